@@ -1,0 +1,2 @@
+//! The command `fslab`.
+fn main() {}

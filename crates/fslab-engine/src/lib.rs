@@ -1,0 +1,1 @@
+//! How I/O is issued: engines, access patterns, latency recording.

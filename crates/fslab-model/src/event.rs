@@ -1,0 +1,66 @@
+//! What a trial says while it runs: one JSON document a line on standard output.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Facts, Failure, PhaseRecord};
+
+/// One line of a trial's output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Nanoseconds since the trial's process began.
+    pub at_ns: u64,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: EventBody,
+}
+
+/// What happened. A line of an unknown `event` is skipped by a reader of the same format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum EventBody {
+    /// Always the first line.
+    Hello {
+        /// Version of this format.
+        format: u32,
+        /// Version of fslab.
+        fslab: String,
+    },
+    /// A fact about tools, device or file system.
+    Facts {
+        /// By name.
+        facts: Facts,
+    },
+    /// A step begins; should the trial die, this is where.
+    StepStarted {
+        /// `mkfs`, `mount`, `unmount`, `check`, or a phase's name.
+        step: String,
+    },
+    /// A step other than a phase is done.
+    Step(StepRecord),
+    /// A phase is done, failed or skipped.
+    Phase(Box<PhaseRecord>),
+    /// The trial failed outside its phases.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+    /// Always the last line of a trial that was not killed.
+    End,
+}
+
+/// A step of a trial around its phases: mkfs, mount, unmount, check.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// `mkfs`, `mount`, `unmount` or `check`.
+    pub step: String,
+    /// The command, or the command that equals the system call that was made.
+    pub command: Vec<String>,
+    /// How long it took.
+    pub elapsed_ns: u64,
+    /// Exit status of the command; `None` for a system call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What the command printed, shortened to its last lines.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+}

@@ -1,0 +1,166 @@
+//! What went wrong in a trial, as data: it crosses a process border and ends in the store.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The kinds of failure that a caller may want to tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// A specification or an option that makes no sense.
+    BadInput,
+    /// A program that the trial needs is not installed.
+    MissingTool,
+    /// The kernel has no driver, or refuses a facility that was asked for.
+    Unsupported,
+    /// The operation needs a privilege that this process has not.
+    Permission,
+    /// No room on the device, or on the host below it.
+    NoSpace,
+    /// mkfs failed.
+    Format,
+    /// mount(2) failed.
+    Mount,
+    /// umount(2) failed.
+    Unmount,
+    /// An operation of a phase failed.
+    Io,
+    /// What was read is not what was written.
+    Corrupt,
+    /// The checker found errors, or did not run.
+    Check,
+    /// The trial's process died by itself.
+    Crash,
+    /// The time limit passed.
+    Timeout,
+    /// Somebody asked the trial to stop.
+    Interrupted,
+    /// The device could not be prepared or removed.
+    Device,
+    /// The trial's process broke the protocol.
+    Protocol,
+}
+
+impl FailureKind {
+    /// The kind as it is stored and printed.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BadInput => "bad-input",
+            Self::MissingTool => "missing-tool",
+            Self::Unsupported => "unsupported",
+            Self::Permission => "permission",
+            Self::NoSpace => "no-space",
+            Self::Format => "format",
+            Self::Mount => "mount",
+            Self::Unmount => "unmount",
+            Self::Io => "io",
+            Self::Corrupt => "corrupt",
+            Self::Check => "check",
+            Self::Crash => "crash",
+            Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
+            Self::Device => "device",
+            Self::Protocol => "protocol",
+        }
+    }
+}
+
+/// One failure: what, why, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Its kind.
+    pub kind: FailureKind,
+    /// A lower-case fragment: the object and the operation.
+    pub message: String,
+    /// The chain of causes, outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<String>,
+    /// The errno at the bottom of the chain, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errno: Option<i32>,
+    /// What the user may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure without cause and hint.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            causes: Vec::new(),
+            errno: None,
+            hint: None,
+        }
+    }
+
+    /// Takes the chain of causes from an error's sources.
+    #[must_use]
+    pub fn because(mut self, error: &(dyn std::error::Error + 'static)) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            self.causes.push(error.to_string());
+            if let Some(io) = error.downcast_ref::<std::io::Error>() {
+                self.errno = io.raw_os_error().or(self.errno);
+            }
+            next = error.source();
+        }
+        self
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    /// The message and its causes on one line; the hint is left to who prints.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        for cause in &self.causes {
+            write!(f, ": {cause}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chain_of_causes_and_the_errno_are_kept() {
+        let io = std::io::Error::from_raw_os_error(28);
+        let failure = Failure::new(FailureKind::NoSpace, "cannot write f").because(&io);
+        assert_eq!(failure.errno, Some(28));
+        assert!(
+            failure
+                .to_string()
+                .starts_with("cannot write f: No space left")
+        );
+        let json = serde_json::to_string(&failure).expect("serialises");
+        assert_eq!(
+            serde_json::from_str::<Failure>(&json).expect("reads"),
+            failure
+        );
+    }
+
+    #[test]
+    fn every_kind_prints_as_it_is_serialised() {
+        for kind in [
+            FailureKind::BadInput,
+            FailureKind::NoSpace,
+            FailureKind::MissingTool,
+        ] {
+            assert_eq!(serde_json::json!(kind), kind.as_str());
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The words of fslab as types: units, subjects, studies, plans, trials, events, records, metrics.
+//!
+//! Owns every format that crosses a process or a version border. Does no I/O and reads no clock:
+//! whatever stands here is a value, and the same on every machine.
+//!
+//! ```text
+//!     Study --(resolve, fslab-run)--> Plan --> Cell --> TrialSpec --(fslab trial)--> Event...
+//!                                                                                      |
+//!     Metric <-- PhaseRecord <-- TrialRecord <--------------(RecordBuilder)------------+
+//! ```
+
+mod event;
+mod facts;
+mod failure;
+mod histogram;
+mod id;
+mod metric;
+mod nearest;
+mod phase;
+mod plan;
+mod record;
+mod spec;
+mod study;
+mod subject;
+mod units;
+
+pub use event::{Event, EventBody, StepRecord};
+pub use facts::{Facts, MachineFacts};
+pub use failure::{Failure, FailureKind};
+pub use histogram::{HistogramError, LatencyHistogram};
+pub use id::{CellId, ParseRunIdError, PlanHash, RunId, TrialId};
+pub use metric::{
+    Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
+};
+pub use nearest::nearest_name;
+pub use phase::{
+    CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
+    PhaseRecord, Settled, TimeSeries,
+};
+pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
+pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
+pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
+pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
+pub use subject::{ParseSubjectError, Subject};
+pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
+
+/// Version of every JSON document that leaves this crate: trial specifications, events, plans.
+///
+/// A reader refuses a newer version than its own.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// A map of parameters, in the order in which they were written.
+pub type Parameters = serde_json::Map<String, serde_json::Value>;

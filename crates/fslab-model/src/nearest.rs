@@ -1,0 +1,34 @@
+//! "Did you mean ...": the known name that is nearest to a mistyped one.
+
+/// The candidate that `name` was most likely meant to be, or `None` where none is near.
+pub fn nearest_name<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let name = name.to_ascii_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| (likeness(&name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.5)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+/// From 0 to 1; a swap of neighbours counts as one slip.
+fn likeness(name: &str, candidate: &str) -> f64 {
+    strsim::normalized_damerau_levenshtein(name, &candidate.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest_name;
+
+    #[test]
+    fn a_slip_of_the_finger_finds_the_name_and_noise_finds_none() {
+        let names = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
+        assert_eq!(nearest_name("brtfs", names), Some("btrfs"));
+        assert_eq!(nearest_name("XSF", names), Some("xfs"));
+        assert_eq!(nearest_name("etx4", names), Some("ext4"));
+        assert_eq!(nearest_name("qqqq", names), None);
+    }
+}

@@ -1,0 +1,242 @@
+//! What one phase left behind.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CachePolicy, Failure, LatencyHistogram, Parameters};
+
+/// The side of the device that a phase's application bytes are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhaseKind {
+    /// Reads file data.
+    Read,
+    /// Writes file data.
+    Write,
+    /// Works on names and attributes.
+    Metadata,
+}
+
+/// The figure that a phase is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Headline {
+    /// Bytes per second.
+    Throughput,
+    /// Operations per second.
+    OperationRate,
+}
+
+/// How a phase ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum PhaseOutcome {
+    /// It ran to its end.
+    Done,
+    /// It was not run, for a reason known beforehand.
+    Skipped {
+        /// The reason.
+        reason: String,
+    },
+    /// It failed; figures of a failed phase are not kept.
+    Failed {
+        /// Why.
+        failure: Failure,
+    },
+}
+
+/// Latencies of one kind of operation in a phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationLatency {
+    /// `read`, `write`, `fsync`, `create`, `stat`, ...
+    pub operation: String,
+    /// Their latencies.
+    pub histogram: LatencyHistogram,
+}
+
+/// Progress over time: entry `i` counts what completed in
+/// `[i * interval_ns, (i + 1) * interval_ns)` after the phase began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeSeries {
+    /// Width of an interval.
+    pub interval_ns: u64,
+    /// Operations completed in each interval.
+    pub operations: Vec<u64>,
+    /// Bytes moved by them.
+    pub bytes: Vec<u64>,
+}
+
+/// Processor use of the trial's process and its threads, from getrusage(2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuUse {
+    /// Time in user mode.
+    pub user_ns: u64,
+    /// Time in the kernel on behalf of the process; kernel threads are not in it.
+    pub system_ns: u64,
+    /// Context switches because it waited.
+    pub voluntary_switches: u64,
+    /// Context switches because its time was up.
+    pub involuntary_switches: u64,
+}
+
+/// What the block device did meanwhile, from /sys/block/DEVICE/stat, for whomever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceUse {
+    /// Read requests completed.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Write requests completed.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Discard requests completed; `None` where the kernel does not count them.
+    pub discards: Option<u64>,
+    /// Bytes discarded.
+    pub discard_bytes: Option<u64>,
+    /// Flush requests completed; `None` where the kernel does not count them.
+    pub flushes: Option<u64>,
+    /// Time in which the device was busy.
+    pub busy_ns: u64,
+}
+
+/// Sync and unmount right after a phase, timed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// syncfs(2).
+    pub sync_ns: u64,
+    /// umount(2).
+    pub unmount_ns: u64,
+}
+
+/// Whether the bytes that the application moved came from or went to the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheVerdict {
+    /// The device moved at least nine tenths of the application's bytes.
+    Device,
+    /// Between a tenth and nine tenths.
+    Mixed,
+    /// Less than a tenth: this is a figure of the page cache.
+    Cache,
+}
+
+impl CacheVerdict {
+    /// The verdict in one word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Mixed => "mixed",
+            Self::Cache => "cache",
+        }
+    }
+}
+
+/// One phase of one trial. `None` is "not measured", never zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseRecord {
+    /// The phase's name in its study.
+    pub name: String,
+    /// The workload.
+    pub workload: String,
+    /// What it did.
+    pub kind: PhaseKind,
+    /// The figure it is known by.
+    pub headline: Headline,
+    /// What the caches held.
+    pub cache: CachePolicy,
+    /// All parameters of the workload.
+    pub parameters: Parameters,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: PhaseOutcome,
+    /// From the first operation to the end of the last, a closing fsync included.
+    pub elapsed_ns: Option<u64>,
+    /// Operations completed.
+    pub operations: Option<u64>,
+    /// Bytes that the application asked to move; `None` for a phase that moves no data.
+    pub bytes: Option<u64>,
+    /// Latencies by kind of operation.
+    pub latencies: Vec<OperationLatency>,
+    /// Progress over time.
+    pub series: Option<TimeSeries>,
+    /// Processor use.
+    pub cpu: Option<CpuUse>,
+    /// What the device did; `None` where there is none to ask.
+    pub device: Option<DeviceUse>,
+    /// Sync and unmount right after it, where the study asks for them.
+    pub settled: Option<Settled>,
+    /// What a reader of the figures must know.
+    pub notes: Vec<String>,
+}
+
+impl PhaseRecord {
+    /// A record of `outcome` without any figure.
+    #[must_use]
+    pub fn empty(
+        spec: &crate::PhaseSpec,
+        kind: PhaseKind,
+        headline: Headline,
+        outcome: PhaseOutcome,
+    ) -> Self {
+        Self {
+            name: spec.name.clone(),
+            workload: spec.workload.clone(),
+            kind,
+            headline,
+            cache: spec.cache,
+            parameters: spec.parameters.clone(),
+            outcome,
+            elapsed_ns: None,
+            operations: None,
+            bytes: None,
+            latencies: Vec::new(),
+            series: None,
+            cpu: None,
+            device: None,
+            settled: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// All latencies of the phase in one histogram; `None` where none was recorded.
+    ///
+    /// A closing fsync is a kind of its own and stays out unless the phase consists of fsyncs.
+    #[must_use]
+    pub fn latency(&self) -> Option<LatencyHistogram> {
+        let mut merged = LatencyHistogram::new();
+        let closing =
+            |latency: &&OperationLatency| self.latencies.len() == 1 || latency.operation != "fsync";
+        for latency in self.latencies.iter().filter(closing) {
+            merged.merge(&latency.histogram);
+        }
+        (merged.count() > 0).then_some(merged)
+    }
+
+    /// Device bytes over application bytes, on the phase's own side of the device.
+    ///
+    /// `None` for phases without data, or where the device was not asked.
+    #[must_use]
+    pub fn device_share(&self) -> Option<f64> {
+        let (device, bytes) = (self.device?, self.bytes.filter(|bytes| *bytes > 0)?);
+        let moved = match self.kind {
+            PhaseKind::Read => device.read_bytes,
+            PhaseKind::Write => device.write_bytes,
+            PhaseKind::Metadata => return None,
+        };
+        Some(moved as f64 / bytes as f64)
+    }
+
+    /// Whether this figure is one of the device or of the page cache.
+    #[must_use]
+    pub fn cache_verdict(&self) -> Option<CacheVerdict> {
+        self.device_share().map(|share| {
+            if share >= 0.9 {
+                CacheVerdict::Device
+            } else if share >= 0.1 {
+                CacheVerdict::Mixed
+            } else {
+                CacheVerdict::Cache
+            }
+        })
+    }
+}

@@ -1,0 +1,265 @@
+//! A plan: a study resolved against this machine, every value spelled out.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{Bytes, CellId, PhaseSpec, PlanHash, Subject, TrialId};
+
+/// Where trials run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VenueKind {
+    /// A directory of the user's; nothing is formatted.
+    Dir,
+    /// An image file behind a loop device with direct I/O.
+    Loop,
+    /// A block device that the user named for destruction.
+    Block,
+    /// No device and no clock: the product's own path, for its tests.
+    Fake,
+}
+
+impl VenueKind {
+    /// The venue's name on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Dir => "dir",
+            Self::Loop => "loop",
+            Self::Block => "block",
+            Self::Fake => "fake",
+        }
+    }
+}
+
+/// A venue with what it needs to know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "venue", rename_all = "kebab-case")]
+pub enum VenuePlan {
+    /// Each trial works in a fresh directory below `dir`.
+    Dir {
+        /// The user's directory.
+        dir: PathBuf,
+    },
+    /// Each trial has a fresh image file in `folder`.
+    Loop {
+        /// Where images are kept while they are used.
+        folder: PathBuf,
+    },
+    /// Each trial formats `device` anew.
+    Block {
+        /// The device, as named after `--destroy`.
+        device: PathBuf,
+    },
+    /// Nothing at all.
+    Fake,
+}
+
+impl VenuePlan {
+    /// The kind of venue.
+    #[must_use]
+    pub fn kind(&self) -> VenueKind {
+        match self {
+            Self::Dir { .. } => VenueKind::Dir,
+            Self::Loop { .. } => VenueKind::Loop,
+            Self::Block { .. } => VenueKind::Block,
+            Self::Fake => VenueKind::Fake,
+        }
+    }
+}
+
+/// What "cold" means in a plan. Results of different methods are not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColdMethod {
+    /// sync, unmount, mount again, drop_caches: data and metadata are cold.
+    Remount,
+    /// sync and drop_caches on a mounted file system: data and most metadata are cold.
+    Drop,
+    /// fsync and POSIX_FADV_DONTNEED on the phase's own files, verified with mincore(2): data is
+    /// cold, metadata is not. Cold metadata phases are skipped.
+    Evict,
+}
+
+impl ColdMethod {
+    /// The method's name in plans and reports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Remount => "remount",
+            Self::Drop => "drop",
+            Self::Evict => "evict",
+        }
+    }
+}
+
+/// A subject with the commands that will make, mount and check it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubjectPlan {
+    /// The subject.
+    pub subject: Subject,
+    /// The mkfs command, with DEVICE for the device; `None` where nothing is formatted.
+    pub mkfs: Option<Vec<String>>,
+    /// The mount command that the trial's mount(2) call equals, with DEVICE and MOUNTPOINT.
+    pub mount: Option<Vec<String>>,
+    /// The check command, with DEVICE.
+    pub check: Option<Vec<String>>,
+}
+
+/// A study resolved against this machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Version of this format.
+    pub format: u32,
+    /// The study's name.
+    pub study: String,
+    /// The study's title.
+    pub title: String,
+    /// Where trials run.
+    pub venue: VenuePlan,
+    /// Size of each file system; in the `dir` venue, the space that the files share.
+    pub size_bytes: Bytes,
+    /// What "cold" means here.
+    pub cold: ColdMethod,
+    /// The engine that issues I/O.
+    pub engine: String,
+    /// The subjects, in the order in which they were named.
+    pub subjects: Vec<SubjectPlan>,
+    /// The phases, with every parameter of their workloads.
+    pub phases: Vec<PhaseSpec>,
+    /// Repeats of each cell.
+    pub repeats: u32,
+    /// Time limit of one trial, in seconds.
+    pub trial_limit_s: u32,
+    /// Decides order and data.
+    pub seed: u64,
+}
+
+/// One point of a plan's matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell<'a> {
+    /// Its number.
+    pub id: CellId,
+    /// Its subject.
+    pub subject: &'a SubjectPlan,
+}
+
+impl Plan {
+    /// SHA-256 over the plan without its seed and its number of repeats: whoever asks for more
+    /// repeats, or for another order, asks the same question.
+    ///
+    /// Object keys are sorted, so that the hash does not depend on the order of declaration.
+    #[must_use]
+    pub fn hash(&self) -> PlanHash {
+        let mut value = serde_json::to_value(self).expect("a plan serialises");
+        if let Some(map) = value.as_object_mut() {
+            map.remove("seed");
+            map.remove("repeats");
+        }
+        value.sort_all_objects();
+        let digest = Sha256::digest(value.to_string());
+        PlanHash(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The cells, in the order of the subjects.
+    pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        (0..)
+            .map(CellId)
+            .zip(&self.subjects)
+            .map(|(id, subject)| Cell { id, subject })
+    }
+
+    /// The cell's subject; `None` where the plan has no such cell.
+    #[must_use]
+    pub fn subject(&self, cell: CellId) -> Option<&SubjectPlan> {
+        self.subjects.get(cell.0 as usize)
+    }
+
+    /// All trials of the plan, repeat by repeat, in the order of the subjects.
+    #[must_use]
+    pub fn trials(&self) -> Vec<TrialId> {
+        (0..self.repeats)
+            .flat_map(|repeat| {
+                self.cells().map(move |cell| TrialId {
+                    cell: cell.id,
+                    repeat,
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn plan() -> Plan {
+        Plan {
+            format: 1,
+            study: "quick".into(),
+            title: "Quick".into(),
+            venue: VenuePlan::Loop {
+                folder: "/var/tmp".into(),
+            },
+            size_bytes: Bytes::gib(1),
+            cold: ColdMethod::Remount,
+            engine: "psync".into(),
+            subjects: ["ext4", "xfs"]
+                .map(|fs| SubjectPlan {
+                    subject: Subject::plain(fs),
+                    mkfs: None,
+                    mount: None,
+                    check: None,
+                })
+                .into(),
+            phases: Vec::new(),
+            repeats: 3,
+            trial_limit_s: 300,
+            seed: 7,
+        }
+    }
+
+    #[test]
+    fn the_hash_ignores_seed_and_repeats_and_nothing_else() {
+        let base = plan().hash();
+        assert_eq!(
+            base,
+            Plan {
+                seed: 8,
+                repeats: 9,
+                ..plan()
+            }
+            .hash()
+        );
+        assert_ne!(
+            base,
+            Plan {
+                size_bytes: Bytes::gib(2),
+                ..plan()
+            }
+            .hash()
+        );
+        assert_ne!(
+            base,
+            Plan {
+                cold: ColdMethod::Drop,
+                ..plan()
+            }
+            .hash()
+        );
+    }
+
+    #[test]
+    fn a_plan_reads_back_from_its_json() {
+        let json = serde_json::to_string(&plan()).expect("serialises");
+        assert_eq!(serde_json::from_str::<Plan>(&json).expect("reads"), plan());
+    }
+
+    #[test]
+    fn trials_are_every_repeat_of_every_cell() {
+        let names: Vec<_> = plan().trials().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["c0r0", "c1r0", "c0r1", "c1r1", "c0r2", "c1r2"]);
+    }
+}

@@ -1,0 +1,208 @@
+//! The record of a trial, built from its events.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Event, EventBody, Facts, Failure, FailureKind, PhaseOutcome, PhaseRecord, Subject};
+use crate::{StepRecord, TrialId};
+
+/// How a trial ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum TrialOutcome {
+    /// All phases ran, or were skipped for a stated reason.
+    Done,
+    /// Something failed; phases that were done before it keep their figures.
+    Failed {
+        /// The first failure.
+        failure: Failure,
+    },
+}
+
+/// What a trial left behind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Which trial.
+    pub trial: TrialId,
+    /// What was measured.
+    pub subject: Subject,
+    /// Its place in the order in which trials ran, from 0.
+    pub position: u32,
+    /// Seconds since 1970 when it began.
+    pub started_unix_s: u64,
+    /// Wall-clock duration of the trial's process.
+    pub elapsed_ns: u64,
+    /// How it ended.
+    #[serde(flatten)]
+    pub outcome: TrialOutcome,
+    /// mkfs, mount, unmount, check.
+    pub steps: Vec<StepRecord>,
+    /// The phases.
+    pub phases: Vec<PhaseRecord>,
+    /// Versions, settings, the recognised file system.
+    pub facts: Facts,
+    /// What the trial's process printed on standard error, shortened to its last lines.
+    pub console: String,
+}
+
+/// Folds a trial's events into its record, whatever the trial's end.
+#[derive(Clone, Debug, Default)]
+pub struct RecordBuilder {
+    greeted: bool,
+    ended: bool,
+    current_step: Option<String>,
+    steps: Vec<StepRecord>,
+    phases: Vec<PhaseRecord>,
+    facts: Facts,
+    failure: Option<Failure>,
+}
+
+impl RecordBuilder {
+    /// Takes the next event.
+    pub fn push(&mut self, event: Event) {
+        match event.body {
+            EventBody::Hello { fslab, .. } => {
+                self.greeted = true;
+                self.facts.insert("fslab".into(), fslab);
+            }
+            EventBody::Facts { facts } => self.facts.extend(facts),
+            EventBody::StepStarted { step } => self.current_step = Some(step),
+            EventBody::Step(step) => {
+                self.current_step = None;
+                self.steps.push(step);
+            }
+            EventBody::Phase(phase) => {
+                self.current_step = None;
+                if let PhaseOutcome::Failed { failure } = &phase.outcome {
+                    self.failure.get_or_insert_with(|| failure.clone());
+                }
+                self.phases.push(*phase);
+            }
+            EventBody::Failed { failure } => {
+                self.failure.get_or_insert(failure);
+            }
+            EventBody::End => self.ended = true,
+        }
+    }
+
+    /// The step that was begun last and has not ended: where a trial that died was.
+    #[must_use]
+    pub fn current_step(&self) -> Option<&str> {
+        self.current_step.as_deref()
+    }
+
+    /// Whether the trial said that it came to its end.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The record. `death` is why the process ended, where it did not end by itself; it outranks
+    /// what the trial reported, since the trial's last words are often its consequence.
+    #[must_use]
+    pub fn finish(
+        mut self,
+        trial: TrialId,
+        subject: Subject,
+        death: Option<Failure>,
+    ) -> TrialRecord {
+        if let Some(death) = death {
+            self.failure = Some(death);
+        } else if !self.greeted || !self.ended {
+            self.failure.get_or_insert_with(|| {
+                Failure::new(
+                    FailureKind::Protocol,
+                    "the trial's process ended without its last event",
+                )
+            });
+        }
+        TrialRecord {
+            trial,
+            subject,
+            position: 0,
+            started_unix_s: 0,
+            elapsed_ns: 0,
+            outcome: self
+                .failure
+                .map_or(TrialOutcome::Done, |failure| TrialOutcome::Failed {
+                    failure,
+                }),
+            steps: self.steps,
+            phases: self.phases,
+            facts: self.facts,
+            console: String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CellId;
+
+    fn finish(bodies: Vec<EventBody>, death: Option<Failure>) -> TrialRecord {
+        let mut builder = RecordBuilder::default();
+        bodies
+            .into_iter()
+            .for_each(|body| builder.push(Event { at_ns: 0, body }));
+        builder.finish(
+            TrialId {
+                cell: CellId(0),
+                repeat: 0,
+            },
+            Subject::plain("ext4"),
+            death,
+        )
+    }
+
+    fn hello() -> EventBody {
+        EventBody::Hello {
+            format: 1,
+            fslab: "0".into(),
+        }
+    }
+
+    #[test]
+    fn a_trial_that_says_hello_and_end_is_done() {
+        assert_eq!(
+            finish(vec![hello(), EventBody::End], None).outcome,
+            TrialOutcome::Done
+        );
+    }
+
+    #[test]
+    fn a_trial_without_its_last_event_is_a_failure() {
+        let record = finish(vec![hello()], None);
+        let TrialOutcome::Failed { failure } = record.outcome else {
+            panic!("must fail")
+        };
+        assert_eq!(failure.kind, FailureKind::Protocol);
+    }
+
+    #[test]
+    fn the_cause_of_death_outranks_what_the_trial_said() {
+        let said = EventBody::Failed {
+            failure: Failure::new(FailureKind::Io, "write failed"),
+        };
+        let death = Failure::new(FailureKind::Timeout, "over its limit");
+        let record = finish(vec![hello(), said, EventBody::End], Some(death.clone()));
+        assert_eq!(record.outcome, TrialOutcome::Failed { failure: death });
+    }
+
+    #[test]
+    fn events_are_one_json_line_each_and_read_back() {
+        let step = StepRecord {
+            step: "mkfs".into(),
+            command: vec!["mkfs.ext4".into()],
+            elapsed_ns: 5,
+            exit_code: Some(0),
+            output: "a\nb".into(),
+        };
+        let event = Event {
+            at_ns: 12,
+            body: EventBody::Step(step),
+        };
+        let line = serde_json::to_string(&event).expect("serialises");
+        assert!(!line.contains('\n'));
+        assert_eq!(serde_json::from_str::<Event>(&line).expect("reads"), event);
+    }
+}

@@ -1,0 +1,65 @@
+//! The specification of one trial: what `fslab trial` reads on standard input.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Bytes, CachePolicy, ColdMethod, Parameters, Subject, TrialId};
+
+/// A phase with every parameter spelled out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseSpec {
+    /// The phase's name in its study.
+    pub name: String,
+    /// The workload.
+    pub workload: String,
+    /// What the caches hold when it begins.
+    pub cache: CachePolicy,
+    /// Whether sync and unmount right after it are timed.
+    pub settle: bool,
+    /// All parameters of the workload.
+    pub parameters: Parameters,
+}
+
+/// What the trial works on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "device", rename_all = "kebab-case")]
+pub enum DeviceSpec {
+    /// An existing, empty directory; nothing is formatted or mounted.
+    Directory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A block device that the trial may format: the venue made it, or the user named it.
+    Block {
+        /// The device.
+        path: PathBuf,
+        /// An existing, empty directory to mount it on.
+        mount_point: PathBuf,
+    },
+    /// Nothing: for the `fake` file system.
+    Fake,
+}
+
+/// One trial, complete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// Version of this format.
+    pub format: u32,
+    /// Which trial of its run this is.
+    pub trial: TrialId,
+    /// What is measured.
+    pub subject: Subject,
+    /// What it is measured on.
+    pub device: DeviceSpec,
+    /// Size of the file system, or of the space to be used.
+    pub size_bytes: Bytes,
+    /// What "cold" means.
+    pub cold: ColdMethod,
+    /// The engine that issues I/O.
+    pub engine: String,
+    /// The phases, in order.
+    pub phases: Vec<PhaseSpec>,
+    /// Decides the data written and the order of random access.
+    pub seed: u64,
+}

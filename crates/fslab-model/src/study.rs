@@ -1,0 +1,145 @@
+//! A study: the declaration that a person writes in TOML.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Parameters;
+
+/// How warm the caches are when a phase begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CachePolicy {
+    /// As the phase before left them.
+    #[default]
+    Keep,
+    /// Nothing of the file system is in memory: see [`crate::ColdMethod`].
+    Cold,
+}
+
+/// One phase of a study, as written; what is left out, the workload's defaults fill in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseEntry {
+    /// The phase's name in this study; results are told apart by it.
+    pub name: String,
+    /// Which workload it issues.
+    pub workload: String,
+    /// What the caches hold when it begins.
+    #[serde(default)]
+    pub cache: CachePolicy,
+    /// Whether sync and unmount right after it are timed, for durable throughput.
+    #[serde(default)]
+    pub settle: bool,
+    /// Parameters of the workload.
+    #[serde(flatten)]
+    pub parameters: Parameters,
+}
+
+/// A study, as `study.toml` declares it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Study {
+    /// Version of the format; 1.
+    pub format: u32,
+    /// Its short name.
+    pub name: String,
+    /// One line for lists.
+    pub title: String,
+    /// What it is for, in a few sentences.
+    #[serde(default)]
+    pub description: String,
+    /// Subjects where the command line names none.
+    #[serde(default)]
+    pub subjects: Vec<String>,
+    /// Size of each file system, with a unit.
+    pub size: String,
+    /// Repeats of each cell.
+    pub repeats: u32,
+    /// Time limit of one trial, in seconds.
+    pub trial_limit_s: u32,
+    /// The phases, in order.
+    #[serde(rename = "phase")]
+    pub phases: Vec<PhaseEntry>,
+}
+
+/// Why a text is not a study.
+#[derive(Debug, thiserror::Error)]
+pub enum StudyError {
+    /// It is not TOML, or not of this shape.
+    #[error("the study is not readable")]
+    Syntax(#[source] Box<toml::de::Error>),
+    /// It is from a later fslab.
+    #[error("the study has format {found}, and this fslab reads up to {known}")]
+    Format {
+        /// What the file says.
+        found: u32,
+        /// What we read.
+        known: u32,
+    },
+    /// Two phases of one name.
+    #[error("the study has two phases named '{0}'")]
+    DuplicatePhase(String),
+    /// It has nothing to measure.
+    #[error("the study has no phase")]
+    NoPhase,
+}
+
+impl Study {
+    /// Reads a `study.toml`.
+    ///
+    /// # Errors
+    /// [`StudyError`], which names what is wrong; the source of `Syntax` names line and column.
+    pub fn from_toml(text: &str) -> Result<Self, StudyError> {
+        let study: Self =
+            toml::from_str(text).map_err(|error| StudyError::Syntax(Box::new(error)))?;
+        if study.format > crate::FORMAT_VERSION {
+            return Err(StudyError::Format {
+                found: study.format,
+                known: crate::FORMAT_VERSION,
+            });
+        }
+        if study.phases.is_empty() {
+            return Err(StudyError::NoPhase);
+        }
+        for (index, phase) in study.phases.iter().enumerate() {
+            if study.phases[..index]
+                .iter()
+                .any(|earlier| earlier.name == phase.name)
+            {
+                return Err(StudyError::DuplicatePhase(phase.name.clone()));
+            }
+        }
+        Ok(study)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "format = 1\nname = 'q'\ntitle = 't'\nsize = '1GiB'\nrepeats = 3\n\
+                        trial_limit_s = 60\n";
+
+    #[test]
+    fn parameters_that_are_not_our_words_go_to_the_workload() {
+        let text = format!("{HEAD}[[phase]]\nname='w'\nworkload='write'\nrecord='1MiB'\n");
+        let study = Study::from_toml(&text).expect("a study");
+        assert_eq!(study.phases[0].parameters["record"], "1MiB");
+        assert_eq!(study.phases[0].cache, CachePolicy::Keep);
+    }
+
+    #[test]
+    fn a_study_without_phases_with_twins_or_of_tomorrow_is_refused() {
+        let phase = "[[phase]]\nname='w'\nworkload='write'\n";
+        let twins = format!("{HEAD}{phase}{phase}");
+        assert!(matches!(
+            Study::from_toml(&twins),
+            Err(StudyError::DuplicatePhase(_))
+        ));
+        let none = format!("{HEAD}phase = []\n");
+        assert!(matches!(Study::from_toml(&none), Err(StudyError::NoPhase)));
+        let later = format!("{HEAD}{phase}").replace("format = 1", "format = 99");
+        assert!(matches!(
+            Study::from_toml(&later),
+            Err(StudyError::Format { found: 99, .. })
+        ));
+        assert!(matches!(Study::from_toml("x"), Err(StudyError::Syntax(_))));
+    }
+}

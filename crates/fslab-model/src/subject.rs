@@ -1,0 +1,212 @@
+//! A subject: a file system with its options, as a person writes it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A catalogue entry's name with the options that a trial passes to its mkfs and its mount.
+///
+/// ```text
+///     ext4
+///     ext4:data=journal                     a mount option, the short form
+///     ext4:mount=data=journal,noatime       the same, in full
+///     xfs:mkfs=-m reflink=0                 arguments for mkfs, separated by blanks
+///     ext4:mkfs=-O ^metadata_csum:mount=noatime
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Subject {
+    fs: String,
+    mkfs: Vec<String>,
+    mount: Vec<String>,
+}
+
+/// Why a text is not a subject. Whether the file system exists, the catalogue knows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseSubjectError {
+    /// Nothing before the first colon.
+    #[error("the subject '{0}' names no file system; write it like ext4 or ext4:mount=noatime")]
+    NoFileSystem(String),
+    /// `mkfs=` or `mount=` without anything behind it, or an empty part.
+    #[error("the subject '{0}' has an empty option; leave out what is behind the last colon")]
+    EmptyOption(String),
+}
+
+impl Subject {
+    /// A file system without options.
+    pub fn plain(fs: impl Into<String>) -> Self {
+        Self {
+            fs: fs.into(),
+            mkfs: Vec::new(),
+            mount: Vec::new(),
+        }
+    }
+
+    /// The catalogue name of the file system.
+    #[must_use]
+    pub fn fs(&self) -> &str {
+        &self.fs
+    }
+
+    /// Arguments for mkfs, each its own word.
+    #[must_use]
+    pub fn mkfs_arguments(&self) -> &[String] {
+        &self.mkfs
+    }
+
+    /// Mount options, each its own word.
+    #[must_use]
+    pub fn mount_options(&self) -> &[String] {
+        &self.mount
+    }
+}
+
+/// What a part of the text, between colons, belongs to.
+enum Section {
+    Mkfs,
+    Mount,
+}
+
+impl FromStr for Subject {
+    type Err = ParseSubjectError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let text = text.trim();
+        let (fs, options) = text
+            .split_once(':')
+            .map_or((text, None), |(fs, o)| (fs, Some(o)));
+        if fs.is_empty() || fs.contains(char::is_whitespace) {
+            return Err(ParseSubjectError::NoFileSystem(text.to_owned()));
+        }
+        let mut subject = Self::plain(fs);
+        let (mut mkfs, mut mount) = (String::new(), String::new());
+        let mut section = Section::Mount;
+        for part in options.into_iter().flat_map(|options| options.split(':')) {
+            // A part without a keyword goes on where the last one stopped: an option's value may
+            // hold a colon of its own.
+            let (into, value, fresh) = if let Some(value) = part.strip_prefix("mkfs=") {
+                section = Section::Mkfs;
+                (&mut mkfs, value, true)
+            } else if let Some(value) = part.strip_prefix("mount=") {
+                section = Section::Mount;
+                (&mut mount, value, true)
+            } else {
+                match section {
+                    Section::Mkfs => (&mut mkfs, part, false),
+                    Section::Mount => (&mut mount, part, false),
+                }
+            };
+            if value.trim().is_empty() {
+                return Err(ParseSubjectError::EmptyOption(text.to_owned()));
+            }
+            if !into.is_empty() {
+                let separator = match (&section, fresh) {
+                    (_, false) => ':',
+                    (Section::Mkfs, true) => ' ',
+                    (Section::Mount, true) => ',',
+                };
+                into.push(separator);
+            }
+            into.push_str(value.trim());
+        }
+        subject.mkfs = mkfs.split_whitespace().map(str::to_owned).collect();
+        subject.mount = mount
+            .split(',')
+            .filter(|option| !option.is_empty())
+            .map(str::to_owned)
+            .collect();
+        Ok(subject)
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fs)?;
+        if !self.mkfs.is_empty() {
+            write!(f, ":mkfs={}", self.mkfs.join(" "))?;
+        }
+        if !self.mount.is_empty() {
+            write!(f, ":mount={}", self.mount.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+impl TryFrom<String> for Subject {
+    type Error = ParseSubjectError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Subject> for String {
+    fn from(subject: Subject) -> Self {
+        subject.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_form_is_a_mount_option() {
+        let short: Subject = "ext4:data=journal".parse().expect("short");
+        let full: Subject = "ext4:mount=data=journal".parse().expect("full");
+        assert_eq!(short, full);
+        assert_eq!(short.to_string(), "ext4:mount=data=journal");
+    }
+
+    #[test]
+    fn mkfs_and_mount_options_are_kept_apart() {
+        let subject: Subject = "ext4:mkfs=-O ^metadata_csum -b 1024:mount=noatime,data=ordered"
+            .parse()
+            .expect("both");
+        assert_eq!(subject.fs(), "ext4");
+        assert_eq!(
+            subject.mkfs_arguments(),
+            ["-O", "^metadata_csum", "-b", "1024"]
+        );
+        assert_eq!(subject.mount_options(), ["noatime", "data=ordered"]);
+    }
+
+    #[test]
+    fn a_colon_inside_an_option_belongs_to_it() {
+        let subject: Subject = "ext4:mkfs=-U clear -L a:b".parse().expect("colon");
+        assert_eq!(subject.mkfs_arguments(), ["-U", "clear", "-L", "a:b"]);
+    }
+
+    #[test]
+    fn what_is_printed_reads_back_as_the_same_subject() {
+        for text in [
+            "xfs",
+            "xfs:mkfs=-m reflink=0",
+            "btrfs:mount=compress=zstd:3,ssd",
+        ] {
+            let subject: Subject = text.parse().expect(text);
+            assert_eq!(subject.to_string().parse(), Ok(subject), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_subject_without_a_name_or_with_an_empty_option_is_refused() {
+        assert!(matches!(
+            "".parse::<Subject>(),
+            Err(ParseSubjectError::NoFileSystem(_))
+        ));
+        assert!(matches!(
+            ":noatime".parse::<Subject>(),
+            Err(ParseSubjectError::NoFileSystem(_))
+        ));
+        assert!(matches!(
+            "ext4:".parse::<Subject>(),
+            Err(ParseSubjectError::EmptyOption(_))
+        ));
+        assert!(matches!(
+            "ext4:mkfs=".parse::<Subject>(),
+            Err(ParseSubjectError::EmptyOption(_))
+        ));
+    }
+}

@@ -1,0 +1,1 @@
+//! Tables, charts, HTML, CSV and JSON from stored records.

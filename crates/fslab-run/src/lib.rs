@@ -1,0 +1,1 @@
+//! The conductor: study to plan, order, repeats, resume.

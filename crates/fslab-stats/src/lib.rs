@@ -1,0 +1,1 @@
+//! Pure statistics: location, spread, intervals, ratios.

@@ -1,0 +1,1 @@
+//! System calls and probes: the only crate with unsafe code.

@@ -1,0 +1,1 @@
+//! One trial on this kernel: format, mount, phases, unmount, check.

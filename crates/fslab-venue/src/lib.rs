@@ -1,0 +1,1 @@
+//! Where a trial runs: prepares the device, starts the process, cleans up.

@@ -1,0 +1,1 @@
+//! What is issued: one file per workload, and their registry.
