@@ -19,6 +19,7 @@ mod nearest;
 mod phase;
 mod plan;
 mod record;
+mod run;
 mod spec;
 mod study;
 mod subject;
@@ -39,6 +40,7 @@ pub use phase::{
 };
 pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
+pub use run::{RunHeader, RunRecord};
 pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};
