@@ -1,2 +1,37 @@
-//! Checks.
-fn main() {}
+//! The project's own checks. `cargo xtask gate` is the one to pass before a commit; `cargo xtask
+//! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files.
+
+mod gate;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask COMMAND
+
+  gate    fmt, tidy, clippy, doc, test and deny, up to the first that fails
+  tidy    the layer table, sizes, headers, ownership, banned words, dead files
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        ["gate"] => gate::run(&root()),
+        ["tidy"] => tidy::run(&root()),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        _ => {
+            eprint!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The folder of the workspace, wherever the command was typed.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}

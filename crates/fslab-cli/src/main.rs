@@ -1,2 +1,66 @@
-//! The command `fslab`.
-fn main() {}
+//! The command `fslab`: arguments to plan, progress, tables, exit codes. Owns all printing.
+
+mod color;
+mod commands;
+mod defaults;
+mod exit;
+mod progress;
+mod screen;
+mod signals;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::Command;
+
+/// Measures file systems: formats, mounts, measures, unmounts and checks them, repeats it, and says
+/// which is faster, by how much, and how sure that is.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fslab",
+    version,
+    max_term_width = 100,
+    propagate_version = true
+)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 a gate or a claim failed; 2 bad input; 3 some trials \
+                        failed or are missing; 4 this machine cannot do it."
+)]
+struct Cli {
+    /// When to use colours.
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        help_heading = "Output"
+    )]
+    color: color::ColorChoice,
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; clap prints each where it belongs.
+            let code = if error.use_stderr() {
+                exit::Exit::BadInput
+            } else {
+                exit::Exit::Done
+            };
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    cli.color.apply();
+    match cli.command.exec() {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            screen::print_error(&error);
+            error.exit.into()
+        }
+    }
+}

@@ -1,1 +1,43 @@
-//! The catalogue of file systems: one file per file system, and their registry.
+//! The catalogue of file systems: how each is made, mounted and checked, what it cannot do, and
+//! what this machine has of it.
+//!
+//! Owns the facts about file systems and nothing that is measured. Formats and mounts nothing
+//! itself: it returns the commands and calls, and a trial runs them. A new file system is one file
+//! below `catalogue` and one line in the registry.
+//!
+//! ```text
+//!     registry --> FileSystem --+-- Driver          what mounts it        --> MountCall
+//!                               +-- Mkfs, Check     what makes, checks it --> CommandLine --> Tool
+//!                               +-- Capabilities    what it can do and how much it holds
+//!     Host (what this machine has) --> probe(FileSystem, Host) --> Probe, per venue
+//!     a directory --> recognise          a device --> signature
+//! ```
+
+mod capabilities;
+mod catalogue;
+mod check;
+mod details;
+mod error;
+mod file_system;
+mod host;
+mod mkfs;
+mod mount_call;
+mod mount_table;
+mod probe;
+mod registry;
+mod signature;
+mod tool;
+
+pub use capabilities::{Capabilities, CaseRule, CrashSafety};
+pub use check::{Check, CheckVerdict};
+pub use details::{Details, ToolDetails};
+pub use error::CatalogueError;
+pub use file_system::{Class, Driver, FileSystem, KernelDriver, MinimumSize, MountPlace};
+pub use host::{Host, Privilege};
+pub use mkfs::{Mkfs, RefusedOption};
+pub use mount_call::MountCall;
+pub use mount_table::{Mount, Recognised, parse_mount_table, recognise, recognise_in};
+pub use probe::{Obstacle, Probe, VenueProbe, probe};
+pub use registry::{all, find, parse_subject, parse_subjects};
+pub use signature::{Signature, read_signature, signature};
+pub use tool::{CommandLine, OutputStream, SearchPath, Tool};

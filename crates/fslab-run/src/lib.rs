@@ -1,1 +1,19 @@
-//! The conductor: study to plan, order, repeats, resume.
+//! The conductor: turns a study into a plan, and a plan into records.
+//!
+//! ```text
+//!     Study --resolve--> Plan --order--> trial, trial, ... --venue--> record --> store, at once
+//! ```
+//! Prints nothing: whoever wants to see progress observes.
+
+mod conductor;
+mod machine;
+mod order;
+mod resolve;
+mod run_name;
+mod studies;
+
+pub use conductor::{Conductor, ConductorError, Observer, Outcome};
+pub use machine::machine_facts;
+pub use resolve::{Request, ResolveError, Resolved, VenueChoice, footprint, resolve};
+pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};
+pub use studies::{StudySource, load_study, studies};

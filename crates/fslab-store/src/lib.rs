@@ -1,1 +1,27 @@
 //! The SQLite store of runs, trials and metrics: the only place with SQL.
+//!
+//! A run is begun with its header, each trial is one durable transaction, and what was stored reads
+//! back as the same record. Knows nothing of reports: whoever queries by hand finds the tables
+//! described in `schema/v1.sql`, and the views `results` and `failures` to begin with.
+//!
+//! ```text
+//!     Store --+-- opening: identity, permissions, schema version
+//!             +-- writing: begin_run, add_trial, raise_repeats, delete_run
+//!             '-- reading: runs (summaries), select (which run), run (all of one)
+//! ```
+
+mod codec;
+mod connection;
+mod error;
+mod listing;
+mod migration;
+mod reading;
+mod selector;
+mod store;
+mod writing;
+
+pub use error::{StoreError, StoreErrorKind};
+pub use listing::RunSummary;
+pub use migration::SCHEMA_VERSION;
+pub use selector::RunSelector;
+pub use store::Store;

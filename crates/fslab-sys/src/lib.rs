@@ -1,1 +1,38 @@
 //! System calls and probes: the only crate with unsafe code.
+//!
+//! Knows nothing of fslab's words: what goes in and comes out are paths, numbers and io errors.
+#![expect(
+    unsafe_code,
+    reason = "every system call that needs it stands here and nowhere else"
+)]
+
+mod block_device;
+mod clock;
+mod cpu_use;
+mod data_file;
+mod kernel_log;
+mod loop_device;
+mod mounting;
+mod names;
+mod page_buffer;
+mod process;
+mod residency;
+mod space;
+
+pub use block_device::{BlockCounters, DeviceNumber, InUse};
+pub use clock::{monotonic_ns, sleep_until_ns};
+pub use cpu_use::ResourceUse;
+pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
+pub use kernel_log::KernelLog;
+pub use loop_device::{LoopDevice, detach_loop_of, loop_devices_of};
+pub use mounting::{
+    MountEntry, MountFlags, drop_caches, mount, mounts, sync_file_system, unmount, unmount_lazily,
+};
+pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
+pub use page_buffer::PageBuffer;
+pub use process::{
+    GroupSignal, is_superuser, let_children_inherit, process_start_ticks, signal_group,
+    signal_name, terminate_with_parent,
+};
+pub use residency::resident_pages;
+pub use space::{available_bytes, create_allocated};

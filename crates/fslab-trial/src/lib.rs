@@ -1,1 +1,20 @@
-//! One trial on this kernel: format, mount, phases, unmount, check.
+//! One trial on this kernel: format, mount, phases with their cache policy, unmount, check.
+//!
+//! Reads one specification, writes events, prints and decides nothing else. Where it runs, and what
+//! its device is, is the venue's affair; what it mounts, it unmounts.
+//!
+//! ```text
+//!     run_trial --> Target (directory | volume | fake) --> phases --> events
+//!                     |  mkfs, mount, cold, settle, unmount, check
+//! ```
+
+mod command;
+mod counters;
+mod events;
+mod phase;
+mod target;
+mod trial;
+mod volume;
+
+pub use events::EventWriter;
+pub use trial::run_trial;

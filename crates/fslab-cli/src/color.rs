@@ -1,0 +1,42 @@
+//! Whether to colour.
+
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+
+use clap::ValueEnum;
+
+static WANTED: OnceLock<bool> = OnceLock::new();
+
+/// Whether this process colours what it prints.
+pub(crate) fn is_wanted() -> bool {
+    WANTED.get().copied().unwrap_or(false)
+}
+
+/// When the command uses colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl ColorChoice {
+    /// Decides for the whole process.
+    pub(crate) fn apply(self) {
+        let wanted = match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => {
+                std::io::stderr().is_terminal()
+                    && std::io::stdout().is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        };
+        owo_colors::set_override(wanted);
+        let _ = WANTED.set(wanted);
+    }
+}

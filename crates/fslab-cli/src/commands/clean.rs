@@ -1,0 +1,40 @@
+//! `fslab clean`: undoes what a killed run left.
+
+use clap::Args;
+use fslab_venue::Reclaimed;
+
+use crate::defaults;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// Arguments of `fslab clean`.
+#[derive(Debug, Args)]
+pub(crate) struct CleanArgs {}
+
+impl CleanArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let reclaimed = reclaim()?;
+        if reclaimed.undone.is_empty() && reclaimed.failures.is_empty() {
+            screen::print("nothing to clean\n")?;
+        }
+        for path in &reclaimed.undone {
+            screen::print(&format!("undone: {}\n", path.display()))?;
+        }
+        let mut failures = reclaimed.failures.into_iter();
+        let Some(first) = failures.next() else {
+            return Ok(Exit::Done);
+        };
+        failures.for_each(|failure| screen::warn(&failure.to_string()));
+        Err(CommandError {
+            failure: first,
+            exit: Exit::CannotHere,
+        })
+    }
+}
+
+/// Undoes what dead runs have left; living ones keep theirs.
+pub(crate) fn reclaim() -> Result<Reclaimed, CommandError> {
+    defaults::leases()?
+        .reclaim()
+        .map_err(|error| CommandError::io("cannot look for what killed runs have left", &error))
+}

@@ -1,0 +1,68 @@
+//! `fslab report`: one HTML file of one or more runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fslab_model::RunRecord;
+
+use super::store_args::{StoreArgs, load};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// Arguments of `fslab report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Runs by name, unique beginning, or `last`
+    #[arg(default_value = "last")]
+    runs: Vec<String>,
+    /// Where the report is written
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl ReportArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let store = self.store.open_read_only()?;
+        let records: Vec<_> = self
+            .runs
+            .iter()
+            .map(|run| load(&store, run))
+            .collect::<Result<_, _>>()?;
+        prepare_folder(&self.out)?;
+        let path = write(&records, &self.out)?;
+        screen::print(&format!("{}\n", path.display()))?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Makes the folder of a report, and finds out early whether it can be written to.
+pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
+    let probe = folder.join(format!(".fslab-{}", std::process::id()));
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::File::create_new(&probe))
+        .and_then(|_| fs::remove_file(&probe))
+        .map_err(|error| {
+            let what = format!("cannot write a report to the folder {}", folder.display());
+            let mut error = CommandError::io(what, &error);
+            error.failure.hint = Some("name another folder with --out".into());
+            error
+        })
+}
+
+/// Writes the report and returns its path.
+pub(crate) fn write(records: &[RunRecord], folder: &Path) -> Result<PathBuf, CommandError> {
+    let names: Vec<_> = records
+        .iter()
+        .map(|record| record.header.run.as_str())
+        .collect();
+    let path = folder.join(format!("fslab-{}.html", names.join("+")));
+    let page = fslab_report::html(records)?;
+    let part = path.with_extension("html.part");
+    fs::write(&part, page)
+        .and_then(|()| fs::rename(&part, &path))
+        .map_err(|error| CommandError::io(format!("cannot write {}", path.display()), &error))?;
+    Ok(path)
+}

@@ -1,0 +1,77 @@
+//! `fslab show`: one run on the terminal.
+
+use clap::Args;
+use fslab_model::RunRecord;
+use fslab_report::{Analysis, sentences, tables};
+
+use super::store_args::{StoreArgs, load};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// Arguments of `fslab show`.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A run's name, a unique beginning of one, or `last`
+    #[arg(default_value = "last")]
+    run: String,
+    /// Show every figure of every phase
+    #[arg(long)]
+    all: bool,
+    /// Print a JSON document
+    #[arg(long, conflicts_with = "all")]
+    json: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+impl ShowArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let record = load(&self.store.open_read_only()?, &self.run)?;
+        if self.json {
+            screen::print(&fslab_report::json(&record)?)?;
+            return Ok(Exit::Done);
+        }
+        print_summary(&record)?;
+        if self.all {
+            let analysis = Analysis::of(&record);
+            let subjects = || record.header.plan.subjects.iter().map(|plan| &plan.subject);
+            for phase in &analysis.phases {
+                screen::print(&format!(
+                    "\n{}",
+                    screen::render(&tables::phase(phase, subjects()))
+                ))?;
+            }
+            screen::print(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The tables and the sentences that say what came out of a run.
+pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
+    let analysis = Analysis::of(record);
+    let header = &record.header;
+    let mut text = format!(
+        "{} ({}), run {}, venue {}, {} of {} trials done\n\n",
+        header.plan.title,
+        header.plan.study,
+        header.run,
+        header.plan.venue.kind().as_str(),
+        record.trials_done(),
+        record.trials_planned()
+    );
+    let shown = [
+        Some(tables::overview(&analysis)),
+        tables::durable(&analysis),
+        tables::steps(&analysis),
+        tables::failures(&analysis),
+    ];
+    for table in shown.iter().flatten() {
+        text.push_str(&screen::render(table));
+        text.push('\n');
+    }
+    for sentence in sentences(&analysis) {
+        text.push_str(&format!("{sentence}\n"));
+    }
+    screen::print(&text)
+}

@@ -1,0 +1,48 @@
+//! Which store, and which run of it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use fslab_model::RunRecord;
+use fslab_store::{RunSelector, Store};
+
+use crate::defaults;
+use crate::exit::CommandError;
+
+/// Names the store.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArgs {
+    /// The database of runs [default: fslab/fslab.db in the user's data directory]
+    #[arg(long, value_name = "FILE", help_heading = "Store")]
+    store: Option<PathBuf>,
+}
+
+impl StoreArgs {
+    fn path(&self) -> Result<PathBuf, CommandError> {
+        match &self.store {
+            Some(path) => Ok(path.clone()),
+            None => Ok(defaults::store()?),
+        }
+    }
+
+    /// The store, made where it is not there yet.
+    pub(crate) fn open(&self) -> Result<Store, CommandError> {
+        Ok(Store::open(&self.path()?)?)
+    }
+
+    /// The store, which must be there.
+    pub(crate) fn open_read_only(&self) -> Result<Store, CommandError> {
+        Ok(Store::open_read_only(&self.path()?)?)
+    }
+}
+
+/// Reads what a user wrote for a run.
+pub(crate) fn selector(text: &str) -> Result<RunSelector, CommandError> {
+    text.parse()
+        .map_err(|error: fslab_model::ParseRunIdError| CommandError::bad_input(error.to_string()))
+}
+
+/// The run that a user named.
+pub(crate) fn load(store: &Store, run: &str) -> Result<RunRecord, CommandError> {
+    Ok(store.run(&selector(run)?)?)
+}

@@ -1,0 +1,41 @@
+//! `fslab trial`: the process of one trial.
+
+use std::io::Read;
+
+use clap::Args;
+use fslab_engine::StopFlag;
+use fslab_model::TrialSpec;
+
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::signals;
+
+/// Arguments of `fslab trial`. There are none: the specification says everything.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What fails is told by the events; the exit code is 0 wherever they could \
+                        be written. The device that the specification names is formatted without \
+                        a question."
+)]
+pub(crate) struct TrialArgs {}
+
+impl TrialArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let stop = StopFlag::new();
+        // A trial whose conductor is killed must unmount, and so it is told.
+        fslab_sys::terminate_with_parent()
+            .and_then(|()| signals::raise_on_signals(&stop.arc()))
+            .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
+        let mut text = String::new();
+        std::io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|error| CommandError::io("cannot read the specification", &error))?;
+        let spec: TrialSpec = serde_json::from_str(&text).map_err(|error| {
+            CommandError::bad_input(format!(
+                "cannot read the specification of the trial: {error}"
+            ))
+        })?;
+        fslab_trial::run_trial(&spec, &stop, std::io::stdout())
+            .map_err(|error| CommandError::io("cannot write the trial's events", &error))?;
+        Ok(Exit::Done)
+    }
+}

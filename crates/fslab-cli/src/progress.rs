@@ -1,0 +1,120 @@
+//! A progress bar with the time left on standard error; lines instead where that is no terminal.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use fslab_model::{Event, EventBody, SubjectPlan, TrialId, TrialOutcome, TrialRecord, format_ns};
+use fslab_run::Observer;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const TEMPLATE: &str = "{bar:24} {pos}/{len} trials, {prefix}  {msg}";
+
+/// Shows a run on standard error.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    is_terminal: bool,
+    began: Instant,
+    ended: u32,
+    to_run: usize,
+    label: String,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        let target = if is_terminal {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        Self {
+            bar: ProgressBar::with_draw_target(None, target),
+            is_terminal,
+            began: Instant::now(),
+            ended: 0,
+            to_run: 0,
+            label: String::new(),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn say(&self, line: &str) {
+        if self.is_terminal {
+            self.bar.suspend(|| eprintln!("{line}"));
+        } else {
+            eprintln!("{line}");
+        }
+    }
+
+    /// The trials are alike: what is left takes as long as what was done, in proportion.
+    fn time_left(&self) -> String {
+        let left = self.to_run.saturating_sub(self.ended as usize);
+        if self.ended == 0 {
+            return "time left unknown".into();
+        }
+        let seconds = self.began.elapsed().as_secs_f64() / f64::from(self.ended) * left as f64;
+        format!("about {} left", minutes(Duration::from_secs_f64(seconds)))
+    }
+}
+
+fn minutes(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if seconds >= 60 {
+        format!("{} min {:02} s", seconds / 60, seconds % 60)
+    } else {
+        format!("{seconds} s")
+    }
+}
+
+impl Observer for Progress {
+    fn begins(&mut self, to_run: usize, of: usize) {
+        self.to_run = to_run;
+        self.began = Instant::now();
+        self.bar.set_length(to_run as u64);
+        if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
+            self.bar.set_style(style.progress_chars("━╸ "));
+        }
+        self.bar.set_prefix("time left unknown");
+        self.bar.enable_steady_tick(Duration::from_millis(200));
+        if to_run < of {
+            self.say(&format!("{} of {of} trials are done already", of - to_run));
+        }
+    }
+
+    fn trial_begins(&mut self, trial: TrialId, subject: &SubjectPlan) {
+        self.label = format!("{} #{}", subject.subject, trial.repeat + 1);
+        self.bar.set_message(self.label.clone());
+    }
+
+    fn event(&mut self, event: &Event) {
+        if let EventBody::StepStarted { step } = &event.body {
+            self.bar.set_message(format!("{}: {step}", self.label));
+        }
+    }
+
+    fn trial_ends(&mut self, record: &TrialRecord) {
+        self.ended += 1;
+        self.bar.inc(1);
+        self.bar.set_prefix(self.time_left());
+        match &record.outcome {
+            TrialOutcome::Failed { failure } => {
+                self.say(&format!("{} failed: {failure}", self.label));
+            }
+            TrialOutcome::Done if !self.is_terminal => {
+                let took = format_ns(record.elapsed_ns as f64);
+                eprintln!(
+                    "{}/{} {} done in {took}, {}",
+                    self.ended,
+                    self.to_run,
+                    self.label,
+                    self.time_left()
+                );
+            }
+            TrialOutcome::Done => {}
+        }
+    }
+}

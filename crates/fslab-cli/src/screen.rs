@@ -1,0 +1,123 @@
+//! What stands on the terminal: tables, notices, errors. Results go to standard output, everything
+//! else to standard error.
+
+use std::io::{self, ErrorKind, Write};
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement};
+use fslab_report::{Align, Table, TableCell, Tone};
+use owo_colors::{OwoColorize, Stream};
+
+use crate::color;
+use crate::exit::{CommandError, Exit};
+
+/// Writes `text` to standard output. A reader that has gone away is no error.
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    let mut output = io::stdout().lock();
+    match output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush())
+    {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(CommandError::io("cannot write to standard output", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One line of news on standard error.
+pub(crate) fn notice(text: &str) {
+    eprintln!(
+        "{} {text}",
+        "note:".if_supports_color(Stream::Stderr, |word| word.cyan())
+    );
+}
+
+/// One line about something that is wrong, but stops nothing.
+pub(crate) fn warn(text: &str) {
+    eprintln!(
+        "{} {text}",
+        "warning:".if_supports_color(Stream::Stderr, |word| word.yellow())
+    );
+}
+
+/// An error: what, why, and what to do.
+pub(crate) fn print_error(error: &CommandError) {
+    let failure = &error.failure;
+    let label = "error:"
+        .if_supports_color(Stream::Stderr, |word| word.red())
+        .to_string();
+    eprintln!("{label} {}", failure.message);
+    for cause in &failure.causes {
+        eprintln!("  caused by: {cause}");
+    }
+    if let Some(hint) = &failure.hint {
+        eprintln!("  hint: {hint}");
+    }
+    debug_assert!(error.exit != Exit::Done, "an error that ends well");
+}
+
+/// A table for the terminal.
+pub(crate) fn render(table: &Table) -> String {
+    let mut screen = comfy_table::Table::new();
+    screen
+        .load_style(UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic);
+    if screen.width().is_none() {
+        screen.set_width(120);
+    }
+    if color::is_wanted() {
+        screen.enforce_styling();
+    } else {
+        screen.force_no_tty();
+    }
+    let heads = table.columns.iter().map(|column| {
+        Cell::new(&column.title)
+            .add_attribute(Attribute::Bold)
+            .set_alignment(align(column.align))
+    });
+    screen.set_header(heads);
+    for row in &table.rows {
+        let cells = row
+            .iter()
+            .zip(&table.columns)
+            .map(|(cell, column)| screen_cell(cell).set_alignment(align(column.align)));
+        screen.add_row(cells);
+    }
+    let mut text = format!("{}\n{screen}\n", table.caption);
+    for note in &table.notes {
+        text.push_str(note);
+        text.push('\n');
+    }
+    text
+}
+
+fn align(align: Align) -> CellAlignment {
+    match align {
+        Align::Left => CellAlignment::Left,
+        Align::Right => CellAlignment::Right,
+    }
+}
+
+fn screen_cell(cell: &TableCell) -> Cell {
+    let text = match &cell.detail {
+        Some(detail) => format!("{}\n{detail}", cell.text),
+        None => cell.text.clone(),
+    };
+    let screen = Cell::new(text);
+    match cell.tone {
+        Tone::Plain => screen,
+        Tone::Strong => screen.add_attribute(Attribute::Bold).fg(Color::Green),
+        Tone::Weak => screen.add_attribute(Attribute::Dim),
+        Tone::Bad => screen.fg(Color::Red),
+    }
+}
+
+/// A pure JSON document on standard output.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    let mut text = serde_json::to_string_pretty(value).map_err(|error| {
+        CommandError::bad_input(format!("cannot write the JSON document: {error}"))
+    })?;
+    text.push('\n');
+    print(&text)
+}

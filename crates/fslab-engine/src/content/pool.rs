@@ -1,0 +1,317 @@
+//! The pool that all written data is taken from, and the comparison of read data with it.
+
+use std::fmt::Write;
+
+use fslab_sys::PageBuffer;
+
+use super::Content;
+use super::stamp::{STAMP_BYTES, Stamp};
+use crate::random::{Random, mix};
+
+/// A stamp stands at every multiple of this.
+pub(crate) const BLOCK_BYTES: usize = 4096;
+const BLOCK: u64 = BLOCK_BYTES as u64;
+/// Blocks that differ from one another: 4 MiB, more than any file system compresses at once by
+/// default, and a power of two, so that finding a block needs no division.
+const POOL_BLOCKS: u64 = 1024;
+/// Bytes of a mismatch that are shown.
+const SHOWN_BYTES: usize = 16;
+
+/// Whose content it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileIdentity {
+    /// The file's number: a hash of its path, or of its place in a tree.
+    pub(crate) file: u64,
+    /// How many times its content was replaced before.
+    pub(crate) generation: u32,
+}
+
+/// Random blocks, made before the clock starts.
+pub(crate) struct DataPool {
+    seed: u64,
+    content: Content,
+    blocks: PageBuffer,
+    /// What a duplicate block holds where its stamp would be.
+    duplicate_head: [u8; STAMP_BYTES],
+}
+
+impl DataPool {
+    /// A pool for records of up to `record_bytes`.
+    pub(crate) fn new(seed: u64, content: Content, record_bytes: usize) -> Self {
+        // A record may begin in the last block, and anywhere within it.
+        let slack = record_bytes.div_ceil(BLOCK_BYTES) + 1;
+        let distinct = POOL_BLOCKS as usize * BLOCK_BYTES;
+        let mut blocks = PageBuffer::zeroed(distinct + slack * BLOCK_BYTES);
+        let mut random = Random::new(seed, 0x706f_6f6c);
+        let zeros = BLOCK_BYTES * usize::from(content.compressible_percent.min(100)) / 100;
+        let filled = (BLOCK_BYTES - zeros).next_multiple_of(8);
+        let mut duplicate = [0; BLOCK_BYTES];
+        random.fill(&mut duplicate[..filled]);
+        for (index, block) in (0..POOL_BLOCKS).zip(blocks.chunks_exact_mut(BLOCK_BYTES)) {
+            if is_duplicate(content, index) {
+                block.copy_from_slice(&duplicate);
+            } else {
+                random.fill(&mut block[..filled]);
+            }
+        }
+        let (first, again) = blocks.split_at_mut(distinct);
+        for again in again.chunks_mut(distinct) {
+            again.copy_from_slice(&first[..again.len()]);
+        }
+        let mut duplicate_head = [0; STAMP_BYTES];
+        duplicate_head.copy_from_slice(&duplicate[..STAMP_BYTES]);
+        Self {
+            seed,
+            content,
+            blocks,
+            duplicate_head,
+        }
+    }
+
+    /// The `length` bytes that `identity` holds at `offset`, stamped in place.
+    #[inline]
+    pub(crate) fn slice(&mut self, identity: FileIdentity, offset: u64, length: usize) -> &[u8] {
+        let within = (offset % BLOCK) as usize;
+        let first = offset / BLOCK;
+        let pool_first = self.pool_block(identity, first);
+        let start = pool_first as usize * BLOCK_BYTES;
+        for turn in 0..(within + length).div_ceil(BLOCK_BYTES) as u64 {
+            // After the last distinct block the pool goes on with its first ones.
+            let pool_block = (pool_first + turn) % POOL_BLOCKS;
+            if is_duplicate(self.content, pool_block) {
+                continue;
+            }
+            let stamp = self.stamp(identity, first + turn, pool_block);
+            let at = start + turn as usize * BLOCK_BYTES;
+            self.blocks[at..at + STAMP_BYTES].copy_from_slice(&stamp.encode(self.seed));
+        }
+        &self.blocks[start + within..][..length]
+    }
+
+    /// Compares what was `found` at `offset`, a multiple of 4 KiB, with what `identity` holds there;
+    /// with `older` also with what it held in an earlier generation.
+    ///
+    /// # Errors
+    /// A sentence that names the offset, what was expected and what was found.
+    #[inline]
+    pub(crate) fn verify(
+        &self,
+        identity: FileIdentity,
+        older: bool,
+        offset: u64,
+        found: &[u8],
+    ) -> Result<(), String> {
+        for (block, found) in (offset / BLOCK..).zip(found.chunks(BLOCK_BYTES)) {
+            let generation = if older {
+                self.generation_of(identity, block, found)
+            } else {
+                identity.generation
+            };
+            let identity = FileIdentity {
+                generation,
+                ..identity
+            };
+            let pool_block = self.pool_block(identity, block);
+            let body = &self.blocks[pool_block as usize * BLOCK_BYTES..][..found.len()];
+            let head = self.head(identity, block, pool_block);
+            let stamped = found.len().min(STAMP_BYTES);
+            if found[..stamped] != head[..stamped] || found[stamped..] != body[stamped..] {
+                return Err(self.mismatch(identity, block, found));
+            }
+        }
+        Ok(())
+    }
+
+    fn pool_block(&self, identity: FileIdentity, block: u64) -> u64 {
+        let start = mix(identity.file ^ self.seed, u64::from(identity.generation));
+        start.wrapping_add(block) % POOL_BLOCKS
+    }
+
+    fn stamp(&self, identity: FileIdentity, block: u64, pool_block: u64) -> Stamp {
+        Stamp {
+            file: identity.file,
+            offset: block * BLOCK,
+            generation: identity.generation,
+            pool_block: pool_block as u32,
+        }
+    }
+
+    fn head(&self, identity: FileIdentity, block: u64, pool_block: u64) -> [u8; STAMP_BYTES] {
+        if is_duplicate(self.content, pool_block) {
+            self.duplicate_head
+        } else {
+            self.stamp(identity, block, pool_block).encode(self.seed)
+        }
+    }
+
+    /// The generation that `found` says it is of, if that is an earlier one of this very block.
+    fn generation_of(&self, identity: FileIdentity, block: u64, found: &[u8]) -> u32 {
+        Stamp::decode(found, self.seed)
+            .filter(|stamp| stamp.file == identity.file && stamp.offset == block * BLOCK)
+            .map_or(identity.generation, |stamp| {
+                stamp.generation.min(identity.generation)
+            })
+    }
+
+    #[cold]
+    fn mismatch(&self, identity: FileIdentity, block: u64, found: &[u8]) -> String {
+        let pool_block = self.pool_block(identity, block);
+        let mut expected = self.blocks[pool_block as usize * BLOCK_BYTES..][..BLOCK_BYTES].to_vec();
+        expected[..STAMP_BYTES].copy_from_slice(&self.head(identity, block, pool_block));
+        let at = expected
+            .iter()
+            .zip(found)
+            .position(|(a, b)| a != b)
+            .unwrap_or(0);
+        let end = (at + SHOWN_BYTES).min(found.len());
+        let mut text = format!(
+            "wrong data at offset {}: expected {}, found {}",
+            block * BLOCK + at as u64,
+            hexadecimal(&expected[at..end]),
+            hexadecimal(&found[at..end]),
+        );
+        let found_stamp = Stamp::decode(found, self.seed);
+        let note = match found_stamp {
+            Some(stamp) if stamp.file != identity.file => {
+                "; the block belongs to another file".to_owned()
+            }
+            Some(stamp) if stamp.offset != block * BLOCK => {
+                format!("; the block belongs at offset {}", stamp.offset)
+            }
+            Some(stamp) if stamp.generation != identity.generation => format!(
+                "; the block is of generation {}, not {}",
+                stamp.generation, identity.generation
+            ),
+            _ if found.iter().all(|byte| *byte == 0) => "; the whole block is zero".to_owned(),
+            _ => String::new(),
+        };
+        text.push_str(&note);
+        text
+    }
+}
+
+/// Whether a block of the pool is one of those that are all the same; they are spread evenly.
+#[inline]
+fn is_duplicate(content: Content, pool_block: u64) -> bool {
+    let percent = u64::from(content.duplicate_percent);
+    percent > 0 && mix(pool_block, 0x6475_7065) % 100 < percent
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("writing to a string does not fail");
+            text
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    const FILE: FileIdentity = FileIdentity {
+        file: 42,
+        generation: 1,
+    };
+
+    fn pool() -> DataPool {
+        DataPool::new(7, Content::default(), 1 << 20)
+    }
+
+    fn whole(pool: &mut DataPool, record_bytes: usize, file_bytes: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < file_bytes {
+            let length = record_bytes.min(file_bytes - bytes.len());
+            bytes.extend_from_slice(pool.slice(FILE, bytes.len() as u64, length));
+        }
+        bytes
+    }
+
+    #[test]
+    fn the_content_does_not_depend_on_the_records_it_is_written_in() {
+        let mut pool = pool();
+        // Longer than the pool, so that its border is crossed.
+        let length = 5 << 20;
+        let expected = whole(&mut pool, 1 << 20, length);
+        for record_bytes in [1000, 4096, 5000, 65_536] {
+            assert!(
+                whole(&mut pool, record_bytes, length) == expected,
+                "{record_bytes}"
+            );
+        }
+        pool.verify(FILE, false, 0, &expected)
+            .expect("what was written");
+    }
+
+    #[test]
+    fn no_block_of_a_file_repeats() {
+        let bytes = whole(&mut pool(), 1 << 20, 8 << 20);
+        let blocks: HashSet<&[u8]> = bytes.chunks(BLOCK_BYTES).collect();
+        assert_eq!(blocks.len(), bytes.len() / BLOCK_BYTES);
+    }
+
+    #[test]
+    fn compressible_and_duplicate_data_have_the_share_asked_for() {
+        let content = Content {
+            compressible_percent: 75,
+            duplicate_percent: 40,
+        };
+        let mut pool = DataPool::new(7, content, 4096);
+        let bytes = whole(&mut pool, 4096, 4 << 20);
+        let zeros = bytes.iter().filter(|byte| **byte == 0).count() * 100 / bytes.len();
+        assert!((73..=76).contains(&zeros), "{zeros} % zeros");
+        let distinct: HashSet<&[u8]> = bytes.chunks(BLOCK_BYTES).collect();
+        let duplicate = 100 - distinct.len() * 100 / (bytes.len() / BLOCK_BYTES);
+        assert!((36..=44).contains(&duplicate), "{duplicate} % duplicates");
+        pool.verify(FILE, false, 0, &bytes)
+            .expect("what was written");
+    }
+
+    proptest! {
+        #[test]
+        fn a_flipped_bit_is_found_where_it_is(at in 0_usize..50_000, bit in 0_u8..8) {
+            let mut pool = pool();
+            let mut bytes = whole(&mut pool, 50_000, 50_000);
+            prop_assert_eq!(pool.verify(FILE, false, 0, &bytes), Ok(()));
+            bytes[at] ^= 1 << bit;
+            let message = pool.verify(FILE, false, 0, &bytes).expect_err("flipped");
+            let place = format!("wrong data at offset {at}: ");
+            prop_assert!(message.starts_with(&place), "{}", message);
+        }
+    }
+
+    #[test]
+    fn a_block_that_belongs_elsewhere_says_where() {
+        let mut pool = pool();
+        let other = FileIdentity { file: 43, ..FILE };
+        let foreign = pool.slice(other, 0, 4096).to_vec();
+        let message = pool.verify(FILE, false, 0, &foreign).expect_err("foreign");
+        assert!(message.ends_with("belongs to another file"), "{message}");
+        let moved = pool.slice(FILE, 8192, 4096).to_vec();
+        let message = pool.verify(FILE, false, 0, &moved).expect_err("moved");
+        assert!(message.ends_with("belongs at offset 8192"), "{message}");
+        let message = pool.verify(FILE, false, 0, &[0; 4096]).expect_err("zeros");
+        assert!(message.ends_with("the whole block is zero"), "{message}");
+    }
+
+    #[test]
+    fn an_older_generation_is_accepted_only_where_that_is_asked_for() {
+        let mut pool = pool();
+        let old = pool
+            .slice(
+                FileIdentity {
+                    generation: 0,
+                    ..FILE
+                },
+                4096,
+                4096,
+            )
+            .to_vec();
+        let message = pool.verify(FILE, false, 4096, &old).expect_err("old");
+        assert!(message.ends_with("of generation 0, not 1"), "{message}");
+        pool.verify(FILE, true, 4096, &old).expect("accepted");
+    }
+}

@@ -1,0 +1,55 @@
+//! How much is left to do.
+
+use crate::jobs::Amount;
+
+/// Operations and time that a thread has left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    operations: u64,
+    deadline_ns: u64,
+}
+
+impl Budget {
+    /// The budget of `amount` for a part of a file with `records` records, from `now_ns` on.
+    pub(crate) fn new(amount: Amount, records: u64, record_bytes: u64, now_ns: u64) -> Self {
+        let (operations, time_ns) = match amount {
+            Amount::WholeFile => (records, u64::MAX),
+            Amount::Operations(operations) => (operations, u64::MAX),
+            Amount::Bytes(bytes) => (bytes.div_ceil(record_bytes), u64::MAX),
+            Amount::TimeNs(time_ns) => (u64::MAX, time_ns),
+        };
+        Self {
+            operations,
+            deadline_ns: now_ns.saturating_add(time_ns),
+        }
+    }
+
+    /// Whether an operation may begin at `now_ns`; if so, it is taken from the budget.
+    #[inline]
+    pub(crate) fn take(&mut self, now_ns: u64) -> bool {
+        if self.operations == 0 || now_ns >= self.deadline_ns {
+            return false;
+        }
+        self.operations -= 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(amount: Amount) -> u64 {
+        let mut budget = Budget::new(amount, 7, 10, 100);
+        (100..).take_while(|now_ns| budget.take(*now_ns)).count() as u64
+    }
+
+    #[test]
+    fn each_amount_ends_where_it_says() {
+        assert_eq!(taken(Amount::WholeFile), 7);
+        assert_eq!(taken(Amount::Operations(9)), 9);
+        assert_eq!(taken(Amount::Bytes(41)), 5);
+        assert_eq!(taken(Amount::TimeNs(12)), 12);
+        assert_eq!(taken(Amount::Operations(0)), 0);
+    }
+}

@@ -1,0 +1,95 @@
+//! Makes the files of a data job what they must be before the clock starts, and opens them.
+
+use std::path::{Path, PathBuf};
+
+use fslab_model::FailureKind;
+use fslab_sys::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
+
+use crate::jobs::{Advice, DataJob, OpenMode, OpenSync, Preparation, Sharing};
+use crate::{EngineError, RunContext};
+
+/// The path of thread `thread`'s file.
+pub(crate) fn absolute(context: &RunContext, job: &DataJob, thread: u32) -> PathBuf {
+    context.root.join(job.file_of(thread))
+}
+
+/// Creates, empties, and reserves space for the files of all threads, as `job` says.
+pub(crate) fn prepare_files(context: &RunContext, job: &DataJob) -> Result<(), EngineError> {
+    let files = match job.sharing {
+        Sharing::Own => job.threads,
+        Sharing::Shared => 1,
+    };
+    for thread in 0..files {
+        prepare_file(&absolute(context, job, thread), job)?;
+    }
+    Ok(())
+}
+
+fn prepare_file(path: &Path, job: &DataJob) -> Result<(), EngineError> {
+    let reserves = job.preparation != Preparation::None;
+    if job.open == OpenMode::Existing && !reserves {
+        return Ok(());
+    }
+    let options = DataFileOptions {
+        write: true,
+        create: job.open != OpenMode::Existing,
+        truncate: job.open == OpenMode::Replace,
+        ..DataFileOptions::default()
+    };
+    let operation = if job.open == OpenMode::Existing {
+        "open"
+    } else {
+        "create"
+    };
+    let file = DataFile::open(path, options).map_err(|e| EngineError::io(operation, path, e))?;
+    let end = job.offset_bytes + job.file_bytes;
+    match job.preparation {
+        Preparation::None => {}
+        Preparation::Truncate => {
+            file.set_length(end)
+                .map_err(|e| EngineError::io("truncate", path, e))?;
+        }
+        Preparation::Allocate => {
+            file.allocate(end)
+                .map_err(|e| EngineError::io("fallocate", path, e))?;
+        }
+    }
+    file.close().map_err(|e| EngineError::io("close", path, e))
+}
+
+/// Opens the existing file at `path` with the flags of `job`, and gives the kernel its hint.
+pub(crate) fn open_data_file(path: &Path, job: &DataJob) -> Result<DataFile, EngineError> {
+    let options = DataFileOptions {
+        read: job.reads(),
+        write: job.writes(),
+        direct: job.direct,
+        sync: match job.open_sync {
+            OpenSync::None => OpenedSync::None,
+            OpenSync::Data => OpenedSync::Data,
+            OpenSync::Full => OpenedSync::Full,
+        },
+        ..DataFileOptions::default()
+    };
+    let file = DataFile::open(path, options).map_err(|source| {
+        // A file system without O_DIRECT answers open(2) with EINVAL.
+        if job.direct && source.kind() == std::io::ErrorKind::InvalidInput {
+            EngineError::io("open with O_DIRECT", path, source)
+                .of_kind(FailureKind::Unsupported)
+                .hint("this file system has no O_DIRECT; leave it out, and the page cache counts")
+        } else {
+            EngineError::io("open", path, source)
+        }
+    })?;
+    if let Some(advice) = job.advice {
+        let advice = match advice {
+            Advice::Sequential => FileAdvice::Sequential,
+            Advice::Random => FileAdvice::Random,
+            Advice::WillNeed => FileAdvice::WillNeed,
+            Advice::DontNeed => FileAdvice::DontNeed,
+            Advice::NoReuse => FileAdvice::NoReuse,
+        };
+        file.advise(advice)
+            .map_err(|e| EngineError::io("advise the kernel on", path, e))?;
+    }
+    Ok(file)
+}

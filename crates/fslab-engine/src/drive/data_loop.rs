@@ -1,0 +1,137 @@
+//! The loop that issues one read or write after the other.
+
+use super::budget::Budget;
+use super::data_worker::{DataWorker, Step};
+use super::target::DataTarget;
+use super::threads::Crew;
+use crate::EngineError;
+use crate::jobs::SyncCall;
+use crate::recording::{Clock, Slot, ThreadOutcome};
+
+/// Runs the worker's share of its job on `target`, ramp-up first.
+pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
+    mut worker: DataWorker<'_>,
+    mut target: T,
+    clock: &C,
+    crew: &Crew<'_>,
+) -> Result<ThreadOutcome, EngineError> {
+    if worker.job.ramp_up_ns > 0 {
+        let now_ns = clock.now_ns();
+        let ramp_up = worker.ramp_up(now_ns);
+        issue(&mut worker, &mut target, clock, crew, ramp_up, now_ns)?;
+    }
+    let before = clock.thread_use();
+    let start_ns = clock.now_ns();
+    let budget = worker.budget(start_ns);
+    let mut end_ns = issue(&mut worker, &mut target, clock, crew, budget, start_ns)?;
+    if let Some((call, slot)) = worker.closing {
+        end_ns = sync(&mut worker, &mut target, clock, call, slot)?;
+    }
+    let used = clock
+        .thread_use()
+        .zip(before)
+        .map(|(after, before)| after.since(before));
+    target.close().map_err(|e| worker.failure("close", e))?;
+    Ok(ThreadOutcome {
+        start_ns,
+        end_ns,
+        recorder: worker.recorder,
+        used,
+    })
+}
+
+/// Issues operations until the budget is used up; gives the end of the last one.
+fn issue<T: DataTarget, C: Clock>(
+    worker: &mut DataWorker<'_>,
+    target: &mut T,
+    clock: &C,
+    crew: &Crew<'_>,
+    mut budget: Budget,
+    start_ns: u64,
+) -> Result<u64, EngineError> {
+    worker.recorder.begin(start_ns);
+    worker.pacer.begin(start_ns);
+    let mut now_ns = start_ns;
+    while budget.take(now_ns) {
+        if crew.must_stop() {
+            return Err(worker.interruption());
+        }
+        let step = worker.next_step();
+        now_ns = if step.reads {
+            read(worker, target, clock, step)?
+        } else {
+            write(worker, target, clock, step)?
+        };
+    }
+    Ok(now_ns)
+}
+
+#[inline]
+fn read<T: DataTarget, C: Clock>(
+    worker: &mut DataWorker<'_>,
+    target: &mut T,
+    clock: &C,
+    step: Step,
+) -> Result<u64, EngineError> {
+    let extent = step.extent;
+    let into: &mut [u8] = if T::HOLDS_DATA {
+        &mut worker.buffer[..extent.length]
+    } else {
+        &mut []
+    };
+    let start_ns = worker.pacer.start(clock);
+    let done = target.read(extent, into);
+    let end_ns = clock.now_ns();
+    done.map_err(|e| worker.failure("read", e))?;
+    worker
+        .recorder
+        .operation(worker.read, start_ns, end_ns, extent.length as u64);
+    worker.verify(extent)?;
+    Ok(end_ns)
+}
+
+#[inline]
+fn write<T: DataTarget, C: Clock>(
+    worker: &mut DataWorker<'_>,
+    target: &mut T,
+    clock: &C,
+    step: Step,
+) -> Result<u64, EngineError> {
+    let extent = step.extent;
+    let data: &[u8] = match &mut worker.pool {
+        Some(pool) => pool.slice(worker.identity, extent.offset, extent.length),
+        None => &[],
+    };
+    let start_ns = worker.pacer.start(clock);
+    let done = target.write(extent, data);
+    let end_ns = clock.now_ns();
+    done.map_err(|e| worker.failure("write", e))?;
+    worker
+        .recorder
+        .operation(worker.write, start_ns, end_ns, extent.length as u64);
+    let Some(periodic) = &mut worker.periodic else {
+        return Ok(end_ns);
+    };
+    periodic.left -= 1;
+    if periodic.left > 0 {
+        return Ok(end_ns);
+    }
+    periodic.left = periodic.every;
+    let (call, slot) = (periodic.call, periodic.slot);
+    sync(worker, target, clock, call, slot)
+}
+
+fn sync<T: DataTarget, C: Clock>(
+    worker: &mut DataWorker<'_>,
+    target: &mut T,
+    clock: &C,
+    call: SyncCall,
+    slot: Slot,
+) -> Result<u64, EngineError> {
+    let start_ns = clock.now_ns();
+    let done = target.sync(call);
+    let end_ns = clock.now_ns();
+    done.map_err(|e| worker.failure(call.as_str(), e))?;
+    worker.recorder.companion(slot, start_ns, end_ns);
+    Ok(end_ns)
+}

@@ -1,0 +1,231 @@
+//! What one thread of a data job carries: where it is, what it writes, what it has noted.
+
+use std::io;
+use std::path::PathBuf;
+
+use fslab_model::FailureKind;
+use fslab_sys::PageBuffer;
+
+use super::budget::Budget;
+use super::data_files::absolute;
+use super::pacer::Pacer;
+use crate::access::{Cursor, Extent, Region};
+use crate::content::{DataPool, FileIdentity};
+use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
+use crate::random::{Random, mix_bytes};
+use crate::recording::{Recorder, Slot};
+use crate::{Access, EngineError, RunContext};
+
+/// What the next operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Whether it reads; else it writes.
+    pub(crate) reads: bool,
+    /// Where.
+    pub(crate) extent: Extent,
+}
+
+/// The state of one thread.
+pub(crate) struct DataWorker<'a> {
+    pub(crate) job: &'a DataJob,
+    pub(crate) path: PathBuf,
+    pub(crate) identity: FileIdentity,
+    pub(crate) region: Region,
+    pub(crate) cursor: Cursor,
+    pub(crate) direction: Random,
+    pub(crate) pacer: Pacer,
+    pub(crate) recorder: Recorder,
+    pub(crate) read: Slot,
+    pub(crate) write: Slot,
+    pub(crate) periodic: Option<Periodic>,
+    pub(crate) closing: Option<(SyncCall, Slot)>,
+    /// `None` where nothing is written or verified.
+    pub(crate) pool: Option<DataPool>,
+    /// What is read goes here.
+    pub(crate) buffer: PageBuffer,
+}
+
+/// A sync every so many writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Periodic {
+    pub(crate) call: SyncCall,
+    pub(crate) slot: Slot,
+    pub(crate) every: u64,
+    pub(crate) left: u64,
+}
+
+impl<'a> DataWorker<'a> {
+    /// Thread `thread` of `job`, with everything that it will need. `holds_data` is false for an
+    /// engine that keeps no data, so that none is made.
+    pub(crate) fn new(
+        context: &RunContext,
+        job: &'a DataJob,
+        thread: u32,
+        holds_data: bool,
+    ) -> Self {
+        let region = region_of(job, thread);
+        let file = job.file_of(thread);
+        let random = |purpose: u64| {
+            let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
+            Random::new(seed, u64::from(thread) << 8 | purpose)
+        };
+        let record_bytes = job.record_bytes.min(region.bytes) as usize;
+        let mut recorder = Recorder::new(context.series_interval_ns.max(1));
+        let (read, write) = (recorder.slot("read"), recorder.slot("write"));
+        let periodic = job.sync.every.map(|every| Periodic {
+            call: every.call,
+            slot: recorder.slot(every.call.as_str()),
+            every: every.operations,
+            left: every.operations,
+        });
+        let closing = job
+            .sync
+            .closing
+            .map(|call| (call, recorder.slot(call.as_str())));
+        let needs_pool = holds_data && (job.writes() || job.verify);
+        let needs_buffer = holds_data && job.reads();
+        Self {
+            job,
+            path: absolute(context, job, thread),
+            identity: FileIdentity {
+                file: mix_bytes(context.seed, file.as_os_str().as_encoded_bytes()),
+                generation: job.generation,
+            },
+            region,
+            cursor: Cursor::new(region, job.access, random(1)),
+            direction: random(2),
+            pacer: Pacer::new(job.pace, random(3)),
+            recorder,
+            read,
+            write,
+            periodic,
+            closing,
+            pool: needs_pool.then(|| DataPool::new(context.seed, job.content, record_bytes)),
+            buffer: PageBuffer::zeroed(if needs_buffer { record_bytes } else { 0 }),
+        }
+    }
+
+    /// The next operation.
+    #[inline]
+    pub(crate) fn next_step(&mut self) -> Step {
+        let reads = match self.job.direction {
+            Direction::Read => true,
+            Direction::Write => false,
+            Direction::Mix { read_percent } => self.direction.below(100) < read_percent.into(),
+        };
+        Step {
+            reads,
+            extent: self.cursor.next(),
+        }
+    }
+
+    /// The budget of the measured part, from `now_ns` on.
+    pub(crate) fn budget(&self, now_ns: u64) -> Budget {
+        self.budget_of(self.job.amount, now_ns)
+    }
+
+    /// The budget of the ramp-up.
+    pub(crate) fn ramp_up(&self, now_ns: u64) -> Budget {
+        self.budget_of(Amount::TimeNs(self.job.ramp_up_ns), now_ns)
+    }
+
+    fn budget_of(&self, amount: Amount, now_ns: u64) -> Budget {
+        Budget::new(
+            amount,
+            self.region.records(),
+            self.region.record_bytes,
+            now_ns,
+        )
+    }
+
+    /// Compares what the buffer holds with what was written at `extent`, where the job says so.
+    #[inline]
+    pub(crate) fn verify(&self, extent: Extent) -> Result<(), EngineError> {
+        match &self.pool {
+            Some(pool) if self.job.verify => self.verify_with(pool, extent, &self.buffer),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares `found` with what was written at `extent`.
+    #[inline]
+    pub(crate) fn verify_with(
+        &self,
+        pool: &DataPool,
+        extent: Extent,
+        found: &[u8],
+    ) -> Result<(), EngineError> {
+        let older = self.job.older_generations;
+        pool.verify(self.identity, older, extent.offset, &found[..extent.length])
+            .map_err(|message| EngineError::corrupt(&self.path, message))
+    }
+
+    /// An operation failed.
+    #[cold]
+    pub(crate) fn failure(&self, operation: &'static str, source: io::Error) -> EngineError {
+        let invalid = source.kind() == io::ErrorKind::InvalidInput;
+        let error = EngineError::io(operation, &self.path, source);
+        if invalid && self.job.direct {
+            return error.of_kind(FailureKind::BadInput).hint(
+                "with O_DIRECT, records and offsets must be multiples of the device's sector size",
+            );
+        }
+        error
+    }
+
+    /// Somebody wants the job to end.
+    #[cold]
+    pub(crate) fn interruption(&self) -> EngineError {
+        EngineError::interrupted(&self.path)
+    }
+}
+
+/// The part of its file that thread `thread` visits.
+fn region_of(job: &DataJob, thread: u32) -> Region {
+    let whole = Region {
+        start: job.offset_bytes,
+        bytes: job.file_bytes,
+        record_bytes: job.record_bytes,
+    };
+    let covers = matches!(
+        job.access,
+        Access::Sequential | Access::Reverse | Access::Strided { .. } | Access::RandomOnce
+    );
+    if job.sharing == Sharing::Own || !covers {
+        return whole;
+    }
+    let border = |thread: u32| {
+        let records = u128::from(whole.records()) * u128::from(thread) / u128::from(job.threads);
+        (records as u64 * whole.record_bytes).min(whole.bytes)
+    };
+    let (from, to) = (border(thread), border(thread + 1));
+    Region {
+        start: whole.start + from,
+        bytes: to - from,
+        ..whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_share_a_file_cover_it_without_overlap() {
+        for threads in 1..8 {
+            let job = DataJob {
+                threads,
+                sharing: Sharing::Shared,
+                offset_bytes: 50,
+                ..DataJob::read("f", 1_005, 10)
+            };
+            let mut at = 50;
+            for thread in 0..threads {
+                let region = region_of(&job, thread);
+                assert_eq!(region.start, at);
+                at += region.bytes;
+            }
+            assert_eq!(at, 1_055);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The measuring loops: what is between two readings of the clock, and nothing more.
+//!
+//! Loops are generic over target and clock, and compiled once for each pair. Inside them nothing is
+//! allocated and nothing is locked.
+
+mod budget;
+mod data_files;
+mod data_loop;
+mod data_worker;
+mod names_loop;
+mod names_worker;
+mod pacer;
+mod paths;
+mod target;
+mod threads;
+
+pub(crate) use data_files::{absolute, open_data_file, prepare_files};
+pub(crate) use data_loop::run_data_loop;
+pub(crate) use data_worker::DataWorker;
+pub(crate) use names_loop::run_names_loop;
+pub(crate) use names_worker::NamesWorker;
+pub(crate) use paths::{PathWriter, file_number};
+pub(crate) use target::{DataTarget, NamesTarget, Task};
+pub(crate) use threads::run_threads;

@@ -1,0 +1,97 @@
+//! The intended starts of an open loop.
+
+use crate::jobs::Pace;
+use crate::random::Random;
+use crate::recording::Clock;
+
+/// Says when the next operation is due.
+#[derive(Clone, Debug)]
+pub(crate) struct Pacer {
+    pace: Pace,
+    random: Random,
+    next_ns: f64,
+    start_ns: u64,
+}
+
+impl Pacer {
+    pub(crate) fn new(pace: Pace, random: Random) -> Self {
+        Self {
+            pace,
+            random,
+            next_ns: 0.0,
+            start_ns: 0,
+        }
+    }
+
+    /// Starts: the first operation is due at `now_ns`, or one random distance later.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        self.start_ns = now_ns;
+        self.next_ns = 0.0;
+        if let Pace::Poisson { per_second } = self.pace {
+            self.next_ns = self.exponential(per_second);
+        }
+    }
+
+    /// When the next operation starts: now in a closed loop; else when it is due, which is waited
+    /// for, and which is in the past for one that is late.
+    #[inline]
+    pub(crate) fn start<C: Clock>(&mut self, clock: &C) -> u64 {
+        match self.pace {
+            Pace::AsFastAsPossible => clock.now_ns(),
+            Pace::Fixed { per_second } => self.due(clock, 1e9 / per_second),
+            Pace::Poisson { per_second } => {
+                let distance_ns = self.exponential(per_second);
+                self.due(clock, distance_ns)
+            }
+        }
+    }
+
+    fn due<C: Clock>(&mut self, clock: &C, distance_ns: f64) -> u64 {
+        let due_ns = self.start_ns + self.next_ns as u64;
+        self.next_ns += distance_ns;
+        clock.wait_until_ns(due_ns);
+        due_ns
+    }
+
+    fn exponential(&mut self, per_second: f64) -> f64 {
+        -(1.0 - self.random.unit()).ln() * 1e9 / per_second
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::SyntheticClock;
+
+    fn starts(pace: Pace, count: usize, cost_ns: u64) -> Vec<u64> {
+        let clock = SyntheticClock::default();
+        let mut pacer = Pacer::new(pace, Random::new(1, 1));
+        pacer.begin(0);
+        let next = |_| {
+            let start = pacer.start(&clock);
+            clock.pass_ns(cost_ns);
+            start
+        };
+        (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn a_fixed_rate_is_kept_and_what_is_late_keeps_its_intended_start() {
+        let pace = Pace::Fixed { per_second: 1e6 };
+        assert_eq!(starts(pace, 4, 10), [0, 1_000, 2_000, 3_000]);
+        assert_eq!(starts(pace, 4, 5_000), [0, 1_000, 2_000, 3_000]);
+    }
+
+    #[test]
+    fn poisson_arrivals_have_the_rate_asked_for_and_vary() {
+        let starts = starts(Pace::Poisson { per_second: 1e6 }, 20_001, 0);
+        let mean = starts[20_000] as f64 / 20_000.0;
+        assert!((970.0..1_030.0).contains(&mean), "{mean}");
+        let above = starts
+            .windows(2)
+            .filter(|pair| pair[1] - pair[0] > 1_000)
+            .count();
+        // 1/e of all distances of a Poisson process are longer than their mean.
+        assert!((7_000..7_700).contains(&above), "{above}");
+    }
+}

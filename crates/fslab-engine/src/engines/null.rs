@@ -1,0 +1,198 @@
+//! The engine that does nothing: each operation costs a pseudo-random time on a clock of its own.
+//!
+//! The same seed and job give the same figures on every machine, so that what stands above the
+//! engines is tested without files, privileges or patience.
+
+use std::ffi::CStr;
+use std::io;
+use std::ops::Range;
+
+use crate::access::{Extent, Permutation};
+use crate::drive::{
+    DataTarget, DataWorker, NamesTarget, NamesWorker, Task, run_data_loop, run_names_loop,
+    run_threads,
+};
+use crate::jobs::{MetadataOperation, Names, SyncCall};
+use crate::random::{Random, mix_bytes};
+use crate::recording::{Clock, SyntheticClock, combine};
+use crate::registry::Engine;
+use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
+
+pub(crate) const NULL: Engine = Engine {
+    kind: EngineKind::Null,
+    run_data,
+    run_metadata: Some(run_metadata),
+};
+
+/// What an operation on a record costs besides its bytes.
+const RECORD_NS: u64 = 2_000;
+/// Bytes that a nanosecond moves: 4 GB/s.
+const BYTES_PER_NS: u64 = 4;
+/// What a sync costs.
+const SYNC_NS: u64 = 400_000;
+/// One operation in so many takes much longer, so that distributions have a tail.
+const SLOW_ONE_IN: u64 = 100;
+
+fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
+    let prepare = |thread| Ok((thread, DataWorker::new(context, job, thread, false)));
+    let (outcomes, _) = run_threads(
+        job.threads,
+        &context.stop,
+        prepare,
+        |(thread, worker), crew| {
+            let clock = SyntheticClock::default();
+            let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
+            let target = NullTarget::new(&clock, seed, thread);
+            run_data_loop(worker, target, &clock, crew)
+        },
+    )?;
+    Ok(combine(outcomes, None, true))
+}
+
+fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
+    let prepare = |thread| Ok((thread, NamesWorker::new(context, job, thread)));
+    let (outcomes, _) = run_threads(
+        job.threads,
+        &context.stop,
+        prepare,
+        |(thread, worker), crew| {
+            let clock = SyntheticClock::default();
+            let seed = mix_bytes(context.seed, job.operation.as_str().as_bytes());
+            let target = NullTarget::new(&clock, seed, thread);
+            run_names_loop(worker, target, &clock, crew)
+        },
+    )?;
+    let moves_data = job.operation.writes_data() || job.operation.reads_data();
+    Ok(combine(
+        outcomes,
+        None,
+        moves_data && job.file_bytes.longest() > 0,
+    ))
+}
+
+/// A file, and a folder, that is not there.
+pub(crate) struct NullTarget<'c, C> {
+    clock: &'c C,
+    random: Random,
+}
+
+impl<'c, C: Clock> NullTarget<'c, C> {
+    /// A target whose costs are decided by `seed` and `thread`.
+    pub(crate) fn new(clock: &'c C, seed: u64, thread: u32) -> Self {
+        Self {
+            clock,
+            random: Random::new(seed, u64::from(thread) << 8 | 0xff),
+        }
+    }
+
+    /// Lets an operation of about `base_ns` on `bytes` bytes take its time.
+    #[inline]
+    fn pass(&mut self, base_ns: u64, bytes: u64) {
+        let draw = self.random.below(base_ns * SLOW_ONE_IN);
+        let slow_ns = if draw < base_ns { base_ns * 20 } else { 0 };
+        self.clock
+            .pass_ns(base_ns / 2 + draw / SLOW_ONE_IN + slow_ns + bytes / BYTES_PER_NS);
+    }
+}
+
+impl<C: Clock> DataTarget for NullTarget<'_, C> {
+    const HOLDS_DATA: bool = false;
+
+    #[inline]
+    fn read(&mut self, extent: Extent, _into: &mut [u8]) -> io::Result<()> {
+        self.pass(RECORD_NS, extent.length as u64);
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&mut self, extent: Extent, _data: &[u8]) -> io::Result<()> {
+        self.pass(RECORD_NS, extent.length as u64);
+        Ok(())
+    }
+
+    fn sync(&mut self, _call: SyncCall) -> io::Result<()> {
+        self.pass(SYNC_NS, 0);
+        Ok(())
+    }
+
+    fn close(self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<C: Clock> NamesTarget for NullTarget<'_, C> {
+    type Created = ();
+
+    fn ensure_directory(&mut self, _name: &CStr) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn create(&mut self, task: &Task<'_>) -> io::Result<()> {
+        self.pass(cost_ns(task.operation), task.bytes);
+        Ok(())
+    }
+
+    fn fsync_created(&mut self, (): &mut ()) -> io::Result<()> {
+        self.pass(SYNC_NS, 0);
+        Ok(())
+    }
+
+    fn close_created(&mut self, (): ()) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn perform(&mut self, task: &Task<'_>) -> io::Result<u64> {
+        let bytes = if task.operation.reads_data() {
+            task.bytes
+        } else {
+            0
+        };
+        self.pass(cost_ns(task.operation), bytes);
+        Ok(bytes)
+    }
+
+    fn verify(&self, _task: &Task<'_>) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn list(
+        &mut self,
+        _name: &CStr,
+        _names: Names,
+        files: Range<u64>,
+        into: &mut Vec<u64>,
+    ) -> io::Result<()> {
+        self.pass(cost_ns(MetadataOperation::List), 0);
+        let count = files.end - files.start;
+        if count > 0 {
+            let order = Permutation::new(count, &mut self.random);
+            into.extend((0..count).map(|turn| files.start + order.at(turn)));
+        }
+        Ok(())
+    }
+
+    fn fsync_directory(&mut self, _name: &CStr) -> io::Result<()> {
+        self.pass(SYNC_NS, 0);
+        Ok(())
+    }
+
+    fn sync_file_system(&mut self) -> io::Result<()> {
+        self.pass(10 * SYNC_NS, 0);
+        Ok(())
+    }
+}
+
+/// About what an operation costs; the proportions are those of a common disk file system.
+fn cost_ns(operation: MetadataOperation) -> u64 {
+    use MetadataOperation as Operation;
+    match operation {
+        Operation::Create | Operation::Mkdir | Operation::Symlink => 12_000,
+        Operation::Unlink | Operation::Rmdir | Operation::Rename | Operation::Link => 9_000,
+        Operation::Truncate | Operation::Fallocate | Operation::SetXattr => 6_000,
+        Operation::Read => 4_000,
+        Operation::List => 60_000,
+        Operation::Chmod | Operation::Chown | Operation::Utimens => 2_000,
+        Operation::Open | Operation::Stat | Operation::Readlink | Operation::GetXattr => 1_000,
+        Operation::FsyncFile | Operation::FsyncDirectory => SYNC_NS,
+    }
+}

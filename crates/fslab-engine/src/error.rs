@@ -1,0 +1,182 @@
+//! Why a job could not be run to its end: a kind to match, the path, the operation, the cause.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fslab_model::{Failure, FailureKind};
+
+/// Why a job ended early. Display names operation and path; the cause is the source.
+#[derive(Debug)]
+pub struct EngineError(Box<Content>);
+
+#[derive(Debug)]
+struct Content {
+    kind: FailureKind,
+    operation: Cow<'static, str>,
+    path: Option<PathBuf>,
+    message: String,
+    hint: Option<Cow<'static, str>>,
+    source: Option<io::Error>,
+}
+
+impl EngineError {
+    /// `operation` on `path` failed with `source`, which decides the kind.
+    pub(crate) fn io(
+        operation: impl Into<Cow<'static, str>>,
+        path: &Path,
+        source: io::Error,
+    ) -> Self {
+        let operation = operation.into();
+        Self(Box::new(Content {
+            kind: kind_of(&source),
+            message: format!("cannot {operation} {}", path.display()),
+            operation,
+            path: Some(path.to_owned()),
+            hint: None,
+            source: Some(source),
+        }))
+    }
+
+    /// A job that makes no sense.
+    pub(crate) fn bad_input(message: impl Into<String>) -> Self {
+        Self::plain(FailureKind::BadInput, "check the job", None, message.into())
+    }
+
+    /// Something that the engine, the kernel or the file system does not do.
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::plain(
+            FailureKind::Unsupported,
+            "start the job",
+            None,
+            message.into(),
+        )
+    }
+
+    /// The stop flag was raised while the job worked on `path`.
+    pub(crate) fn interrupted(path: &Path) -> Self {
+        let message = format!("interrupted while working on {}", path.display());
+        Self::plain(FailureKind::Interrupted, "go on", Some(path), message)
+    }
+
+    /// `path` does not hold what was written to it; `message` says where and what.
+    pub(crate) fn corrupt(path: &Path, message: impl Into<String>) -> Self {
+        Self::plain(FailureKind::Corrupt, "verify", Some(path), message.into())
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Replaces the kind that the errno suggests.
+    #[must_use]
+    pub(crate) fn of_kind(mut self, kind: FailureKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
+    fn plain(
+        kind: FailureKind,
+        operation: &'static str,
+        path: Option<&Path>,
+        message: String,
+    ) -> Self {
+        Self(Box::new(Content {
+            kind,
+            operation: operation.into(),
+            path: path.map(Path::to_owned),
+            message,
+            hint: None,
+            source: None,
+        }))
+    }
+
+    /// The kind, to be matched.
+    #[must_use]
+    pub fn kind(&self) -> FailureKind {
+        self.0.kind
+    }
+
+    /// The file or directory concerned.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// The operation that failed: `read`, `create`, `fsync`, ...
+    #[must_use]
+    pub fn operation(&self) -> &str {
+        &self.0.operation
+    }
+
+    /// The errno at the bottom, where a system call failed.
+    #[must_use]
+    pub fn errno(&self) -> Option<i32> {
+        self.0.source.as_ref().and_then(io::Error::raw_os_error)
+    }
+}
+
+fn kind_of(error: &io::Error) -> FailureKind {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FailureKind::NoSpace,
+        io::ErrorKind::PermissionDenied => FailureKind::Permission,
+        io::ErrorKind::Unsupported => FailureKind::Unsupported,
+        _ => FailureKind::Io,
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        let mut failure = Self::new(error.kind(), error.to_string());
+        if let Some(source) = &error.0.source {
+            failure = failure.because(source);
+        }
+        failure.hint = error.0.hint.map(Cow::into_owned);
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_errno_decides_the_kind_and_survives_as_a_failure() {
+        for (errno, kind) in [
+            (28, FailureKind::NoSpace),
+            (122, FailureKind::NoSpace),
+            (1, FailureKind::Permission),
+            (13, FailureKind::Permission),
+            (95, FailureKind::Unsupported),
+            (38, FailureKind::Unsupported),
+            (5, FailureKind::Io),
+        ] {
+            let source = io::Error::from_raw_os_error(errno);
+            let error = EngineError::io("write", Path::new("/a/b"), source).hint("try less");
+            assert_eq!(error.kind(), kind, "errno {errno}");
+            assert_eq!(error.path(), Some(Path::new("/a/b")));
+            assert_eq!(error.operation(), "write");
+            let failure = Failure::from(error);
+            assert_eq!(failure.kind, kind);
+            assert_eq!(failure.message, "cannot write /a/b");
+            assert_eq!(failure.errno, Some(errno));
+            assert_eq!(failure.hint.as_deref(), Some("try less"));
+        }
+    }
+}

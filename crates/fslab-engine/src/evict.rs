@@ -1,0 +1,81 @@
+//! Removes files from the page cache, and makes sure of it.
+
+use std::fs::File;
+use std::path::Path;
+
+use fslab_model::FailureKind;
+use fslab_sys::{DataFile, FileAdvice};
+
+use crate::EngineError;
+
+/// How often a page that was in use for a moment is asked to go.
+const ATTEMPTS: u32 = 5;
+
+/// Writes the files back, asks the kernel to drop their pages, and looks whether it did.
+///
+/// Data is cold afterwards; inodes and directories are not.
+///
+/// # Errors
+/// `Unsupported` where pages stay, as on tmpfs, or where a file is mapped or open elsewhere;
+/// otherwise that of open(2), fsync(2), posix_fadvise(2) or mincore(2).
+pub fn evict(paths: &[impl AsRef<Path>]) -> Result<(), EngineError> {
+    paths.iter().try_for_each(|path| evict_one(path.as_ref()))
+}
+
+fn evict_one(path: &Path) -> Result<(), EngineError> {
+    let file = File::open(path).map_err(|e| EngineError::io("open", path, e))?;
+    file.sync_all()
+        .map_err(|e| EngineError::io("fsync", path, e))?;
+    let again = file
+        .try_clone()
+        .map_err(|e| EngineError::io("open", path, e))?;
+    let advised = DataFile::from(std::os::fd::OwnedFd::from(again));
+    let mut resident = 0;
+    for _ in 0..ATTEMPTS {
+        advised
+            .advise(FileAdvice::DontNeed)
+            .map_err(|e| EngineError::io("evict", path, e))?;
+        resident = fslab_sys::resident_pages(&file)
+            .map_err(|e| EngineError::io("look for cached pages of", path, e))?;
+        if resident == 0 {
+            return Ok(());
+        }
+        std::thread::yield_now();
+    }
+    let message = format!(
+        "{} keeps {resident} pages in the page cache",
+        path.display()
+    );
+    Err(EngineError::unsupported(message)
+        .of_kind(FailureKind::Unsupported)
+        .hint("a file system that lives in memory cannot be evicted; elsewhere the file is in use"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_does_not_exist_is_an_error_with_its_path() {
+        let error = evict(&["/nonexistent/file"]).expect_err("is not there");
+        assert_eq!(error.path(), Some(Path::new("/nonexistent/file")));
+        assert_eq!(error.errno(), Some(2));
+    }
+
+    #[test]
+    fn what_was_just_written_is_cold_afterwards_or_an_error_says_why_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("f");
+        std::fs::write(&path, vec![1_u8; 100_000]).expect("writes");
+        let evicted = evict(&[&path]);
+        let file = File::open(&path).expect("opens");
+        let resident = fslab_sys::resident_pages(&file).expect("answers");
+        match evicted {
+            Ok(()) => assert_eq!(resident, 0),
+            Err(error) => {
+                assert_eq!(error.kind(), FailureKind::Unsupported);
+                assert!(resident > 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Jobs that read and write the data of a file.
+
+use std::path::{Path, PathBuf};
+
+use super::{Advice, Pace, StdioTuning, UringTuning};
+use crate::{Access, Content, EngineError};
+
+/// Records longer than this are refused.
+const RECORD_BYTES_MAX: u64 = 128 << 20;
+/// Threads of one job at most.
+pub(super) const THREADS_MAX: u32 = 1024;
+/// A read is verified in blocks of this.
+const VERIFIED_BYTES: u64 = 4096;
+
+/// Reads or writes of one file, or of one file per thread.
+///
+/// Make one with [`DataJob::read`] or [`DataJob::write`], and set what differs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DataJob {
+    /// The file, below the root. With [`Sharing::Own`] thread 0 works on it, and thread `n` on the
+    /// same name with `.n` appended.
+    pub file: PathBuf,
+    /// Bytes of the file that records are cut from.
+    pub file_bytes: u64,
+    /// Length of a record: 1 byte to 128 MiB. The last one of the file may be shorter.
+    pub record_bytes: u64,
+    /// Where the first record begins in the file.
+    pub offset_bytes: u64,
+    /// Reading, writing, or both.
+    pub direction: Direction,
+    /// In what order.
+    pub access: Access,
+    /// When to stop.
+    pub amount: Amount,
+    /// What is done before that and thrown away, in nanoseconds.
+    pub ramp_up_ns: u64,
+    /// When operations are issued.
+    pub pace: Pace,
+    /// Whether the file is to be there.
+    pub open: OpenMode,
+    /// Space that is reserved before the clock starts.
+    pub preparation: Preparation,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// O_DSYNC or O_SYNC.
+    pub open_sync: OpenSync,
+    /// A hint to the kernel.
+    pub advice: Option<Advice>,
+    /// Which calls make the data durable.
+    pub sync: SyncPolicy,
+    /// What is written, as to compression and deduplication.
+    pub content: Content,
+    /// How many times the content was replaced before; what is written, and expected, depends on it.
+    pub generation: u32,
+    /// Compare what is read with what was written. Needs records of whole blocks of 4 KiB.
+    pub verify: bool,
+    /// Accept blocks of an earlier generation as well: a rewrite need not have reached them all.
+    pub older_generations: bool,
+    /// How many threads.
+    pub threads: u32,
+    /// Whether they share the file.
+    pub sharing: Sharing,
+    /// Settings of the io_uring engine.
+    pub uring: UringTuning,
+    /// Settings of the stdio engine.
+    pub stdio: StdioTuning,
+}
+
+/// What is done with records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// They are read.
+    Read,
+    /// They are written.
+    Write,
+    /// Each is read or written, at random.
+    Mix {
+        /// Percent of the operations that read: 0 to 100.
+        read_percent: u8,
+    },
+}
+
+/// When a thread has done enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// After as many operations as its part of the file has records.
+    WholeFile,
+    /// After so many operations of each thread.
+    Operations(u64),
+    /// After so many bytes of each thread, rounded up to whole records.
+    Bytes(u64),
+    /// After so many nanoseconds; the operation that is under way then is completed.
+    TimeNs(u64),
+}
+
+/// Whether a file is to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// It must exist.
+    Existing,
+    /// It is created where it does not exist, and keeps what it holds.
+    Create,
+    /// It is created, and emptied where it exists.
+    Replace,
+}
+
+/// What a write waits for, as set when the file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenSync {
+    /// The page cache.
+    None,
+    /// O_DSYNC.
+    Data,
+    /// O_SYNC.
+    Full,
+}
+
+/// Space that is reserved before the clock starts. It changes what writes cost: a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preparation {
+    /// None: the file grows as it is written.
+    None,
+    /// ftruncate(2) to its full length: a hole.
+    Truncate,
+    /// fallocate(2) of its full length.
+    Allocate,
+}
+
+/// Whether threads share a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Each has a file, or a range of files, of its own.
+    Own,
+    /// All work on the same: where a pattern covers a file, each covers a part of its own; random
+    /// accesses with replacement go everywhere.
+    Shared,
+}
+
+/// Which calls make data durable, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyncPolicy {
+    /// Every so many writes.
+    pub every: Option<SyncEvery>,
+    /// After the last operation; its time is part of the job's.
+    pub closing: Option<SyncCall>,
+}
+
+/// A sync every so many writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyncEvery {
+    /// How many; at least 1.
+    pub operations: u64,
+    /// The call.
+    pub call: SyncCall,
+}
+
+/// A call that makes data durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncCall {
+    /// fsync(2); with mmap, msync(2) of the mapping and then fsync(2).
+    Fsync,
+    /// fdatasync(2); with mmap, msync(2) of the mapping and then fdatasync(2).
+    Fdatasync,
+    /// sync_file_range(2) of the whole file, waiting for it: pages only, no metadata, no flush.
+    FileRange,
+    /// msync(2) with MS_SYNC of the whole mapping; mmap only.
+    Msync,
+}
+
+impl SyncCall {
+    /// The name under which its latencies are recorded.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Fsync => "fsync",
+            Self::Fdatasync => "fdatasync",
+            Self::FileRange => "sync-file-range",
+            Self::Msync => "msync",
+        }
+    }
+}
+
+impl SyncPolicy {
+    /// No call at all.
+    pub const NONE: Self = Self {
+        every: None,
+        closing: None,
+    };
+    /// One fsync at the end.
+    pub const CLOSING_FSYNC: Self = Self {
+        every: None,
+        closing: Some(SyncCall::Fsync),
+    };
+    /// One fsync after each write.
+    pub const FSYNC_EACH: Self = Self {
+        every: Some(SyncEvery {
+            operations: 1,
+            call: SyncCall::Fsync,
+        }),
+        closing: None,
+    };
+}
+
+impl DataJob {
+    /// The whole file is written from its beginning, into the page cache, by one thread.
+    pub fn write(file: impl Into<PathBuf>, file_bytes: u64, record_bytes: u64) -> Self {
+        Self {
+            direction: Direction::Write,
+            open: OpenMode::Replace,
+            ..Self::read(file, file_bytes, record_bytes)
+        }
+    }
+
+    /// The whole of an existing file is read from its beginning by one thread.
+    pub fn read(file: impl Into<PathBuf>, file_bytes: u64, record_bytes: u64) -> Self {
+        Self {
+            file: file.into(),
+            file_bytes,
+            record_bytes,
+            offset_bytes: 0,
+            direction: Direction::Read,
+            access: Access::Sequential,
+            amount: Amount::WholeFile,
+            ramp_up_ns: 0,
+            pace: Pace::AsFastAsPossible,
+            open: OpenMode::Existing,
+            preparation: Preparation::None,
+            direct: false,
+            open_sync: OpenSync::None,
+            advice: None,
+            sync: SyncPolicy::NONE,
+            content: Content::default(),
+            generation: 0,
+            verify: false,
+            older_generations: false,
+            threads: 1,
+            sharing: Sharing::Own,
+            uring: UringTuning::default(),
+            stdio: StdioTuning::default(),
+        }
+    }
+
+    /// The file of thread `thread`, below the root.
+    #[must_use]
+    pub fn file_of(&self, thread: u32) -> PathBuf {
+        if thread == 0 || self.sharing == Sharing::Shared {
+            return self.file.clone();
+        }
+        let mut name = self.file.clone().into_os_string();
+        name.push(format!(".{thread}"));
+        name.into()
+    }
+
+    pub(crate) fn reads(&self) -> bool {
+        !matches!(
+            self.direction,
+            Direction::Write | Direction::Mix { read_percent: 0 }
+        )
+    }
+
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(
+            self.direction,
+            Direction::Read | Direction::Mix { read_percent: 100 }
+        )
+    }
+
+    /// Whether the job makes sense, whoever runs it.
+    pub(crate) fn validate(&self) -> Result<(), EngineError> {
+        let name = self.file.display();
+        let fault = [
+            is_outside(&self.file).then(|| "a path that leaves the root".to_owned()),
+            (self.file_bytes == 0).then(|| "a file of 0 bytes".to_owned()),
+            (self.record_bytes == 0 || self.record_bytes > RECORD_BYTES_MAX).then(|| {
+                format!(
+                    "records of {} bytes, not of 1 byte to 128 MiB",
+                    self.record_bytes
+                )
+            }),
+            (self
+                .offset_bytes
+                .checked_add(self.file_bytes)
+                .is_none_or(|end| end > 1 << 62))
+            .then(|| "an end beyond 4 EiB".to_owned()),
+            (!(1..=THREADS_MAX).contains(&self.threads))
+                .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads)),
+            self.access.fault(),
+            self.pace.fault(),
+            self.content.fault(),
+            self.fault_in_combination(),
+        ];
+        match fault.into_iter().flatten().next() {
+            None => Ok(()),
+            Some(fault) => Err(EngineError::bad_input(format!(
+                "the job on {name} has {fault}"
+            ))),
+        }
+    }
+
+    fn fault_in_combination(&self) -> Option<String> {
+        let whole_blocks = self.record_bytes.is_multiple_of(VERIFIED_BYTES)
+            && self.offset_bytes.is_multiple_of(VERIFIED_BYTES);
+        if self.verify && !whole_blocks {
+            return Some(format!(
+                "verification of records of {} bytes at {}, which are no whole blocks of 4 KiB",
+                self.record_bytes, self.offset_bytes
+            ));
+        }
+        if self.verify && self.direction != Direction::Read {
+            return Some("verification of something else than reads".into());
+        }
+        if let Direction::Mix { read_percent } = self.direction
+            && read_percent > 100
+        {
+            return Some(format!("{read_percent} % reads"));
+        }
+        if matches!(self.sync.every, Some(SyncEvery { operations: 0, .. })) {
+            return Some("a sync every 0 operations".into());
+        }
+        if self.sharing == Sharing::Shared
+            && self.file_bytes.div_ceil(self.record_bytes.max(1)) < u64::from(self.threads)
+        {
+            return Some("fewer records than threads that share them".into());
+        }
+        None
+    }
+}
+
+/// Whether `path` leads out of the folder that it is relative to.
+pub(super) fn is_outside(path: &Path) -> bool {
+    use std::path::Component;
+    path.as_os_str().is_empty()
+        || path
+            .components()
+            .any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fslab_model::FailureKind;
+
+    #[test]
+    fn a_job_that_makes_no_sense_is_refused_with_a_reason() {
+        let good = DataJob::write("f", 1 << 20, 4096);
+        good.validate().expect("makes sense");
+        let bad = [
+            (
+                DataJob {
+                    file: "../f".into(),
+                    ..good.clone()
+                },
+                "leaves the root",
+            ),
+            (
+                DataJob {
+                    file: "/etc/f".into(),
+                    ..good.clone()
+                },
+                "leaves the root",
+            ),
+            (
+                DataJob {
+                    record_bytes: 0,
+                    ..good.clone()
+                },
+                "records of 0 bytes",
+            ),
+            (
+                DataJob {
+                    record_bytes: 1 << 30,
+                    ..good.clone()
+                },
+                "records of",
+            ),
+            (
+                DataJob {
+                    file_bytes: 0,
+                    ..good.clone()
+                },
+                "a file of 0 bytes",
+            ),
+            (
+                DataJob {
+                    threads: 0,
+                    ..good.clone()
+                },
+                "0 threads",
+            ),
+            (
+                DataJob {
+                    verify: true,
+                    ..DataJob::read("f", 10_000, 1000)
+                },
+                "no whole blocks",
+            ),
+            (
+                DataJob {
+                    verify: true,
+                    ..good.clone()
+                },
+                "something else than reads",
+            ),
+            (
+                DataJob {
+                    access: Access::Strided { stride_records: 0 },
+                    ..good.clone()
+                },
+                "a stride of 0",
+            ),
+            (
+                DataJob {
+                    pace: Pace::Fixed { per_second: 0.0 },
+                    ..good
+                },
+                "0 operations per second",
+            ),
+        ];
+        for (job, reason) in bad {
+            let error = job.validate().expect_err(reason);
+            assert_eq!(error.kind(), FailureKind::BadInput);
+            assert!(error.to_string().contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn threads_have_files_of_their_own_unless_they_share() {
+        let own = DataJob::read("d/f", 1, 1);
+        assert_eq!(own.file_of(0), Path::new("d/f"));
+        assert_eq!(own.file_of(3), Path::new("d/f.3"));
+        let shared = DataJob {
+            sharing: Sharing::Shared,
+            ..own
+        };
+        assert_eq!(shared.file_of(3), Path::new("d/f"));
+    }
+}

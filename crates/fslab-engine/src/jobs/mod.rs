@@ -1,0 +1,18 @@
+//! What is to be done: the words of a job, and whether they make sense.
+
+mod data;
+mod metadata;
+mod pace;
+mod sizes;
+mod tree;
+mod tuning;
+
+pub use data::{Amount, DataJob, Direction, OpenMode, OpenSync, Preparation, Sharing};
+pub use data::{SyncCall, SyncEvery, SyncPolicy};
+pub(crate) use metadata::Subjects;
+pub use metadata::{MetadataJob, MetadataOperation, MetadataSync, Names, Order};
+pub use pace::Pace;
+pub use sizes::{FileSizes, WeightedSize};
+pub(crate) use tree::DirectoryNumber;
+pub use tree::TreeShape;
+pub use tuning::{Advice, StdioTuning, UringTuning};

@@ -1,0 +1,64 @@
+//! Settings that only one engine has, and hints to the kernel.
+
+/// posix_fadvise(2) on the whole file, after it was opened and before the first operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advice {
+    /// POSIX_FADV_SEQUENTIAL.
+    Sequential,
+    /// POSIX_FADV_RANDOM.
+    Random,
+    /// POSIX_FADV_WILLNEED.
+    WillNeed,
+    /// POSIX_FADV_DONTNEED.
+    DontNeed,
+    /// POSIX_FADV_NOREUSE.
+    NoReuse,
+}
+
+/// Settings of the io_uring engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UringTuning {
+    /// Operations in flight at most, per thread: 1 to 4096.
+    pub queue_depth: u32,
+    /// Completions awaited, and operations submitted, with one system call: 1 to the queue depth.
+    pub batch: u32,
+    /// Read into and write from buffers that the ring knows.
+    pub registered_buffers: bool,
+    /// Name the file by its index in the ring's table.
+    pub registered_file: bool,
+    /// A kernel thread takes submissions and sleeps after this many idle milliseconds.
+    pub submission_poll_ms: Option<u32>,
+    /// Completions are polled for at the device; needs O_DIRECT and a device with poll queues.
+    pub completion_poll: bool,
+}
+
+impl Default for UringTuning {
+    fn default() -> Self {
+        Self {
+            queue_depth: 32,
+            batch: 16,
+            registered_buffers: true,
+            registered_file: true,
+            submission_poll_ms: None,
+            completion_poll: false,
+        }
+    }
+}
+
+/// Settings of the stdio engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StdioTuning {
+    /// Size of the stream's buffer; 0 for an unbuffered stream.
+    pub buffer_bytes: usize,
+    /// One call of putc or getc for each byte, as the per-character phases of bonnie do.
+    pub by_character: bool,
+}
+
+impl Default for StdioTuning {
+    fn default() -> Self {
+        Self {
+            buffer_bytes: 4096,
+            by_character: false,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The clocks that a job can be measured with: the real one, and one that only a null engine moves.
+
+use std::cell::Cell;
+
+use fslab_model::CpuUse;
+use fslab_sys::ResourceUse;
+
+/// Below this much time to wait, a thread spins: waking up from a sleep costs about as much.
+const SPIN_NS: u64 = 60_000;
+
+/// Where time comes from. The measuring loops are compiled once for each clock.
+pub(crate) trait Clock {
+    /// Nanoseconds since an arbitrary point.
+    fn now_ns(&self) -> u64;
+
+    /// Returns at `at_ns` or shortly after it; at once where that has passed.
+    fn wait_until_ns(&self, at_ns: u64);
+
+    /// Lets time pass, where this clock is not moved by the world.
+    fn pass_ns(&self, ns: u64);
+
+    /// The calling thread's processor use so far; `None` where time is not real.
+    fn thread_use(&self) -> Option<ResourceUse>;
+}
+
+/// CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MonotonicClock;
+
+impl Clock for MonotonicClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        fslab_sys::monotonic_ns()
+    }
+
+    fn wait_until_ns(&self, at_ns: u64) {
+        loop {
+            let left_ns = at_ns.saturating_sub(self.now_ns());
+            if left_ns == 0 {
+                return;
+            }
+            if left_ns > SPIN_NS {
+                // A signal ends the sleep early; the loop then sleeps again.
+                let _ = fslab_sys::sleep_until_ns(at_ns - SPIN_NS);
+            }
+            std::hint::spin_loop();
+        }
+    }
+
+    #[inline]
+    fn pass_ns(&self, _ns: u64) {}
+
+    fn thread_use(&self) -> Option<ResourceUse> {
+        Some(ResourceUse::of_thread())
+    }
+}
+
+/// A clock that stands still until somebody lets time pass.
+#[derive(Debug, Default)]
+pub(crate) struct SyntheticClock(Cell<u64>);
+
+impl Clock for SyntheticClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+
+    fn wait_until_ns(&self, at_ns: u64) {
+        self.0.set(self.0.get().max(at_ns));
+    }
+
+    #[inline]
+    fn pass_ns(&self, ns: u64) {
+        self.0.set(self.0.get() + ns);
+    }
+
+    fn thread_use(&self) -> Option<ResourceUse> {
+        None
+    }
+}
+
+/// The model's words for what the system counted.
+pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
+    CpuUse {
+        user_ns: used.user_ns,
+        system_ns: used.system_ns,
+        voluntary_switches: used.voluntary_switches,
+        involuntary_switches: used.involuntary_switches,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_synthetic_clock_moves_only_when_told() {
+        let clock = SyntheticClock::default();
+        clock.pass_ns(5);
+        clock.wait_until_ns(3);
+        assert_eq!(clock.now_ns(), 5);
+        clock.wait_until_ns(9);
+        assert_eq!(clock.now_ns(), 9);
+        assert_eq!(clock.thread_use(), None);
+    }
+
+    #[test]
+    fn waiting_on_the_real_clock_never_ends_early() {
+        let clock = MonotonicClock;
+        let at = clock.now_ns() + 300_000;
+        clock.wait_until_ns(at);
+        assert!(clock.now_ns() >= at);
+    }
+}

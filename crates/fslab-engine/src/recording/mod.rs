@@ -1,0 +1,11 @@
+//! What is noted while a job runs, without allocating: latencies, counts, progress over time.
+
+mod clock;
+mod recorder;
+mod series;
+mod span;
+
+pub(crate) use clock::{Clock, MonotonicClock, SyntheticClock};
+pub(crate) use recorder::{Recorder, Slot};
+pub(crate) use series::SeriesRecorder;
+pub(crate) use span::{ThreadOutcome, combine};

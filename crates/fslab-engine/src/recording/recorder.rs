@@ -1,0 +1,97 @@
+//! The book that one thread keeps: a histogram for each kind of operation, counts, progress.
+
+use fslab_model::{LatencyHistogram, OperationLatency};
+
+use super::SeriesRecorder;
+
+/// The place of one kind of operation in a recorder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot(usize);
+
+/// What one thread has noted.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    latencies: Vec<(&'static str, LatencyHistogram)>,
+    series: SeriesRecorder,
+    operations: u64,
+    bytes: u64,
+}
+
+impl Recorder {
+    /// An empty book whose series has intervals of `interval_ns`.
+    pub(crate) fn new(interval_ns: u64) -> Self {
+        Self {
+            latencies: Vec::new(),
+            series: SeriesRecorder::new(interval_ns),
+            operations: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Makes room for the latencies of `operation`; allocates, and so is called before the clock
+    /// starts.
+    pub(crate) fn slot(&mut self, operation: &'static str) -> Slot {
+        let known = self
+            .latencies
+            .iter()
+            .position(|(name, _)| *name == operation);
+        Slot(known.unwrap_or_else(|| {
+            self.latencies.push((operation, LatencyHistogram::new()));
+            self.latencies.len() - 1
+        }))
+    }
+
+    /// Starts at `now_ns`, forgetting what was noted before: a ramp-up.
+    pub(crate) fn begin(&mut self, now_ns: u64) {
+        if self.operations > 0 {
+            for (_, histogram) in &mut self.latencies {
+                *histogram = LatencyHistogram::new();
+            }
+        }
+        self.series.begin(now_ns);
+        self.operations = 0;
+        self.bytes = 0;
+    }
+
+    /// Notes one operation of the job.
+    #[inline]
+    pub(crate) fn operation(&mut self, slot: Slot, start_ns: u64, end_ns: u64, bytes: u64) {
+        self.latencies[slot.0]
+            .1
+            .record(end_ns.saturating_sub(start_ns));
+        self.series.record(end_ns, bytes);
+        self.operations += 1;
+        self.bytes += bytes;
+    }
+
+    /// Notes something that accompanies the operations, such as an fsync: its latency only.
+    #[inline]
+    pub(crate) fn companion(&mut self, slot: Slot, start_ns: u64, end_ns: u64) {
+        self.latencies[slot.0]
+            .1
+            .record(end_ns.saturating_sub(start_ns));
+    }
+
+    /// Operations noted.
+    pub(crate) fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// Bytes noted.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The latencies of those kinds that occurred, and the series.
+    pub(crate) fn finish(self) -> (Vec<OperationLatency>, SeriesRecorder) {
+        let occurred = self
+            .latencies
+            .into_iter()
+            .filter(|(_, histogram)| histogram.count() > 0);
+        let latencies = occurred.map(|(operation, histogram)| OperationLatency {
+            operation: operation.to_owned(),
+            histogram,
+        });
+        (latencies.collect(), self.series)
+    }
+}

@@ -1,0 +1,114 @@
+//! From the books of the threads to the figures of the job.
+
+use fslab_model::{CpuUse, LatencyHistogram, OperationLatency};
+use fslab_sys::ResourceUse;
+
+use super::clock::cpu_use;
+use super::{Recorder, SeriesRecorder};
+use crate::{Measured, ThreadMeasured};
+
+/// What one thread brings home.
+#[derive(Debug)]
+pub(crate) struct ThreadOutcome {
+    /// The clock before its first operation.
+    pub(crate) start_ns: u64,
+    /// The clock after its last, a closing sync included.
+    pub(crate) end_ns: u64,
+    /// Its book.
+    pub(crate) recorder: Recorder,
+    /// Its processor use between the two.
+    pub(crate) used: Option<ResourceUse>,
+}
+
+/// The figures of a job whose threads brought home `outcomes`, of which there is at least one.
+/// `moves_data` says whether bytes are one of them.
+pub(crate) fn combine(
+    outcomes: Vec<ThreadOutcome>,
+    cpu: Option<ResourceUse>,
+    moves_data: bool,
+) -> Measured {
+    let start_ns = outcomes
+        .iter()
+        .map(|outcome| outcome.start_ns)
+        .min()
+        .unwrap_or(0);
+    let since_ns = |end_ns: u64| end_ns - start_ns;
+    let first_done_ns = outcomes
+        .iter()
+        .map(|outcome| since_ns(outcome.end_ns))
+        .min();
+    let last_done_ns = outcomes
+        .iter()
+        .map(|outcome| since_ns(outcome.end_ns))
+        .max()
+        .unwrap_or(0);
+    let mut merged: Option<SeriesRecorder> = None;
+    let mut latencies = Vec::new();
+    let mut threads = Vec::with_capacity(outcomes.len());
+    for outcome in outcomes {
+        let (operations, bytes) = (outcome.recorder.operations(), outcome.recorder.bytes());
+        let elapsed_ns = outcome.end_ns - outcome.start_ns;
+        let (own, series) = outcome.recorder.finish();
+        merge_latencies(&mut latencies, &own);
+        match &mut merged {
+            None => merged = Some(series),
+            Some(merged) => merged.merge(series),
+        }
+        threads.push(ThreadMeasured {
+            elapsed_ns,
+            operations,
+            bytes,
+            latencies: own,
+            cpu: outcome.used.map(cpu_use),
+        });
+    }
+    let bytes = threads.iter().map(|thread| thread.bytes).sum();
+    Measured {
+        elapsed_ns: last_done_ns,
+        operations: threads.iter().map(|thread| thread.operations).sum(),
+        bytes: moves_data.then_some(bytes),
+        latencies,
+        series: merged.map(SeriesRecorder::finish),
+        cpu: cpu.map(cpu_use).or_else(|| sum_of_threads(&threads)),
+        threads,
+        first_done_ns: first_done_ns.unwrap_or(0),
+        last_done_ns,
+    }
+}
+
+fn sum_of_threads(threads: &[ThreadMeasured]) -> Option<CpuUse> {
+    threads
+        .iter()
+        .map(|thread| thread.cpu)
+        .try_fold(CpuUse::default(), |sum, cpu| {
+            let cpu = cpu?;
+            Some(CpuUse {
+                user_ns: sum.user_ns + cpu.user_ns,
+                system_ns: sum.system_ns + cpu.system_ns,
+                voluntary_switches: sum.voluntary_switches + cpu.voluntary_switches,
+                involuntary_switches: sum.involuntary_switches + cpu.involuntary_switches,
+            })
+        })
+}
+
+fn merge_latencies(into: &mut Vec<OperationLatency>, from: &[OperationLatency]) {
+    for OperationLatency {
+        operation,
+        histogram,
+    } in from
+    {
+        let known = into
+            .iter_mut()
+            .find(|latency| latency.operation == *operation);
+        if let Some(latency) = known {
+            latency.histogram.merge(histogram);
+        } else {
+            let mut fresh = LatencyHistogram::new();
+            fresh.merge(histogram);
+            into.push(OperationLatency {
+                operation: operation.clone(),
+                histogram: fresh,
+            });
+        }
+    }
+}

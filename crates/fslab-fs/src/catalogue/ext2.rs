@@ -1,0 +1,33 @@
+//! ext2: the family without a journal.
+
+use fslab_model::Bytes;
+
+use super::ext_family;
+use crate::{Capabilities, Class, CrashSafety, Driver, FileSystem, KernelDriver, MinimumSize};
+
+pub(crate) static EXT2: FileSystem = FileSystem {
+    name: "ext2",
+    title: "ext2",
+    history: "Rémy Card wrote it, with Theodore Ts'o and Stephen Tweedie, for the Linux of 1993, \
+              and it was what Linux stood on for the rest of that decade. It has no journal, so \
+              that a crash means a full check, and it writes nothing twice.",
+    class: Class::Native,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "ext2",
+        served_by: &["ext4", "ext2"],
+        config: "CONFIG_EXT4_FS with CONFIG_EXT4_USE_FOR_EXT2, or CONFIG_EXT2_FS",
+        options: &[],
+    }),
+    mkfs: Some(ext_family::mkfs("mkfs.ext2", ext_family::MKFS_ARGUMENTS)),
+    check: Some(ext_family::CHECK),
+    minimum: MinimumSize {
+        size: Bytes::kib(104),
+        mkfs_version: "1.47.0",
+        below: "fails: no inode is left for lost+found",
+    },
+    capabilities: Capabilities {
+        crash_safety: CrashSafety::None,
+        ..ext_family::CAPABILITIES
+    },
+    deviations: &[],
+};

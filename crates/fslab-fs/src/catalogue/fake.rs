@@ -1,0 +1,38 @@
+//! fake: no file system at all, so that the way from plan to report is tried without one.
+
+use fslab_model::Bytes;
+
+use crate::{Capabilities, CaseRule, Class, CrashSafety, Driver, FileSystem, MinimumSize};
+
+pub(crate) static FAKE: FileSystem = FileSystem {
+    name: "fake",
+    title: "fake",
+    history: "It came into being with fslab, whose own tests it serves. It keeps nothing, needs no \
+              device, and its figures mean nothing.",
+    class: Class::Native,
+    driver: Driver::BuiltIn,
+    mkfs: None,
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes(0),
+        mkfs_version: "",
+        below: "takes nothing and keeps nothing",
+    },
+    capabilities: Capabilities {
+        permissions: true,
+        symlinks: true,
+        hard_links_max: u64::MAX,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: true,
+        reflinks: true,
+        compression: true,
+        metadata_checksums: true,
+        data_checksums: true,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes(u64::MAX),
+        volume_bytes_max: None,
+    },
+    deviations: &[],
+};

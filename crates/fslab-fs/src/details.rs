@@ -1,0 +1,93 @@
+//! An entry in full, as `fslab fs show` prints it: a value that serialises, without functions.
+
+use fslab_model::{Bytes, Subject};
+use serde::Serialize;
+
+use crate::{Capabilities, Class, Driver, FileSystem};
+
+/// A program and how to get it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ToolDetails {
+    /// Its name.
+    pub program: &'static str,
+    /// The Debian package that has it.
+    pub package: &'static str,
+}
+
+/// Everything that the catalogue knows of one file system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Details {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name as people write it.
+    pub title: &'static str,
+    /// Where it comes from.
+    pub history: &'static str,
+    /// Where it comes from, in one word.
+    pub class: Class,
+    /// The name to mount by; `None` where no kernel mounts it.
+    pub fs_type: Option<&'static str>,
+    /// The drivers that may serve that name.
+    pub served_by: &'static [&'static str],
+    /// The kernel's configuration that has it.
+    pub kernel_config: Option<&'static str>,
+    /// Why it cannot be used anywhere; `None` where it can.
+    pub unavailable: Option<&'static str>,
+    /// The programs that a trial runs.
+    pub tools: Vec<ToolDetails>,
+    /// The mkfs command, with the word `DEVICE`.
+    pub mkfs: Option<Vec<String>>,
+    /// The mount command, with the words `DEVICE` and `MOUNTPOINT`.
+    pub mount: Option<Vec<String>>,
+    /// The check command, with the word `DEVICE`.
+    pub check: Option<Vec<String>>,
+    /// Where the commands depart from their tools' defaults, and why.
+    pub deviations: &'static [&'static str],
+    /// The smallest device.
+    pub minimum_bytes: Bytes,
+    /// The version of mkfs that the smallest device was measured with.
+    pub minimum_mkfs_version: &'static str,
+    /// What that mkfs does below it: a sentence's end, behind its name.
+    pub below_minimum: &'static str,
+    /// What it can do.
+    pub capabilities: Capabilities,
+}
+
+impl FileSystem {
+    /// The entry in full.
+    #[must_use]
+    pub fn details(&self) -> Details {
+        let kernel = match &self.driver {
+            Driver::Kernel(driver) => Some(driver),
+            Driver::BuiltIn | Driver::Nowhere(_) => None,
+        };
+        // An entry without a driver has no commands; its reason stands in `unavailable`.
+        let plan = self.plan(&Subject::plain(self.name)).ok();
+        let tool = |tool: crate::Tool| ToolDetails {
+            program: tool.program,
+            package: tool.package,
+        };
+        Details {
+            name: self.name,
+            title: self.title,
+            history: self.history,
+            class: self.class,
+            fs_type: kernel.map(|driver| driver.fs_type),
+            served_by: kernel.map_or(&[], |driver| driver.served_by),
+            kernel_config: kernel.map(|driver| driver.config),
+            unavailable: match self.driver {
+                Driver::Nowhere(reason) => Some(reason),
+                Driver::Kernel(_) | Driver::BuiltIn => None,
+            },
+            tools: self.tools().into_iter().map(tool).collect(),
+            mkfs: plan.as_ref().and_then(|plan| plan.mkfs.clone()),
+            mount: plan.as_ref().and_then(|plan| plan.mount.clone()),
+            check: plan.and_then(|plan| plan.check),
+            deviations: self.deviations,
+            minimum_bytes: self.minimum.size,
+            minimum_mkfs_version: self.minimum.mkfs_version,
+            below_minimum: self.minimum.below,
+            capabilities: self.capabilities,
+        }
+    }
+}

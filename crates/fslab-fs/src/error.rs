@@ -1,0 +1,156 @@
+//! What the catalogue refuses, and what it could not find out.
+
+use std::io;
+use std::path::PathBuf;
+
+use fslab_model::{Bytes, Failure, FailureKind, ParseSubjectError, Subject};
+
+use crate::Tool;
+
+/// Why the catalogue cannot give what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// No entry has this name.
+    #[error("the catalogue has no file system '{name}'")]
+    UnknownFileSystem {
+        /// The name.
+        name: String,
+        /// The entry that was most likely meant.
+        nearest: Option<&'static str>,
+    },
+    /// The text is not a subject at all.
+    #[error("cannot read a subject")]
+    Subject(#[from] ParseSubjectError),
+    /// One subject was named twice: its results could not be told apart.
+    #[error("the subject '{0}' is named twice")]
+    DuplicateSubject(Subject),
+    /// An option that a trial must not or cannot use.
+    #[error("cannot use the {kind} option '{option}' with {file_system}: {reason}")]
+    BadOption {
+        /// The entry.
+        file_system: &'static str,
+        /// `mkfs` or `mount`.
+        kind: &'static str,
+        /// The word.
+        option: String,
+        /// A fragment.
+        reason: &'static str,
+    },
+    /// The file system does not fit.
+    #[error("{size} is too small for {file_system}, which needs {minimum}")]
+    TooSmall {
+        /// The entry.
+        file_system: &'static str,
+        /// What was asked for.
+        size: Bytes,
+        /// What it needs.
+        minimum: Bytes,
+    },
+    /// The entry is only a name.
+    #[error("{file_system} cannot be mounted anywhere: {reason}")]
+    Unavailable {
+        /// The entry.
+        file_system: &'static str,
+        /// A fragment.
+        reason: &'static str,
+    },
+    /// A program is not installed.
+    #[error("cannot find the program {}", .0.program)]
+    MissingTool(Tool),
+    /// A program does not tell its version.
+    #[error("cannot ask {program} for its version")]
+    Version {
+        /// The program.
+        program: PathBuf,
+        /// Why it could not be run; `None` where it ran and said nothing.
+        source: Option<io::Error>,
+    },
+    /// A file of the machine's, or a device, cannot be read.
+    #[error("cannot read {path}", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No mount covers a directory.
+    #[error("cannot find what is mounted at {path}", path = .0.display())]
+    NotMounted(PathBuf),
+}
+
+impl CatalogueError {
+    /// What the user may do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownFileSystem {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean {nearest}?")),
+            Self::UnknownFileSystem { nearest: None, .. } => {
+                Some("fslab fs list names them all".to_owned())
+            }
+            Self::DuplicateSubject(_) => {
+                Some("name it once; --repeats measures it more often".to_owned())
+            }
+            Self::TooSmall { minimum, .. } => Some(format!("use --size {minimum} or more")),
+            Self::MissingTool(tool) => Some(tool.install_hint()),
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                Some("run fslab as root".to_owned())
+            }
+            Self::Subject(_)
+            | Self::BadOption { .. }
+            | Self::Unavailable { .. }
+            | Self::Version { .. }
+            | Self::Read { .. }
+            | Self::NotMounted(_) => None,
+        }
+    }
+
+    fn failure_kind(&self) -> FailureKind {
+        match self {
+            Self::UnknownFileSystem { .. }
+            | Self::Subject(_)
+            | Self::DuplicateSubject(_)
+            | Self::BadOption { .. }
+            | Self::TooSmall { .. } => FailureKind::BadInput,
+            Self::Unavailable { .. } => FailureKind::Unsupported,
+            Self::MissingTool(_) | Self::Version { .. } => FailureKind::MissingTool,
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                FailureKind::Permission
+            }
+            Self::Read { .. } | Self::NotMounted(_) => FailureKind::Device,
+        }
+    }
+}
+
+impl From<CatalogueError> for Failure {
+    fn from(error: CatalogueError) -> Self {
+        let mut failure = Self::new(error.failure_kind(), error.to_string());
+        if let Some(source) = std::error::Error::source(&error) {
+            failure = failure.because(source);
+        }
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_keeps_kind_cause_and_hint_of_the_error() {
+        let error = CatalogueError::Read {
+            path: "/dev/sda".into(),
+            source: io::Error::from_raw_os_error(13),
+        };
+        let failure = Failure::from(error);
+        assert_eq!(failure.kind, FailureKind::Permission);
+        assert_eq!(failure.message, "cannot read /dev/sda");
+        assert_eq!(failure.errno, Some(13));
+        assert_eq!(failure.hint.as_deref(), Some("run fslab as root"));
+    }
+}

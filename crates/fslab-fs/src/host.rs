@@ -1,0 +1,221 @@
+//! What a machine has: programs, drivers, privileges, loop devices, mounts. Gathered once, so that
+//! probing is a function of a value and can be tried on machines that do not exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CatalogueError, Mount, SearchPath, all, parse_mount_table};
+
+/// The bit of CAP_SYS_ADMIN in the capability sets of /proc/self/status.
+const CAP_SYS_ADMIN_BIT: u32 = 21;
+
+/// The map of user ids outside of every user namespace: all of them, from 0 to 0.
+const WHOLE_MACHINE: &str = "0 0 4294967295";
+
+/// Whether this process may mount a block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Privilege {
+    /// It has CAP_SYS_ADMIN in the machine's own user namespace.
+    Full,
+    /// It has not.
+    None,
+    /// It has CAP_SYS_ADMIN in a user namespace, where block devices cannot be mounted.
+    UserNamespace,
+}
+
+/// What a machine has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// The kernel's release, such as `6.12.9-amd64`.
+    pub kernel_release: String,
+    /// The names in /proc/filesystems: drivers that are there already.
+    pub registered: BTreeSet<String>,
+    /// Whether /lib/modules has a folder of this very kernel.
+    pub has_modules: bool,
+    /// Drivers that load when they are first needed: the module by the name to mount by.
+    ///
+    /// The `fs-` aliases in modules.alias are what the kernel itself asks for. They also tell that
+    /// the module ext4 serves ext2, which modules.dep does not, and drivers that are built in
+    /// stand in /proc/filesystems.
+    pub modules: BTreeMap<String, String>,
+    /// Whether this process may mount.
+    pub privilege: Privilege,
+    /// Whether /dev/loop-control is there.
+    pub has_loop_control: bool,
+    /// The catalogue's programs that are installed, with their paths.
+    pub tools: BTreeMap<String, PathBuf>,
+    /// What is mounted.
+    pub mounts: Vec<Mount>,
+}
+
+impl Host {
+    /// Looks at this machine.
+    ///
+    /// # Errors
+    /// [`CatalogueError::Read`] where a file below /proc cannot be read.
+    pub fn gather() -> Result<Self, CatalogueError> {
+        Self::gather_below(Path::new("/"), &SearchPath::from_environment())
+    }
+
+    /// Looks at the machine whose files are below `root`, with its programs in `search`.
+    ///
+    /// # Errors
+    /// [`CatalogueError::Read`] where a file below /proc cannot be read.
+    pub fn gather_below(root: &Path, search: &SearchPath) -> Result<Self, CatalogueError> {
+        let release = read(&root.join("proc/sys/kernel/osrelease"))?
+            .trim()
+            .to_owned();
+        let modules = root.join("lib/modules").join(&release);
+        // A kernel without modules, or one whose modules were removed, has no such file.
+        let aliases = read_if_there(&modules.join("modules.alias"))?.unwrap_or_default();
+        Ok(Self {
+            registered: registered_drivers(&read(&root.join("proc/filesystems"))?),
+            has_modules: modules.is_dir(),
+            modules: file_system_modules(&aliases),
+            privilege: privilege(
+                &read(&root.join("proc/self/status"))?,
+                // A kernel without user namespaces has no map, and one place for all users.
+                &read_if_there(&root.join("proc/self/uid_map"))?.unwrap_or(WHOLE_MACHINE.into()),
+            ),
+            has_loop_control: root.join("dev/loop-control").exists(),
+            tools: installed_tools(search),
+            mounts: parse_mount_table(read(&root.join("proc/self/mountinfo"))?.as_bytes()),
+            kernel_release: release,
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<String, CatalogueError> {
+    read_if_there(path)?.ok_or_else(|| CatalogueError::Read {
+        path: path.to_owned(),
+        source: io::ErrorKind::NotFound.into(),
+    })
+}
+
+fn read_if_there(path: &Path) -> Result<Option<String>, CatalogueError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(CatalogueError::Read {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+fn registered_drivers(proc_filesystems: &str) -> BTreeSet<String> {
+    proc_filesystems
+        .lines()
+        .filter_map(|line| line.split_whitespace().last())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn file_system_modules(aliases: &str) -> BTreeMap<String, String> {
+    let alias = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (keyword, alias, module) = (words.next()?, words.next()?, words.next()?);
+        let fs_type = (keyword == "alias").then(|| alias.strip_prefix("fs-"))??;
+        Some((fs_type.to_owned(), module.to_owned()))
+    };
+    aliases.lines().filter_map(alias).collect()
+}
+
+fn privilege(status: &str, uid_map: &str) -> Privilege {
+    let effective = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+        .unwrap_or(0);
+    let is_whole_machine = uid_map
+        .split_whitespace()
+        .eq(WHOLE_MACHINE.split_whitespace());
+    match (effective >> CAP_SYS_ADMIN_BIT & 1 == 1, is_whole_machine) {
+        (false, _) => Privilege::None,
+        (true, true) => Privilege::Full,
+        (true, false) => Privilege::UserNamespace,
+    }
+}
+
+fn installed_tools(search: &SearchPath) -> BTreeMap<String, PathBuf> {
+    all()
+        .iter()
+        .flat_map(|entry| entry.tools())
+        .filter_map(|tool| Some((tool.program.to_owned(), search.find(tool.program)?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drivers_are_named_with_and_without_a_device() {
+        let drivers = registered_drivers("nodev\ttmpfs\n\text4\n\n");
+        assert_eq!(drivers, ["ext4", "tmpfs"].map(str::to_owned).into());
+    }
+
+    #[test]
+    fn only_aliases_of_file_systems_are_modules_that_mount_loads() {
+        let aliases = "# Aliases\nalias fs-ext2 ext4\nalias pci:v0 e1000\nalias fs-xfs xfs\nfs-a\n";
+        let modules = file_system_modules(aliases);
+        let pairs: Vec<_> = modules
+            .iter()
+            .map(|(a, b)| (a.as_str(), b.as_str()))
+            .collect();
+        assert_eq!(pairs, [("ext2", "ext4"), ("xfs", "xfs")]);
+    }
+
+    #[test]
+    fn root_of_a_container_or_of_a_user_namespace_may_not_mount() {
+        let (whole, part) = ("         0          0 4294967295\n", "0 1000 1\n");
+        let full = "Name:\tx\nCapEff:\t000001ffffffffff\n";
+        let container = "CapEff:\t00000000a80425fb\n";
+        assert_eq!(privilege(full, whole), Privilege::Full);
+        assert_eq!(privilege(full, part), Privilege::UserNamespace);
+        assert_eq!(privilege(container, whole), Privilege::None);
+        assert_eq!(privilege("", whole), Privilege::None);
+    }
+
+    #[test]
+    fn a_machine_is_gathered_from_its_files() {
+        let root = tempfile::tempdir().expect("tempdir");
+        for (name, text) in [
+            ("proc/sys/kernel/osrelease", "6.1.0-test\n"),
+            ("proc/filesystems", "\text4\n"),
+            ("proc/self/status", "CapEff:\t0\n"),
+            (
+                "proc/self/mountinfo",
+                "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n",
+            ),
+            ("lib/modules/6.1.0-test/modules.alias", "alias fs-xfs xfs\n"),
+            ("dev/loop-control", ""),
+        ] {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("mkdir");
+            fs::write(path, text).expect("writes");
+        }
+        let host = Host::gather_below(root.path(), &SearchPath::new([])).expect("gathers");
+        assert_eq!(host.kernel_release, "6.1.0-test");
+        assert!(host.registered.contains("ext4") && host.has_modules && host.has_loop_control);
+        assert_eq!(host.modules["xfs"], "xfs");
+        assert_eq!(host.privilege, Privilege::None);
+        assert_eq!(host.mounts[0].source, "/dev/sda1");
+        assert!(host.tools.is_empty());
+
+        fs::remove_file(root.path().join("proc/filesystems")).expect("removes");
+        let error = Host::gather_below(root.path(), &SearchPath::new([])).expect_err("blind");
+        assert!(error.to_string().ends_with("/proc/filesystems"), "{error}");
+    }
+
+    #[test]
+    fn this_machine_can_be_gathered() {
+        let host = Host::gather().expect("gathers");
+        assert!(!host.kernel_release.is_empty() && !host.mounts.is_empty());
+    }
+}

@@ -1,0 +1,276 @@
+//! What is mounted at a directory, from /proc/self/mountinfo as proc_pid_mountinfo(5) defines it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::CatalogueError;
+
+const MOUNT_TABLE: &str = "/proc/self/mountinfo";
+
+/// One mount.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// The mount's number.
+    pub id: u64,
+    /// The number of the mount that it hangs below.
+    pub parent: u64,
+    /// `major:minor` of what its files are on.
+    pub device_number: String,
+    /// What of the file system is to be seen here: a folder or a subvolume of it.
+    pub root: PathBuf,
+    /// Where it is to be seen.
+    pub mount_point: PathBuf,
+    /// The driver's name for it, such as `ext4`, `fuseblk` or `overlay`.
+    pub fs_type: String,
+    /// A device, or whatever else the driver calls its source.
+    pub source: String,
+    /// Options of the mount and, behind them, those of the file system, each once.
+    pub options: Vec<String>,
+}
+
+/// What is mounted at a directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recognised {
+    /// The driver's name for it, such as `ext4`, `fuseblk` or `overlay`.
+    pub fs_type: String,
+    /// A device, or whatever else the driver calls its source.
+    pub source: String,
+    /// The mount point above the directory.
+    pub mount_point: PathBuf,
+    /// What of the file system is to be seen there: a folder or a subvolume of it.
+    pub root: PathBuf,
+    /// `major:minor` of what its files are on.
+    pub device_number: String,
+    /// Options of the mount and of the file system.
+    pub options: Vec<String>,
+}
+
+/// What is mounted at the existing `path`; symbolic links are followed first.
+///
+/// # Errors
+/// [`CatalogueError::Read`] and [`CatalogueError::NotMounted`].
+pub fn recognise(path: &Path) -> Result<Recognised, CatalogueError> {
+    let real = fs::canonicalize(path).map_err(|source| CatalogueError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let table = fs::read(MOUNT_TABLE).map_err(|source| CatalogueError::Read {
+        path: MOUNT_TABLE.into(),
+        source,
+    })?;
+    recognise_in(&parse_mount_table(&table), &real)
+        .ok_or_else(|| CatalogueError::NotMounted(path.to_owned()))
+}
+
+/// What `mounts` have at the absolute `path`; `None` where no mount covers it.
+///
+/// Walks down from the root as the kernel does, and at each step takes the mount that hides the
+/// others: the longest mount point alone would find mounts that a later one has buried.
+#[must_use]
+pub fn recognise_in(mounts: &[Mount], path: &Path) -> Option<Recognised> {
+    let is_listed = |id| mounts.iter().any(|mount| mount.id == id);
+    let mut current = mounts.iter().find(|mount| {
+        path.starts_with(&mount.mount_point)
+            && (mount.parent == mount.id || !is_listed(mount.parent))
+    })?;
+    // Each step goes one level down a tree; a table that is no tree ends with its length.
+    for _ in 0..mounts.len() {
+        let Some(next) = first_below(mounts, current, path) else {
+            break;
+        };
+        current = next;
+    }
+    Some(Recognised {
+        fs_type: current.fs_type.clone(),
+        source: current.source.clone(),
+        mount_point: current.mount_point.clone(),
+        root: current.root.clone(),
+        device_number: current.device_number.clone(),
+        options: current.options.clone(),
+    })
+}
+
+/// The mount on `above` that a walk along `path` comes upon first, the last mounted of its place.
+fn first_below<'a>(mounts: &'a [Mount], above: &Mount, path: &Path) -> Option<&'a Mount> {
+    let depth = |mount: &&Mount| mount.mount_point.components().count();
+    mounts
+        .iter()
+        .rev()
+        .filter(|mount| mount.parent == above.id && mount.id != above.id)
+        .filter(|mount| path.starts_with(&mount.mount_point))
+        .min_by_key(depth)
+}
+
+/// Reads a mountinfo table; a line that is none is left out.
+#[must_use]
+pub fn parse_mount_table(table: &[u8]) -> Vec<Mount> {
+    table
+        .split(|byte| *byte == b'\n')
+        .filter_map(parse_line)
+        .collect()
+}
+
+fn parse_line(line: &[u8]) -> Option<Mount> {
+    let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
+    let [id, parent, device_number, root, mount_point, options, ..] = fields[..] else {
+        return None;
+    };
+    // Optional fields stand between the sixth and a lone hyphen.
+    let hyphen = 6 + fields.get(6..)?.iter().position(|field| field == b"-")?;
+    let [fs_type, source, super_options] = *fields.get(hyphen + 1..hyphen + 4)? else {
+        return None;
+    };
+    let mut all_options: Vec<String> = Vec::new();
+    let each = |list: &[u8]| text(list).split(',').map(str::to_owned).collect::<Vec<_>>();
+    for option in [each(options), each(super_options)].concat() {
+        if !all_options.contains(&option) {
+            all_options.push(option);
+        }
+    }
+    Some(Mount {
+        id: text(id).parse().ok()?,
+        parent: text(parent).parse().ok()?,
+        device_number: text(device_number),
+        root: path(root),
+        mount_point: path(mount_point),
+        fs_type: text(fs_type),
+        source: text(source),
+        options: all_options,
+    })
+}
+
+fn text(field: &[u8]) -> String {
+    path(field).to_string_lossy().into_owned()
+}
+
+fn path(field: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(unescape(field)))
+}
+
+/// Undoes the three-digit octal escapes of blank, tab, newline and backslash.
+fn unescape(field: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let [first, tail @ ..] = rest {
+        let code = (*first == b'\\').then(|| octal(tail)).flatten();
+        plain.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &tail[3..] } else { tail };
+    }
+    plain
+}
+
+fn octal(digits: &[u8]) -> Option<u8> {
+    let digits = std::str::from_utf8(digits.get(..3)?).ok()?;
+    u8::from_str_radix(digits, 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TABLE: &[u8] = b"\
+22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro
+23 22 0:21 / /proc rw,nosuid shared:5 master:2 - proc proc rw
+24 22 0:22 / /tmp rw,nosuid,nodev - tmpfs tmpfs rw,size=1024k
+25 22 0:39 /@home /home rw,relatime shared:9 - btrfs /dev/sdb2 rw,space_cache=v2,subvol=/@home
+26 25 8:1 / /home/my\\040disk rw - xfs /dev/sda1 rw,noquota
+27 22 0:45 / /merged rw - overlay overlay rw,lowerdir=/a,upperdir=/b
+28 22 8:2 / /media/usb rw - fuseblk /dev/sda2 rw,user_id=0
+";
+
+    fn at(place: &str) -> Recognised {
+        recognise_in(&parse_mount_table(TABLE), Path::new(place)).expect("covered")
+    }
+
+    #[test]
+    fn the_nearest_mount_above_a_directory_is_found() {
+        assert_eq!(at("/").fs_type, "ext4");
+        assert_eq!(at("/homer").source, "/dev/vda1");
+        assert_eq!(at("/tmp/a/b").fs_type, "tmpfs");
+        assert_eq!(at("/merged/x").fs_type, "overlay");
+        assert_eq!(at("/media/usb").fs_type, "fuseblk");
+    }
+
+    #[test]
+    fn a_subvolume_is_told_with_its_options() {
+        let home = at("/home/me");
+        assert_eq!(home.root, Path::new("/@home"));
+        assert_eq!(home.device_number, "0:39");
+        assert_eq!(
+            home.options,
+            ["rw", "relatime", "space_cache=v2", "subvol=/@home"]
+        );
+    }
+
+    #[test]
+    fn octal_escapes_are_undone() {
+        let disk = at("/home/my disk/f");
+        assert_eq!(disk.mount_point, Path::new("/home/my disk"));
+        assert_eq!(disk.source, "/dev/sda1");
+        assert_eq!(unescape(b"a\\134040\\011\\9\\"), b"a\\040\t\\9\\");
+    }
+
+    #[test]
+    fn a_later_mount_over_the_same_place_or_above_it_hides_the_earlier() {
+        let mut table = TABLE.to_vec();
+        table.extend_from_slice(b"30 24 0:50 / /tmp rw - ramfs top rw\n");
+        table.extend_from_slice(b"31 25 0:51 / /home rw - tmpfs over-home rw\n");
+        let mounts = parse_mount_table(&table);
+        let source = |place: &str| {
+            let found = recognise_in(&mounts, Path::new(place));
+            found.map(|found| found.source)
+        };
+        assert_eq!(source("/tmp/x").as_deref(), Some("top"));
+        assert_eq!(source("/home/my disk/f").as_deref(), Some("over-home"));
+    }
+
+    #[test]
+    fn lines_that_are_no_mounts_are_left_out() {
+        let mounts = parse_mount_table(b"\n1 2\nx y z / / rw - a b c\n36 35 1:1 / /m rw -\n");
+        assert_eq!(mounts, []);
+        assert_eq!(recognise_in(&mounts, Path::new("/")), None);
+    }
+
+    #[test]
+    fn the_machine_s_own_root_is_recognised() {
+        let root = recognise(Path::new("/")).expect("/ is mounted");
+        assert_eq!(root.mount_point, Path::new("/"));
+        assert!(recognise(Path::new("/no/such/place")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_always_mounted_above_the_path(
+            parents in prop::collection::vec((0_u64..12, "(/[ab]){0,3}"), 0..12),
+            place in "(/[ab]){1,4}",
+        ) {
+            let mut table = "0 99 0:1 / / rw - root r rw\n".to_owned();
+            for (at, (parent, point)) in parents.iter().enumerate() {
+                let id = at + 1;
+                table.push_str(&format!("{id} {parent} 0:{id} / /{point} rw - t s rw\n"));
+            }
+            let found = recognise_in(&parse_mount_table(table.as_bytes()), Path::new(&place));
+            prop_assert!(Path::new(&place).starts_with(found.expect("the root").mount_point));
+        }
+
+        #[test]
+        fn escaping_and_unescaping_give_the_same_bytes(
+            bytes in prop::collection::vec(1_u8.., 0..20)
+        ) {
+            let escaped: Vec<u8> = bytes
+                .iter()
+                .flat_map(|byte| match byte {
+                    b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}").into_bytes(),
+                    _ => vec![*byte],
+                })
+                .collect();
+            prop_assert_eq!(unescape(&escaped), bytes);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The one table of all file systems, and how a person's words become subjects of it.
+
+use fslab_model::{Subject, nearest_name};
+
+use crate::catalogue::{BTRFS, EXT2, EXT3, EXT4, FAKE, XFS};
+use crate::{CatalogueError, Driver, FileSystem};
+
+/// Sorted by name.
+static ENTRIES: [&FileSystem; 6] = [&BTRFS, &EXT2, &EXT3, &EXT4, &FAKE, &XFS];
+
+/// Stands for every entry that some kernel can mount.
+const ALL_WORD: &str = "all";
+
+/// Every entry, sorted by name.
+#[must_use]
+pub fn all() -> &'static [&'static FileSystem] {
+    &ENTRIES
+}
+
+/// The entry of that name.
+///
+/// # Errors
+/// [`CatalogueError::UnknownFileSystem`], with the nearest name.
+pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
+    let names = || ENTRIES.iter().map(|entry| entry.name);
+    ENTRIES
+        .iter()
+        .copied()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| CatalogueError::UnknownFileSystem {
+            name: name.to_owned(),
+            nearest: nearest_name(name, names()),
+        })
+}
+
+/// Reads one subject: its file system is in the catalogue, its options are acceptable.
+///
+/// # Errors
+/// [`CatalogueError::Subject`], [`CatalogueError::UnknownFileSystem`],
+/// [`CatalogueError::BadOption`] and [`CatalogueError::Unavailable`].
+pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
+    let subject: Subject = text.parse()?;
+    find(subject.fs())?.validate(&subject)?;
+    Ok(subject)
+}
+
+/// Reads subjects in their order; `all` stands for every entry that some kernel can mount.
+///
+/// # Errors
+/// Those of [`parse_subject`], and [`CatalogueError::DuplicateSubject`].
+pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, CatalogueError> {
+    let mut subjects: Vec<Subject> = Vec::new();
+    for text in texts.iter().map(AsRef::as_ref) {
+        if text == ALL_WORD {
+            let real = ENTRIES.iter().filter(|entry| is_mountable(entry));
+            subjects.extend(real.map(|entry| Subject::plain(entry.name)));
+        } else {
+            subjects.push(parse_subject(text)?);
+        }
+    }
+    for (at, subject) in subjects.iter().enumerate() {
+        if subjects[..at].contains(subject) {
+            return Err(CatalogueError::DuplicateSubject(subject.clone()));
+        }
+    }
+    Ok(subjects)
+}
+
+fn is_mountable(entry: &FileSystem) -> bool {
+    match entry.driver {
+        Driver::Kernel(_) => true,
+        Driver::BuiltIn | Driver::Nowhere(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(words: &[&str]) -> Vec<String> {
+        let subjects = parse_subjects(words).expect("subjects");
+        subjects.iter().map(Subject::to_string).collect()
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let error = find("brtfs").expect_err("a slip");
+        assert_eq!(
+            error.to_string(),
+            "the catalogue has no file system 'brtfs'"
+        );
+        assert_eq!(error.hint().as_deref(), Some("did you mean btrfs?"));
+        let error = find("qqqqqqq").expect_err("noise");
+        assert_eq!(
+            error.hint().as_deref(),
+            Some("fslab fs list names them all")
+        );
+    }
+
+    #[test]
+    fn all_is_every_file_system_but_fake() {
+        assert_eq!(names(&["all"]), ["btrfs", "ext2", "ext3", "ext4", "xfs"]);
+        assert_eq!(names(&["fake"]), ["fake"]);
+    }
+
+    #[test]
+    fn subjects_keep_their_order_and_their_options() {
+        assert_eq!(
+            names(&["xfs:mkfs=-m reflink=0", "ext4:data=journal", "ext4"]),
+            ["xfs:mkfs=-m reflink=0", "ext4:mount=data=journal", "ext4"]
+        );
+    }
+
+    #[test]
+    fn twins_are_refused() {
+        for words in [["ext4:noatime", "ext4:mount=noatime"], ["all", "xfs"]] {
+            let error = parse_subjects(&words).expect_err("twins");
+            assert!(matches!(error, CatalogueError::DuplicateSubject(_)));
+        }
+    }
+
+    #[test]
+    fn a_bad_option_is_refused_while_it_is_read() {
+        for text in [
+            "ext4:mkfs=-n",
+            "btrfs:mkfs=-f sdb",
+            "xfs:loop",
+            "fake:noatime",
+        ] {
+            let error = parse_subject(text).expect_err(text);
+            assert!(matches!(error, CatalogueError::BadOption { .. }), "{error}");
+        }
+        let error = parse_subject("ext4:").expect_err("empty option");
+        assert!(matches!(error, CatalogueError::Subject(_)));
+    }
+}

@@ -1,0 +1,4 @@
+//! One suite over every entry of the catalogue: what it promises on paper, and with real tools.
+
+mod entries;
+mod real_tools;

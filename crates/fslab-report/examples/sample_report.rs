@@ -1,0 +1,49 @@
+//! Writes sample reports from invented runs, to look at: `sample_report FOLDER`.
+
+#[path = "../tests/report/fixture.rs"]
+mod fixture;
+
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+
+use fslab_report::{Analysis, html, sentences, tables};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
+    let many = [
+        "ext4",
+        "xfs",
+        "btrfs",
+        "f2fs",
+        "ext2",
+        "ext3",
+        "ext4:mount=data=journal",
+        "ext4:noatime",
+        "xfs:mkfs=-m reflink=0",
+        "btrfs:mount=compress=zstd:3",
+    ];
+    let runs = [
+        ("usual.html", vec![fixture::usual()]),
+        (
+            "single.html",
+            vec![fixture::run_of(&["ext4", "xfs", "btrfs"], 1)],
+        ),
+        ("alone.html", vec![fixture::run_of(&["xfs"], 3)]),
+        ("many.html", vec![fixture::run_of(&many, 5)]),
+        (
+            "two.html",
+            vec![fixture::usual(), fixture::run_of(&["xfs", "ext4"], 3)],
+        ),
+    ];
+    for (name, runs) in &runs {
+        fs::write(folder.join(name), html(runs)?)?;
+    }
+    let usual = fixture::usual();
+    let analysis = Analysis::of(&usual);
+    for sentence in sentences(&analysis) {
+        println!("{sentence}");
+    }
+    println!("\n{}", tables::overview(&analysis).to_markdown());
+    Ok(())
+}

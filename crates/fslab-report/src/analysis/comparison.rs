@@ -1,0 +1,287 @@
+//! One metric over all subjects: where each stands, and how certain that is.
+
+use fslab_model::{Better, MetricDefinition};
+use fslab_stats::{Estimate, Summary, Verdict, location, ratio, verdict};
+
+/// The difference that does not matter, for the verdict "the same".
+pub(crate) const TOLERANCE: f64 = 0.05;
+
+/// Where a subject stands in a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Best, and told apart from every other subject that has values.
+    Winner,
+    /// The best, or one that cannot be told apart from the best.
+    Tied,
+    /// Told apart from the best, and behind it.
+    Behind,
+    /// No other subject has values.
+    Alone,
+    /// Too few repeats to say.
+    Unranked,
+    /// It has no values.
+    Absent,
+}
+
+/// One subject in a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Every repeat's value, in the metric's unit.
+    pub values: Vec<f64>,
+    /// The values in a few figures; `None` where there is none.
+    pub summary: Option<Summary>,
+    /// Geometric mean and its interval; `None` where there is none, or a value is not positive.
+    pub location: Option<Estimate>,
+    /// How many times as good as the best subject this one is: at most 1.
+    pub to_best: Option<Estimate>,
+    /// How many times as good as the first subject of the plan this one is.
+    pub to_first: Option<Estimate>,
+    /// Where it stands.
+    pub standing: Standing,
+}
+
+/// One metric over all subjects, in the order of the plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The metric.
+    pub metric: &'static MetricDefinition,
+    /// One entry a subject.
+    pub entries: Vec<Entry>,
+    /// The subject with the best geometric mean, which need not be a winner; `None` where the
+    /// metric has no good direction, or no subject has values.
+    pub best: Option<usize>,
+}
+
+impl Comparison {
+    /// Compares `samples`, one a subject.
+    #[must_use]
+    pub fn of(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
+        let entries: Vec<Entry> = samples.into_iter().map(Entry::of).collect();
+        let mut comparison = Self {
+            metric,
+            entries,
+            best: None,
+        };
+        comparison.best = comparison.find_best();
+        for subject in 0..comparison.entries.len() {
+            let to_best = comparison.best.and_then(|b| comparison.speed(subject, b));
+            let entry = &mut comparison.entries[subject];
+            entry.to_best = to_best;
+            comparison.entries[subject].to_first = comparison.speed(subject, 0);
+        }
+        for subject in 0..comparison.entries.len() {
+            comparison.entries[subject].standing = comparison.standing(subject);
+        }
+        comparison
+    }
+
+    /// How many times as good as `other` the subject is, whichever direction is good: above 1 is
+    /// better. `None` where one of them has no values, or the metric has no good direction.
+    #[must_use]
+    pub fn speed(&self, subject: usize, other: usize) -> Option<Estimate> {
+        let of = |index: usize| self.entries.get(index).map(|entry| entry.values.as_slice());
+        match self.metric.better {
+            Better::Higher => ratio(of(subject)?, of(other)?),
+            Better::Lower => ratio(of(other)?, of(subject)?),
+            Better::Neither => None,
+        }
+    }
+
+    /// What may be said of `subject` against `other`.
+    #[must_use]
+    pub fn verdict(&self, subject: usize, other: usize) -> Verdict {
+        let interval = self.speed(subject, other).and_then(|speed| speed.interval);
+        verdict(interval, TOLERANCE)
+    }
+
+    /// The subject that is better than every other with certainty.
+    #[must_use]
+    pub fn winner(&self) -> Option<usize> {
+        self.with(Standing::Winner).next()
+    }
+
+    /// The subjects of one standing.
+    pub fn with(&self, standing: Standing) -> impl Iterator<Item = usize> + '_ {
+        self.entries
+            .iter()
+            .enumerate()
+            .filter(move |(_, entry)| entry.standing == standing)
+            .map(|(index, _)| index)
+    }
+
+    /// The ranked subjects, best first, by their geometric means.
+    #[must_use]
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.entries.len())
+            .filter(|index| self.entries[*index].to_best.is_some())
+            .collect();
+        let speed = |index: &usize| self.entries[*index].to_best.map_or(0.0, |e| e.value);
+        order.sort_by(|a, b| speed(b).total_cmp(&speed(a)));
+        order
+    }
+
+    /// Whether no subject has a value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.iter().all(|entry| entry.values.is_empty())
+    }
+
+    /// Whether any subject has repeats enough for an interval.
+    #[must_use]
+    pub fn has_intervals(&self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| entry.location.is_some_and(|l| l.interval.is_some()))
+    }
+
+    fn find_best(&self) -> Option<usize> {
+        let sign = match self.metric.better {
+            Better::Higher => 1.0,
+            Better::Lower => -1.0,
+            Better::Neither => return None,
+        };
+        // Of equals the first is taken: `max_by` would take the last.
+        (0..self.entries.len())
+            .rev()
+            .filter_map(|index| Some((index, sign * self.entries[index].location?.value)))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(index, _)| index)
+    }
+
+    fn standing(&self, subject: usize) -> Standing {
+        if self.entries[subject].values.is_empty() {
+            return Standing::Absent;
+        }
+        if self.metric.better == Better::Neither {
+            return Standing::Unranked;
+        }
+        let others = |index: &usize| *index != subject && !self.entries[*index].values.is_empty();
+        let others: Vec<usize> = (0..self.entries.len()).filter(others).collect();
+        if others.is_empty() {
+            return Standing::Alone;
+        }
+        match self.best {
+            Some(best) if best == subject => {
+                let against: Vec<Standing> =
+                    others.iter().map(|o| self.against(best, *o)).collect();
+                if against.iter().all(|s| *s == Standing::Behind) {
+                    Standing::Winner
+                } else if against.contains(&Standing::Tied) {
+                    Standing::Tied
+                } else {
+                    Standing::Unranked
+                }
+            }
+            Some(best) => self.against(best, subject),
+            None => Standing::Unranked,
+        }
+    }
+
+    /// Where `other` stands against the best.
+    fn against(&self, best: usize, other: usize) -> Standing {
+        match self.speed(best, other).and_then(|speed| speed.interval) {
+            None => Standing::Unranked,
+            Some(interval) if interval.low > 1.0 => Standing::Behind,
+            Some(_) => Standing::Tied,
+        }
+    }
+}
+
+impl Entry {
+    fn of(values: Vec<f64>) -> Self {
+        Self {
+            summary: Summary::of(&values),
+            location: location(&values),
+            to_best: None,
+            to_first: None,
+            standing: Standing::Absent,
+            values,
+        }
+    }
+
+    /// The median of the repeats; `None` where there is none.
+    #[must_use]
+    pub fn median(&self) -> Option<f64> {
+        self.summary.map(|summary| summary.median)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::definitions::{ELAPSED, OPERATIONS, THROUGHPUT};
+
+    use super::*;
+
+    fn standings(comparison: &Comparison) -> Vec<Standing> {
+        comparison.entries.iter().map(|e| e.standing).collect()
+    }
+
+    #[test]
+    fn a_winner_is_told_apart_from_every_other() {
+        let samples = vec![
+            vec![100.0, 101.0, 102.0],
+            vec![200.0, 201.0, 203.0],
+            vec![50.0],
+        ];
+        let certain = Comparison::of(&THROUGHPUT, samples[..2].to_vec());
+        assert_eq!(standings(&certain), [Standing::Behind, Standing::Winner]);
+        assert_eq!(certain.winner(), Some(1));
+        let with_a_single_repeat = Comparison::of(&THROUGHPUT, samples);
+        assert_eq!(
+            standings(&with_a_single_repeat),
+            [Standing::Behind, Standing::Unranked, Standing::Unranked]
+        );
+    }
+
+    #[test]
+    fn those_that_cannot_be_told_apart_are_tied() {
+        let samples = vec![
+            vec![100.0, 120.0, 110.0],
+            vec![105.0, 125.0, 112.0],
+            vec![10.0, 10.1, 10.2],
+        ];
+        let comparison = Comparison::of(&THROUGHPUT, samples);
+        assert_eq!(
+            standings(&comparison),
+            [Standing::Tied, Standing::Tied, Standing::Behind]
+        );
+        assert_eq!(comparison.order(), [1, 0, 2]);
+        assert_eq!(comparison.winner(), None);
+    }
+
+    #[test]
+    fn less_is_better_where_the_metric_says_so() {
+        let comparison = Comparison::of(&ELAPSED, vec![vec![10.0; 3], vec![20.0; 3]]);
+        assert_eq!(comparison.best, Some(0));
+        let slower = comparison.entries[1].to_best.expect("both have values");
+        assert!((slower.value - 0.5).abs() < 1e-12);
+        assert_eq!(comparison.verdict(0, 1), Verdict::Faster);
+    }
+
+    #[test]
+    fn a_value_of_zero_has_no_ratio_and_no_rank() {
+        let comparison = Comparison::of(&THROUGHPUT, vec![vec![0.0; 3], vec![5.0; 3]]);
+        assert_eq!(
+            standings(&comparison),
+            [Standing::Unranked, Standing::Unranked]
+        );
+        assert_eq!(comparison.entries[0].to_best, None);
+        assert_eq!(comparison.entries[0].median(), Some(0.0));
+    }
+
+    #[test]
+    fn equals_without_spread_are_tied_and_a_lone_subject_is_alone() {
+        let twins = Comparison::of(&THROUGHPUT, vec![vec![7.0; 3], vec![7.0; 3]]);
+        assert_eq!(standings(&twins), [Standing::Tied, Standing::Tied]);
+        assert_eq!(twins.best, Some(0));
+        let alone = Comparison::of(&THROUGHPUT, vec![vec![7.0; 3], vec![]]);
+        assert_eq!(standings(&alone), [Standing::Alone, Standing::Absent]);
+    }
+
+    #[test]
+    fn a_description_ranks_nothing() {
+        let comparison = Comparison::of(&OPERATIONS, vec![vec![7.0; 3], vec![8.0; 3]]);
+        assert_eq!(comparison.best, None);
+        assert_eq!(comparison.speed(0, 1), None);
+    }
+}

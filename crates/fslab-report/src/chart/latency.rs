@@ -1,0 +1,134 @@
+//! The latency of each percentile, both axes logarithmic: the tail has as much room as the middle.
+
+use fslab_model::definitions::LATENCY_MAX;
+use fslab_model::{LatencyHistogram, format_ns};
+
+use super::scale::{AxisUnit, Scale};
+use super::svg::{Anchor, Svg};
+use super::{Label, Names, WIDTH};
+
+const HEIGHT: f64 = 250.0;
+const LEFT: f64 = 46.0;
+const TOP: f64 = 24.0;
+const BOTTOM: f64 = HEIGHT - 40.0;
+/// Where 99.99 % stands; the maximum has its own place to the right.
+const RIGHT: f64 = WIDTH - 54.0;
+const MAX_AT: f64 = WIDTH - 14.0;
+/// Percentiles with a tick; each is one nine, one unit of the axis, after the one before.
+const NINES: [(f64, &str); 5] = [
+    (0.0, "0"),
+    (90.0, "90"),
+    (99.0, "99"),
+    (99.9, "99.9"),
+    (99.99, "99.99"),
+];
+/// Steps of the curve between two ticks.
+const STEPS: u32 = 12;
+
+/// One subject's latencies, those of all repeats merged.
+pub(crate) struct Curve<'a> {
+    /// Whose they are.
+    pub(crate) label: &'a Label,
+    /// Its latencies; not empty.
+    pub(crate) histogram: &'a LatencyHistogram,
+}
+
+/// Draws the curves; `None` where there is none.
+pub(crate) fn latency(names: &Names, curves: &[Curve]) -> Option<String> {
+    let low = curves.iter().filter_map(|c| c.histogram.min_ns()).min()?;
+    let high = curves.iter().filter_map(|c| c.histogram.max_ns()).max()?;
+    let y = Scale::logarithmic(low as f64, high as f64, BOTTOM, TOP);
+    let mut svg = Svg::new(HEIGHT);
+    axes(&mut svg, y);
+    for curve in curves {
+        svg.open(curve.label.look);
+        svg.polyline("curve", &points(curve.histogram, y));
+        for (nines, (percentile, _)) in NINES.iter().enumerate() {
+            if supports(curve.histogram, nines as f64)
+                && let Some(ns) = curve.histogram.percentile_ns(*percentile)
+            {
+                svg.mark(
+                    "dot",
+                    curve.label.look,
+                    (x_of(nines as f64), y.at(ns as f64)),
+                );
+            }
+        }
+        if let Some(ns) = curve.histogram.max_ns() {
+            svg.mark("dot", curve.label.look, (MAX_AT, y.at(ns as f64)));
+        }
+        svg.close();
+    }
+    Some(svg.finish(names, &description(curves)))
+}
+
+fn axes(svg: &mut Svg, y: Scale) {
+    for tick in y.ticks(5) {
+        let unit = AxisUnit::of(&LATENCY_MAX, tick * 1.000_001);
+        let label = format!("{} {}", unit.label(tick), unit.name);
+        svg.line("grid", (LEFT, y.at(tick)), (WIDTH - 6.0, y.at(tick)));
+        svg.text("tick", Anchor::End, (LEFT - 5.0, y.at(tick) + 3.5), &label);
+    }
+    for (nines, (_, label)) in NINES.iter().enumerate() {
+        let x = x_of(nines as f64);
+        svg.line("grid", (x, TOP), (x, BOTTOM));
+        svg.text("tick", Anchor::Middle, (x, BOTTOM + 14.0), label);
+    }
+    svg.line("grid", (MAX_AT, TOP), (MAX_AT, BOTTOM));
+    svg.text("tick", Anchor::Middle, (MAX_AT - 2.0, BOTTOM + 14.0), "max");
+    svg.text(
+        "axis",
+        Anchor::Start,
+        (2.0, 12.0),
+        "latency · log axis · less is better",
+    );
+    let end = (WIDTH - 6.0, BOTTOM + 31.0);
+    svg.text(
+        "axis",
+        Anchor::End,
+        end,
+        "percentile of operations, % · log axis",
+    );
+}
+
+/// The pixel of a number of nines: 2 is 99 %.
+fn x_of(nines: f64) -> f64 {
+    LEFT + 8.0 + nines / 4.0 * (RIGHT - LEFT - 8.0)
+}
+
+/// Whether so many operations were counted that a tail of that many nines has one in it.
+fn supports(histogram: &LatencyHistogram, nines: f64) -> bool {
+    histogram.count() as f64 >= 10_f64.powf(nines)
+}
+
+fn points(histogram: &LatencyHistogram, y: Scale) -> Vec<(f64, f64)> {
+    (0..=4 * STEPS)
+        .map(|step| f64::from(step) / f64::from(STEPS))
+        .take_while(|nines| supports(histogram, *nines))
+        .filter_map(|nines| {
+            let percentile = 100.0 * (1.0 - 10_f64.powf(-nines));
+            let ns = histogram.percentile_ns(percentile)?;
+            Some((x_of(nines), y.at(ns as f64)))
+        })
+        .collect()
+}
+
+fn description(curves: &[Curve]) -> String {
+    let line = |curve: &Curve| {
+        let at = |percentile| {
+            let ns = curve
+                .histogram
+                .percentile_ns(percentile)
+                .unwrap_or_default();
+            format_ns(ns as f64)
+        };
+        format!(
+            "{}: median {}, 99th percentile {}, largest {}.",
+            curve.label.name,
+            at(50.0),
+            at(99.0),
+            at(100.0)
+        )
+    };
+    curves.iter().map(line).collect::<Vec<_>>().join(" ")
+}

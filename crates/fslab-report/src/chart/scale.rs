@@ -1,0 +1,208 @@
+//! From figures to pixels: linear and logarithmic scales with ticks that people like to read.
+
+use fslab_model::{MetricDefinition, Unit};
+
+/// A range of figures and the pixels that it covers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scale {
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+    logarithmic: bool,
+}
+
+impl Scale {
+    /// From 0 to `high`, which is widened where it is not above 0.
+    pub(super) fn from_zero(high: f64, from: f64, to: f64) -> Self {
+        let high = if high > 0.0 && high.is_finite() {
+            high
+        } else {
+            1.0
+        };
+        Self {
+            low: 0.0,
+            high,
+            from,
+            to,
+            logarithmic: false,
+        }
+    }
+
+    /// From `low` to `high`, both above 0, at least a factor of 2 apart on the drawing.
+    pub(super) fn logarithmic(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let low = if low > 0.0 && low.is_finite() {
+            low
+        } else {
+            1.0
+        };
+        let high = if high.is_finite() { high.max(low) } else { low };
+        let widen = (2.0 / (high / low)).max(1.0).sqrt();
+        Self {
+            low: low / widen,
+            high: high * widen,
+            from,
+            to,
+            logarithmic: true,
+        }
+    }
+
+    pub(super) fn is_logarithmic(self) -> bool {
+        self.logarithmic
+    }
+
+    /// The pixel of a figure; one outside the range is at its end.
+    pub(super) fn at(self, value: f64) -> f64 {
+        let share = if self.logarithmic {
+            (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
+    }
+
+    /// Whether a figure lies beyond the upper end.
+    pub(super) fn is_beyond(self, value: f64) -> bool {
+        value > self.high
+    }
+
+    /// Round figures inside the range, about `count` of them on a linear scale.
+    pub(super) fn ticks(self, count: u32) -> Vec<f64> {
+        if self.logarithmic {
+            return self.logarithmic_ticks();
+        }
+        let step = nice_step((self.high - self.low) / f64::from(count.max(1)));
+        (0..=4 * count)
+            .map(|index| f64::from(index) * step)
+            .take_while(|tick| *tick <= self.high * (1.0 + 1e-9))
+            .collect()
+    }
+
+    fn logarithmic_ticks(self) -> Vec<f64> {
+        let (first, last) = (
+            self.low.log10().floor() as i32,
+            self.high.log10().ceil() as i32,
+        );
+        let inside = |tick: &f64| (self.low..=self.high).contains(tick);
+        let ticks = |steps: &[f64]| -> Vec<f64> {
+            (first..=last)
+                .flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)))
+                .filter(inside)
+                .collect()
+        };
+        let decades = ticks(&[1.0]);
+        match decades.len() {
+            0 | 1 => ticks(&[1.0, 2.0, 5.0]),
+            2 | 3 => ticks(&[1.0, 3.0]),
+            4..=6 => decades,
+            many => decades.into_iter().step_by(many.div_ceil(5)).collect(),
+        }
+    }
+}
+
+/// The next of 1, 2, 2.5, 5 times a power of ten.
+fn nice_step(rough: f64) -> f64 {
+    let power = 10_f64.powf(rough.log10().floor());
+    let nice = [1.0, 2.0, 2.5, 5.0, 10.0];
+    let found = nice
+        .into_iter()
+        .find(|nice| nice * power >= rough * (1.0 - 1e-9));
+    found.unwrap_or(10.0) * power
+}
+
+/// The unit in which an axis is written, once for all of its ticks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AxisUnit {
+    divisor: f64,
+    /// Its name, such as `MB/s`.
+    pub(super) name: String,
+}
+
+impl AxisUnit {
+    /// The unit for figures of `metric` up to `high`.
+    pub(super) fn of(metric: &MetricDefinition, high: f64) -> Self {
+        const DECIMAL: [(f64, &str); 5] =
+            [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
+        const TIME: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
+        let pick = |steps: &[(f64, &'static str)]| {
+            let found = steps.iter().find(|(limit, _)| high >= *limit);
+            found.or(steps.last()).copied().unwrap_or((1.0, ""))
+        };
+        let (divisor, name) = match metric.unit {
+            Unit::Nanoseconds => {
+                let (divisor, name) = pick(&TIME);
+                (divisor, name.to_owned())
+            }
+            Unit::Count | Unit::Ratio => (1.0, String::new()),
+            unit @ (Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::Bytes) => {
+                let (divisor, prefix) = pick(&DECIMAL);
+                (divisor, format!("{prefix}{}", unit.symbol()))
+            }
+        };
+        Self { divisor, name }
+    }
+
+    /// A tick's label, without the unit.
+    pub(super) fn label(&self, value: f64) -> String {
+        let scaled = value / self.divisor;
+        if scaled.abs() >= 1e6 {
+            return format!("{scaled:.0e}");
+        }
+        let text = format!("{scaled:.3}");
+        let text = text.trim_end_matches('0').trim_end_matches('.');
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::definitions::{LATENCY_P99, THROUGHPUT};
+
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_cover_the_range() {
+        assert_eq!(
+            Scale::from_zero(430.0, 0.0, 100.0).ticks(4),
+            [0.0, 200.0, 400.0]
+        );
+        assert_eq!(
+            Scale::from_zero(1.0, 0.0, 100.0).ticks(4),
+            [0.0, 0.25, 0.5, 0.75, 1.0]
+        );
+        assert_eq!(
+            Scale::logarithmic(5e3, 2e7, 0.0, 1.0).ticks(4),
+            [1e4, 1e5, 1e6, 1e7]
+        );
+        assert_eq!(
+            Scale::logarithmic(15.0, 90.0, 0.0, 1.0).ticks(4),
+            [20.0, 50.0]
+        );
+    }
+
+    #[test]
+    fn a_range_of_nothing_still_has_a_place_for_everything() {
+        for scale in [
+            Scale::from_zero(0.0, 10.0, 90.0),
+            Scale::from_zero(f64::NAN, 10.0, 90.0),
+            Scale::logarithmic(0.0, 0.0, 10.0, 90.0),
+            Scale::logarithmic(7.0, 7.0, 10.0, 90.0),
+        ] {
+            for value in [0.0, 7.0, 1e300] {
+                assert!((10.0..=90.0).contains(&scale.at(value)), "{scale:?}");
+            }
+            assert!(scale.ticks(4).len() < 20);
+        }
+    }
+
+    #[test]
+    fn an_axis_has_one_unit() {
+        let unit = AxisUnit::of(&THROUGHPUT, 4.3e8);
+        assert_eq!(
+            (unit.name.as_str(), unit.label(2.5e7)),
+            ("MB/s", "25".into())
+        );
+        let unit = AxisUnit::of(&LATENCY_P99, 9e5);
+        assert_eq!((unit.name.as_str(), unit.label(5e2)), ("µs", "0.5".into()));
+    }
+}

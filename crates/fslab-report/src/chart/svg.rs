@@ -1,0 +1,165 @@
+//! The SVG document of a chart: marks with classes, numbers to a tenth of a pixel, all text escaped.
+
+use std::fmt::Write;
+
+use super::{Names, WIDTH};
+use crate::palette;
+
+/// A drawing of [`WIDTH`] by `height`.
+pub(super) struct Svg {
+    height: f64,
+    body: String,
+}
+
+/// How text stands at its point.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+impl Svg {
+    pub(super) fn new(height: f64) -> Self {
+        Self {
+            height,
+            body: String::new(),
+        }
+    }
+
+    pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let ((x1, y1), (x2, y2)) = (from, to);
+        self.path(
+            class,
+            &format!("M{} {}L{} {}", at(x1), at(y1), at(x2), at(y2)),
+        );
+    }
+
+    pub(super) fn path(&mut self, class: &str, data: &str) {
+        self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
+    }
+
+    /// A line through `points`, broken nowhere.
+    pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
+        let mut data = String::new();
+        for (index, (x, y)) in points.iter().enumerate() {
+            let command = if index == 0 { 'M' } else { 'L' };
+            write!(data, "{command}{} {}", at(*x), at(*y)).expect("writes to memory");
+        }
+        self.path(class, &data);
+    }
+
+    /// The subject's mark at a point.
+    pub(super) fn mark(&mut self, class: &str, subject: usize, (x, y): (f64, f64)) {
+        self.push(format_args!(
+            "<path class=\"{class}\" transform=\"translate({} {})\" d=\"{}\"/>",
+            at(x),
+            at(y),
+            palette::shape(subject)
+        ));
+    }
+
+    pub(super) fn text(&mut self, class: &str, anchor: Anchor, (x, y): (f64, f64), text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        self.push(format_args!(
+            "<text class=\"{class}\" x=\"{}\" y=\"{}\"{anchor}>{}</text>",
+            at(x),
+            at(y),
+            escape(text)
+        ));
+    }
+
+    /// Text that is cut to `letters`, in full as its tooltip.
+    pub(super) fn short_text(
+        &mut self,
+        class: &str,
+        at_point: (f64, f64),
+        text: &str,
+        letters: usize,
+    ) {
+        if text.chars().count() <= letters {
+            return self.text(class, Anchor::Start, at_point, text);
+        }
+        let short: String = text.chars().take(letters.saturating_sub(1)).collect();
+        self.push(format_args!("<g><title>{}</title>", escape(text)));
+        self.text(class, Anchor::Start, at_point, &format!("{short}…"));
+        self.close();
+    }
+
+    /// Begins what belongs to one subject.
+    pub(super) fn open(&mut self, subject: usize) {
+        self.push(format_args!("<g class=\"of {}\">", palette::class(subject)));
+    }
+
+    pub(super) fn close(&mut self) {
+        self.body.push_str("</g>");
+    }
+
+    /// The element, with its title and `description` for who cannot see it.
+    pub(super) fn finish(self, names: &Names, description: &str) -> String {
+        let id = names.id;
+        format!(
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+             <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
+            at(WIDTH),
+            at(self.height),
+            escape(names.title),
+            escape(description),
+            self.body
+        )
+    }
+
+    fn push(&mut self, text: std::fmt::Arguments) {
+        self.body.write_fmt(text).expect("writes to memory");
+    }
+}
+
+/// A coordinate to a tenth of a pixel.
+fn at(value: f64) -> String {
+    let text = format!("{value:.1}");
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    if text == "-0" {
+        "0".to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Text as it may stand in HTML and SVG, attributes included.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_is_titled_described_and_escaped() {
+        let mut svg = Svg::new(20.0);
+        svg.open(1);
+        svg.line("grid", (0.0, 1.25), (10.04, -0.01));
+        svg.text("tick", Anchor::End, (5.0, 5.0), "<&>");
+        svg.close();
+        let names = Names {
+            id: "x",
+            title: "a \"b\"",
+        };
+        insta::assert_snapshot!(svg.finish(&names, "d"), @r#"<svg viewBox="0 0 380 20" role="img" aria-labelledby="x-t x-d"><title id="x-t">a &quot;b&quot;</title><desc id="x-d">d</desc><g class="of s1"><path class="grid" d="M0 1.2L10 0"/><text class="tick" x="5" y="5" text-anchor="end">&lt;&amp;&gt;</text></g></svg>"#);
+    }
+}

@@ -1,0 +1,18 @@
+//! Why a report could not be made.
+
+/// What went wrong; the record itself is never to blame.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// No run was given.
+    #[error("a report needs at least one run")]
+    NoRun,
+    /// A template did not render.
+    #[error("cannot render the report's page")]
+    Template(#[from] askama::Error),
+    /// A table could not be written as CSV.
+    #[error("cannot write the table as CSV")]
+    Csv(#[from] csv::Error),
+    /// A record could not be written as JSON.
+    #[error("cannot write the run as JSON")]
+    Json(#[from] serde_json::Error),
+}

@@ -1,0 +1,138 @@
+//! Under which conditions a run was made: machine, plan, versions, facts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fslab_model::{Bytes, ColdMethod, RunRecord, VenuePlan};
+
+use crate::Analysis;
+use crate::wording::{NOTHING, command_line, count};
+
+/// Named values under a title.
+pub(super) struct Facts {
+    pub(super) title: &'static str,
+    /// Name and value; whether the value is a machine's word.
+    pub(super) entries: Vec<(String, String, bool)>,
+}
+
+pub(super) fn facts(analysis: &Analysis) -> Vec<Facts> {
+    let mut facts = vec![run(analysis.run), plan(analysis.run), machine(analysis.run)];
+    let versions = versions(analysis);
+    if !versions.entries.is_empty() {
+        facts.push(versions);
+    }
+    facts
+}
+
+fn words(name: &str, value: impl Into<String>) -> (String, String, bool) {
+    (name.to_owned(), value.into(), false)
+}
+
+fn code(name: &str, value: impl Into<String>) -> (String, String, bool) {
+    (name.to_owned(), value.into(), true)
+}
+
+fn run(run: &RunRecord) -> Facts {
+    let header = &run.header;
+    Facts {
+        title: "Run",
+        entries: vec![
+            code("name", header.run.to_string()),
+            words(
+                "began",
+                format!("{} UTC", crate::tables::utc(header.started_unix_s)),
+            ),
+            words("fslab", header.fslab.clone()),
+            code("command", command_line(&header.command)),
+            code("plan hash", header.plan_hash.to_string()),
+            code("seed", header.plan.seed.to_string()),
+        ],
+    }
+}
+
+fn plan(run: &RunRecord) -> Facts {
+    let plan = &run.header.plan;
+    let venue = match &plan.venue {
+        VenuePlan::Dir { dir } => format!("directory {}; nothing is formatted", dir.display()),
+        VenuePlan::Loop { folder } => {
+            format!(
+                "image file in {} behind a loop device, direct I/O",
+                folder.display()
+            )
+        }
+        VenuePlan::Block { device } => format!("block device {}", device.display()),
+        VenuePlan::Fake => "fake: no device and no clock".to_owned(),
+    };
+    let cold = match plan.cold {
+        ColdMethod::Remount => "remount: sync, unmount, mount again, drop caches",
+        ColdMethod::Drop => "drop: sync and drop caches on the mounted file system",
+        ColdMethod::Evict => "evict: fsync and drop the phase's own files, verified",
+    };
+    Facts {
+        title: "Plan",
+        entries: vec![
+            words("study", format!("{}: {}", plan.study, plan.title)),
+            words("venue", venue),
+            words("size", plan.size_bytes.to_string()),
+            words("cold", cold),
+            words("engine", plan.engine.clone()),
+            words(
+                "repeats",
+                format!("{}, trials in random order", plan.repeats),
+            ),
+            words("time limit", format!("{} s a trial", plan.trial_limit_s)),
+        ],
+    }
+}
+
+fn machine(run: &RunRecord) -> Facts {
+    let machine = &run.header.machine;
+    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| NOTHING.to_owned());
+    let number = |value: Option<String>| value.unwrap_or_else(|| NOTHING.to_owned());
+    let processors = machine
+        .cpu_count
+        .map(|number| count(number as usize, "processor"));
+    Facts {
+        title: "Machine",
+        entries: vec![
+            words("host", known(&machine.host)),
+            words("system", known(&machine.os)),
+            words("kernel", known(&machine.kernel)),
+            words("processor", known(&machine.cpu)),
+            words("online", number(processors)),
+            words(
+                "memory",
+                number(machine.memory_bytes.map(|b| Bytes(b).to_string())),
+            ),
+            words("architecture", known(&machine.architecture)),
+            words("hypervisor", known(&machine.hypervisor)),
+        ],
+    }
+}
+
+/// Facts that trials reported: once where all agree, else with the subjects that they hold for.
+fn versions(analysis: &Analysis) -> Facts {
+    let mut found: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
+    for trial in &analysis.run.trials {
+        for (name, value) in &trial.facts {
+            let values = found.entry(name).or_default();
+            let subjects = values.entry(value).or_default();
+            subjects.insert(trial.subject.to_string());
+        }
+    }
+    let subjects = analysis.subjects().len();
+    let mut entries = Vec::new();
+    for (name, values) in &found {
+        for (value, holders) in values {
+            if values.len() == 1 && holders.len() == subjects {
+                entries.push(code(name, *value));
+            } else {
+                let holders: Vec<String> = holders.iter().cloned().collect();
+                entries.push(code(&format!("{name} ({})", holders.join(", ")), *value));
+            }
+        }
+    }
+    Facts {
+        title: "Facts from the trials",
+        entries,
+    }
+}

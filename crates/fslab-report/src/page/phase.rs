@@ -1,0 +1,193 @@
+//! One phase's part of the page: a sentence, its charts, its table.
+
+use fslab_model::definitions::DURABLE_THROUGHPUT;
+use fslab_model::{CachePolicy, LatencyHistogram};
+
+use super::slug;
+use super::tables::{Looks, Style, render};
+use crate::chart::{Course, Curve, Dots, Label, Names, latency, series};
+use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, ReportError};
+use crate::{sentences, tables, wording};
+
+/// Most lines of a chart over time; beyond, only the median repeat of a subject is drawn.
+const COURSES_MAX: usize = 24;
+
+/// A chart with its caption.
+pub(super) struct Panel {
+    pub(super) title: String,
+    pub(super) caption: String,
+    pub(super) svg: String,
+}
+
+/// A phase.
+pub(super) struct PhasePart {
+    pub(super) id: String,
+    pub(super) title: String,
+    /// What the caches held, the workload and its parameters.
+    pub(super) setting: Vec<(String, String)>,
+    pub(super) cold: bool,
+    pub(super) sentence: Option<String>,
+    pub(super) panels: Vec<Panel>,
+    pub(super) table: String,
+}
+
+/// What all charts of a run need.
+pub(super) struct Stage<'a> {
+    pub(super) analysis: &'a Analysis<'a>,
+    pub(super) looks: &'a Looks,
+    pub(super) labels: &'a [Label],
+    /// Before every id of the run.
+    pub(super) prefix: &'a str,
+}
+
+impl Stage<'_> {
+    /// The part of one phase.
+    pub(super) fn phase(&self, phase: &PhaseAnalysis) -> Result<PhasePart, ReportError> {
+        let id = format!("{}{}", self.prefix, slug(&tables::phase_target(phase.name)));
+        let mut panels = Vec::new();
+        panels.extend(self.rate(phase, &id));
+        panels.extend(self.latency(phase, &id));
+        panels.extend(self.series(phase, &id));
+        let table = tables::phase(phase, self.analysis.subjects());
+        Ok(PhasePart {
+            title: wording::heading(phase.name),
+            setting: setting(phase),
+            cold: phase.cache == CachePolicy::Cold,
+            sentence: sentences::on_phase(self.analysis, phase).map(|s| s.text),
+            table: render(&table, Style::Sheet, self.looks, self.prefix)?,
+            panels,
+            id,
+        })
+    }
+
+    /// Every repeat of a comparison.
+    pub(super) fn dots(
+        &self,
+        comparison: &Comparison,
+        absences: &[Option<String>],
+        (id, title): (&str, &str),
+    ) -> Panel {
+        let dots = Dots {
+            comparison,
+            subjects: self.labels,
+            absences,
+        };
+        Panel {
+            title: title.to_owned(),
+            caption: "points: repeats · bar: median · line: 95 % interval".to_owned(),
+            svg: dots.draw(&Names { id, title }),
+        }
+    }
+
+    fn rate(&self, phase: &PhaseAnalysis, id: &str) -> Option<Panel> {
+        let comparison = phase.comparison.as_ref().filter(|c| !c.is_empty())?;
+        let title = match comparison.metric.name {
+            "throughput" => "Throughput",
+            _ => "Rate",
+        };
+        let absences: Vec<_> = phase.cells.iter().map(PhaseCell::absence).collect();
+        Some(self.dots(comparison, &absences, (&format!("{id}-rate"), title)))
+    }
+
+    /// Durable throughput of one phase; `None` where it does not settle.
+    pub(super) fn durable(&self, phase: &PhaseAnalysis) -> Option<Panel> {
+        let comparison = phase.compare(&DURABLE_THROUGHPUT);
+        if comparison.is_empty() {
+            return None;
+        }
+        let id = format!("{}durable-{}", self.prefix, slug(phase.name));
+        let absences: Vec<_> = phase.cells.iter().map(PhaseCell::absence).collect();
+        Some(self.dots(&comparison, &absences, (&id, &wording::heading(phase.name))))
+    }
+
+    fn latency(&self, phase: &PhaseAnalysis, id: &str) -> Option<Panel> {
+        let merged: Vec<Option<LatencyHistogram>> =
+            phase.cells.iter().map(PhaseCell::latency).collect();
+        let curves: Vec<Curve> = merged
+            .iter()
+            .enumerate()
+            .filter_map(|(subject, histogram)| {
+                Some(Curve {
+                    label: self.labels.get(subject)?,
+                    histogram: histogram.as_ref()?,
+                })
+            })
+            .collect();
+        let title = "Latency by percentile";
+        let names = Names {
+            id: &format!("{id}-latency"),
+            title,
+        };
+        Some(Panel {
+            title: title.to_owned(),
+            caption: "all repeats in one distribution".to_owned(),
+            svg: latency(&names, &curves)?,
+        })
+    }
+
+    fn series(&self, phase: &PhaseAnalysis, id: &str) -> Option<Panel> {
+        let comparison = phase.comparison.as_ref()?;
+        let metric = comparison.metric;
+        let repeats: usize = phase.cells.iter().map(|cell| cell.done().count()).sum();
+        let all = repeats <= COURSES_MAX;
+        let mut courses = Vec::new();
+        for (subject, cell) in phase.cells.iter().enumerate() {
+            let median = (!all)
+                .then(|| median_repeat(cell, comparison, subject))
+                .flatten();
+            for (index, record) in cell.done().enumerate() {
+                if median.is_none_or(|median| median == index) {
+                    courses.extend(Course::of(subject, record, metric));
+                }
+            }
+        }
+        let title = "Over time";
+        let names = Names {
+            id: &format!("{id}-series"),
+            title,
+        };
+        let caption = if all {
+            "one line a repeat"
+        } else {
+            "the median repeat of each subject"
+        };
+        Some(Panel {
+            title: title.to_owned(),
+            caption: caption.to_owned(),
+            svg: series(&names, metric, self.labels, &courses)?,
+        })
+    }
+}
+
+/// The index, among the repeats that are done, of the one whose headline value is closest to the
+/// median.
+fn median_repeat(cell: &PhaseCell, comparison: &Comparison, subject: usize) -> Option<usize> {
+    let median = comparison.entries.get(subject)?.median()?;
+    let distance = |value: &f64| (value - median).abs();
+    cell.values(comparison.metric)
+        .iter()
+        .enumerate()
+        .min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
+        .map(|(index, _)| index)
+}
+
+fn setting(phase: &PhaseAnalysis) -> Vec<(String, String)> {
+    let mut setting = vec![("workload".to_owned(), phase.workload.to_owned())];
+    let cache = match phase.cache {
+        CachePolicy::Cold => "cold",
+        CachePolicy::Keep => "as the phase before left it",
+    };
+    setting.push(("cache".to_owned(), cache.to_owned()));
+    setting.extend(phase.parameters.iter().map(|(name, value)| {
+        let text = match value {
+            serde_json::Value::String(text) => text.clone(),
+            serde_json::Value::Number(number) if name.ends_with("_bytes") => {
+                let bytes = number.as_u64().map(fslab_model::Bytes);
+                bytes.map_or_else(|| number.to_string(), |bytes| bytes.to_string())
+            }
+            other => other.to_string(),
+        };
+        (wording::phase(name.trim_end_matches("_bytes")), text)
+    }));
+    setting
+}

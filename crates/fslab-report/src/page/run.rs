@@ -1,0 +1,141 @@
+//! One run's part of the page.
+
+use fslab_model::{RunRecord, TrialOutcome};
+
+use super::conditions::{Facts, facts};
+use super::phase::{Panel, PhasePart, Stage};
+use super::tables::{Looks, Style, render};
+use super::{Cast, subjects_in_words};
+use crate::chart::Label;
+use crate::sentences::{SentenceKind, sentences};
+use crate::wording::count;
+use crate::{Analysis, ReportError, tables};
+
+/// A run.
+pub(super) struct Run {
+    /// Before every id of the run.
+    pub(super) prefix: String,
+    pub(super) title: String,
+    pub(super) study: String,
+    /// The few facts that stand under the title.
+    pub(super) brief: Vec<(&'static str, String)>,
+    pub(super) outcome: String,
+    pub(super) lead: Vec<String>,
+    pub(super) caveats: Vec<String>,
+    pub(super) overview: String,
+    pub(super) failures: Option<String>,
+    pub(super) phases: Vec<PhasePart>,
+    pub(super) durable: Vec<Panel>,
+    pub(super) durable_table: Option<String>,
+    pub(super) steps: Vec<Panel>,
+    pub(super) steps_table: Option<String>,
+    pub(super) commands: String,
+    pub(super) trials: String,
+    pub(super) consoles: Vec<(String, String)>,
+    pub(super) facts: Vec<Facts>,
+}
+
+/// The title of a run's report.
+pub(super) fn title(run: &RunRecord) -> String {
+    format!("{}: {}", run.header.plan.title, subjects_in_words(run))
+}
+
+impl Run {
+    pub(super) fn of(analysis: &Analysis, index: usize, cast: &Cast) -> Result<Self, ReportError> {
+        let prefix = format!("r{}-", index + 1);
+        let looks = Looks::of(analysis, cast);
+        let labels: Vec<Label> = analysis.subjects().map(|s| cast.label(s)).collect();
+        let stage = Stage {
+            analysis,
+            looks: &looks,
+            labels: &labels,
+            prefix: &prefix,
+        };
+        let sheet = |table: &crate::Table| render(table, Style::Sheet, &looks, &prefix);
+        let optional = |table: Option<crate::Table>| table.as_ref().map(sheet).transpose();
+        let told = sentences(analysis);
+        let of_kind = |wanted: &dyn Fn(SentenceKind) -> bool| -> Vec<String> {
+            let found = told.iter().filter(|sentence| wanted(sentence.kind));
+            found.map(|sentence| sentence.text.clone()).collect()
+        };
+        let run = analysis.run;
+        Ok(Self {
+            title: subjects_in_words(run),
+            study: run.header.plan.title.clone(),
+            brief: brief(run),
+            outcome: of_kind(&|kind| kind == SentenceKind::Outcome).join(" "),
+            lead: of_kind(&|kind| {
+                matches!(
+                    kind,
+                    SentenceKind::Score | SentenceKind::Claim | SentenceKind::Tie
+                )
+            }),
+            caveats: of_kind(&|kind| kind == SentenceKind::Caveat),
+            overview: render(&tables::overview(analysis), Style::Heat, &looks, &prefix)?,
+            failures: optional(tables::failures(analysis))?,
+            phases: analysis
+                .phases
+                .iter()
+                .map(|phase| stage.phase(phase))
+                .collect::<Result<_, _>>()?,
+            durable: analysis
+                .phases
+                .iter()
+                .filter_map(|p| stage.durable(p))
+                .collect(),
+            durable_table: optional(tables::durable(analysis))?,
+            steps: steps(&stage),
+            steps_table: optional(tables::steps(analysis))?,
+            commands: sheet(&tables::commands(analysis))?,
+            trials: sheet(&tables::trials(analysis))?,
+            consoles: consoles(run),
+            facts: facts(analysis),
+            prefix,
+        })
+    }
+}
+
+fn brief(run: &RunRecord) -> Vec<(&'static str, String)> {
+    let (header, plan) = (&run.header, &run.header.plan);
+    let mut brief = vec![
+        (
+            "venue",
+            format!("{}, {}", plan.venue.kind().as_str(), plan.size_bytes),
+        ),
+        (
+            "repeats",
+            format!("{}, {}", plan.repeats, count(run.trials_planned(), "trial")),
+        ),
+        (
+            "began",
+            format!("{} UTC", tables::utc(header.started_unix_s)),
+        ),
+    ];
+    let machine = &header.machine;
+    brief.extend(machine.kernel.clone().map(|kernel| ("kernel", kernel)));
+    brief.extend(machine.host.clone().map(|host| ("host", host)));
+    brief
+}
+
+fn steps(stage: &Stage) -> Vec<Panel> {
+    let steps = stage.analysis.steps.iter();
+    steps
+        .map(|comparison| {
+            let name = comparison.metric.name.trim_end_matches("_ns");
+            let id = format!("{}step-{name}", stage.prefix);
+            stage.dots(comparison, &[], (&id, name))
+        })
+        .collect()
+}
+
+/// What failed trials printed on standard error.
+fn consoles(run: &RunRecord) -> Vec<(String, String)> {
+    run.trials
+        .iter()
+        .filter(|trial| trial.outcome != TrialOutcome::Done && !trial.console.is_empty())
+        .map(|trial| {
+            let title = format!("{}, repeat {}", trial.subject, trial.trial.repeat + 1);
+            (title, trial.console.clone())
+        })
+        .collect()
+}

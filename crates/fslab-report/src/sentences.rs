@@ -1,0 +1,385 @@
+//! A run in words: what may be said of it, the important first, and nothing that its intervals do
+//! not carry.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use fslab_model::definitions::DURABLE_THROUGHPUT;
+use fslab_model::{CacheVerdict, TrialOutcome};
+use fslab_stats::{Estimate, Verdict};
+
+use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
+use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, Standing};
+
+/// Wins that are told one by one; the table has them all.
+const WINS_MAX: usize = 5;
+
+/// What a sentence does in the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SentenceKind {
+    /// How far the run came.
+    Outcome,
+    /// Who is fastest, and how often.
+    Score,
+    /// A difference that is certain.
+    Claim,
+    /// Subjects that cannot be told apart.
+    Tie,
+    /// What a reader must know before believing the figures.
+    Caveat,
+}
+
+/// One sentence of the summary, with its full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentence {
+    /// What it does.
+    pub kind: SentenceKind,
+    /// What it says.
+    pub text: String,
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The summary of a run.
+#[must_use]
+pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
+    let teller = Teller {
+        names: analysis.subjects().map(name).collect(),
+        analysis,
+    };
+    let mut told = vec![teller.outcome()];
+    if analysis.run.trials.is_empty() {
+        return told;
+    }
+    told.extend(teller.score());
+    told.extend(teller.wins());
+    told.extend(teller.trailers());
+    told.extend(teller.durable());
+    told.extend(teller.ties());
+    told.extend(teller.caveats());
+    told
+}
+
+/// The sentence on one phase, for its own part of the report; `None` where there is nothing to
+/// compare.
+pub(crate) fn on_phase(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<Sentence> {
+    let teller = Teller {
+        names: analysis.subjects().map(name).collect(),
+        analysis,
+    };
+    let comparison = phase.comparison.as_ref()?;
+    if let Some(win) = Win::of(phase, comparison) {
+        return Some(teller.win(&win));
+    }
+    let tied: Vec<usize> = comparison.with(Standing::Tied).collect();
+    let behind: Vec<usize> = comparison.with(Standing::Behind).collect();
+    if tied.len() < 2 {
+        return None;
+    }
+    let mut text = format!("{} {}", teller.names_of(&tied), apart(comparison, &tied));
+    if !behind.is_empty() {
+        text += &format!("; {} behind", are(&teller.names_of(&behind), behind.len()));
+    }
+    text.push('.');
+    Some(sentence(SentenceKind::Tie, text))
+}
+
+fn sentence(kind: SentenceKind, text: String) -> Sentence {
+    Sentence { kind, text }
+}
+
+fn are(names: &str, count: usize) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{names} {verb}")
+}
+
+/// What is said of subjects that are tied: the same, where every interval against the best allows
+/// it.
+fn apart(comparison: &Comparison, tied: &[usize]) -> String {
+    let best = comparison.best.unwrap_or_default();
+    let same = tied
+        .iter()
+        .filter(|subject| **subject != best)
+        .all(|subject| matches!(comparison.verdict(*subject, best), Verdict::Same { .. }));
+    if same {
+        let within = crate::analysis::TOLERANCE * 100.0;
+        format!("are the same within {within:.0} %")
+    } else {
+        "cannot be told apart".to_owned()
+    }
+}
+
+/// "1.21 times as fast as ext4 (95 % interval 1.12 to 1.31)".
+fn times(speed: Estimate, other: &str) -> String {
+    let interval = speed
+        .interval
+        .map(|interval| format!(" (95 % interval {})", ratio_interval(interval)))
+        .unwrap_or_default();
+    format!("{} times as fast as {other}{interval}", ratio(speed.value))
+}
+
+/// A phase with a winner.
+struct Win<'a> {
+    phase: &'a PhaseAnalysis<'a>,
+    winner: usize,
+    /// The next best, and how many times as fast as it the winner is.
+    second: (usize, Estimate),
+    /// The slowest, where that is another.
+    last: Option<(usize, Estimate)>,
+}
+
+impl<'a> Win<'a> {
+    fn of(phase: &'a PhaseAnalysis<'a>, comparison: &Comparison) -> Option<Self> {
+        let winner = comparison.winner()?;
+        let order = comparison.order();
+        let against = |subject: usize| Some((subject, comparison.speed(winner, subject)?));
+        let second = against(*order.get(1)?)?;
+        let last = order.get(2..).and_then(<[usize]>::last);
+        Some(Self {
+            phase,
+            winner,
+            second,
+            last: last.and_then(|last| against(*last)),
+        })
+    }
+}
+
+struct Teller<'a> {
+    analysis: &'a Analysis<'a>,
+    names: Vec<String>,
+}
+
+impl Teller<'_> {
+    fn outcome(&self) -> Sentence {
+        let (run, kind) = (self.analysis.run, SentenceKind::Outcome);
+        let (planned, done, recorded) = (run.trials_planned(), run.trials_done(), run.trials.len());
+        if recorded == 0 {
+            return sentence(kind, "No trial of this run has a record yet.".to_owned());
+        }
+        let mut text = if done == planned {
+            let all = if done == 1 { "The only" } else { "All" };
+            format!("{all} {} ran to the end", count(done, "trial"))
+        } else {
+            format!("{done} of {} ran to the end", count(planned, "trial"))
+        };
+        let failed: Vec<_> = run
+            .trials
+            .iter()
+            .filter_map(|trial| match &trial.outcome {
+                TrialOutcome::Failed { failure } => Some((trial, failure)),
+                TrialOutcome::Done => None,
+            })
+            .collect();
+        match failed.as_slice() {
+            [] => {}
+            [(trial, failure)] => {
+                let (subject, repeat) = (name(&trial.subject), trial.trial.repeat + 1);
+                text += &format!("; {subject} failed in repeat {repeat}: {}", failure.message);
+            }
+            several => text += &format!("; {} failed", several.len()),
+        }
+        let missing = planned.saturating_sub(recorded);
+        if missing > 0 {
+            text += &format!("; {missing} not run yet");
+        }
+        text.push('.');
+        sentence(kind, text)
+    }
+
+    fn compared(&self) -> impl Iterator<Item = (&PhaseAnalysis<'_>, &Comparison)> {
+        self.analysis
+            .phases
+            .iter()
+            .filter_map(|phase| Some((phase, phase.comparison.as_ref()?)))
+            .filter(|(_, comparison)| comparison.has_intervals())
+            .filter(|(_, comparison)| comparison.order().len() > 1)
+    }
+
+    fn score(&self) -> Option<Sentence> {
+        let phases = self.compared().count();
+        if phases < 2 {
+            return None;
+        }
+        let mut wins = vec![0_usize; self.names.len()];
+        self.compared()
+            .filter_map(|(_, comparison)| comparison.winner())
+            .for_each(|winner| wins[winner] += 1);
+        let mut order: Vec<usize> = (0..wins.len()).filter(|s| wins[*s] > 0).collect();
+        order.sort_by_key(|subject| std::cmp::Reverse(wins[*subject]));
+        let undecided = phases - wins.iter().sum::<usize>();
+        let text = if order.is_empty() {
+            format!("In none of {phases} phases is one subject fastest with certainty.")
+        } else {
+            let score = |(place, subject): (usize, &usize)| {
+                let of = if place == 0 {
+                    format!(" of {phases} phases")
+                } else {
+                    String::new()
+                };
+                format!("{} in {}{of}", self.names[*subject], wins[*subject])
+            };
+            let scores: Vec<String> = order.iter().enumerate().map(score).collect();
+            let rest = match undecided {
+                0 => String::new(),
+                1 => "; in 1 there is no certain winner".to_owned(),
+                n => format!("; in {n} there is no certain winner"),
+            };
+            format!("Fastest with certainty: {}{rest}.", list(&scores))
+        };
+        Some(sentence(SentenceKind::Score, text))
+    }
+
+    fn wins(&self) -> Vec<Sentence> {
+        let mut wins: Vec<Win> = self
+            .compared()
+            .filter_map(|(phase, comparison)| Win::of(phase, comparison))
+            .collect();
+        wins.sort_by(|a, b| b.second.1.value.total_cmp(&a.second.1.value));
+        wins.iter()
+            .take(WINS_MAX)
+            .map(|win| self.win(win))
+            .collect()
+    }
+
+    /// "XFS writes sequentially 1.21 times as fast as ext4 (95 % interval 1.12 to 1.31)."
+    fn win(&self, win: &Win) -> Sentence {
+        let (second, speed) = win.second;
+        let mut text = format!(
+            "{} {}",
+            self.doing(win.phase, win.winner),
+            times(speed, &self.names[second])
+        );
+        if let Some((last, speed)) = win.last {
+            text += &format!(" and {}", times(speed, &self.names[last]));
+        }
+        text.push('.');
+        sentence(SentenceKind::Claim, text)
+    }
+
+    /// "XFS writes sequentially", or "In odd phase, XFS is" where the workload has no verb, or one
+    /// that would not tell the phase from another.
+    fn doing(&self, of: &PhaseAnalysis, subject: usize) -> String {
+        let twins = |other: &&PhaseAnalysis| other.workload == of.workload;
+        let alone = self.analysis.phases.iter().filter(twins).count() == 1;
+        match verb(of.workload).filter(|_| alone) {
+            Some(verb) => format!("{} {verb}", self.names[subject]),
+            None => format!("In {}, {} is", phase(of.name), self.names[subject]),
+        }
+    }
+
+    /// Who is behind in phases that nobody wins: the wins do not tell of those.
+    fn trailers(&self) -> Vec<Sentence> {
+        (0..self.names.len())
+            .filter_map(|subject| {
+                let mut behind: Vec<(&PhaseAnalysis, usize, Estimate)> = self
+                    .compared()
+                    .filter(|(_, c)| c.winner().is_none())
+                    .filter(|(_, c)| c.entries[subject].standing == Standing::Behind)
+                    .filter_map(|(p, c)| Some((p, c.best?, c.entries[subject].to_best?)))
+                    .collect();
+                behind.sort_by(|a, b| a.2.value.total_cmp(&b.2.value));
+                let (worst, best, speed) = behind.first()?;
+                let most = if behind.len() > 1 { "most in" } else { "in" };
+                let text = format!(
+                    "Where nobody wins, {} is behind in {}, {most} {}: {}.",
+                    self.names[subject],
+                    count(behind.len(), "phase"),
+                    phase(worst.name),
+                    times(*speed, &self.names[*best])
+                );
+                Some(sentence(SentenceKind::Claim, text))
+            })
+            .collect()
+    }
+
+    /// What becomes of writes once the sync and the unmount are counted.
+    fn durable(&self) -> Option<Sentence> {
+        let (of, comparison, win) = self.analysis.phases.iter().find_map(|of| {
+            let comparison = of.compare(&DURABLE_THROUGHPUT);
+            let winner = comparison.winner()?;
+            let second = *comparison.order().get(1)?;
+            let speed = comparison.speed(winner, second)?;
+            Some((of, comparison, (winner, second, speed)))
+        })?;
+        let (winner, second, speed) = win;
+        let rate = comparison.entries[winner].median()?;
+        let text = format!(
+            "Until the data of {} is durable (sync and unmount counted), {} is {}, at {}.",
+            phase(of.name),
+            self.names[winner],
+            times(speed, &self.names[second]),
+            crate::wording::figure(comparison.metric, rate)
+        );
+        Some(sentence(SentenceKind::Claim, text))
+    }
+
+    fn ties(&self) -> Vec<Sentence> {
+        let mut groups: BTreeMap<(Vec<usize>, String), Vec<String>> = BTreeMap::new();
+        for (of, comparison) in self.compared() {
+            let tied: Vec<usize> = comparison.with(Standing::Tied).collect();
+            if tied.len() > 1 {
+                let apart = apart(comparison, &tied);
+                groups
+                    .entry((tied, apart))
+                    .or_default()
+                    .push(phase(of.name));
+            }
+        }
+        groups
+            .iter()
+            .map(|((tied, apart), phases)| {
+                let text = format!("{} {apart} in {}.", self.names_of(tied), list(phases));
+                sentence(SentenceKind::Tie, text)
+            })
+            .collect()
+    }
+
+    fn caveats(&self) -> Vec<Sentence> {
+        let mut caveats = Vec::new();
+        let phases = &self.analysis.phases;
+        let few = self.analysis.run.header.plan.repeats < 2;
+        if few && self.names.len() > 1 {
+            let text = "Each subject has a single repeat: no interval can be given, so no ranking \
+                        is stated.";
+            caveats.push(text.to_owned());
+        } else if self.names.len() == 1 {
+            caveats.push("There is one subject, hence no comparison.".to_owned());
+        }
+        let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
+        let of_cache: Vec<String> = phases
+            .iter()
+            .filter(|phase| phase.cells.iter().any(cached))
+            .map(|of| phase(of.name))
+            .collect();
+        if !of_cache.is_empty() {
+            caveats.push(format!(
+                "The figures of {} come from the page cache: the device moved less than a tenth \
+                 of the bytes.",
+                list(&of_cache)
+            ));
+        }
+        let holes = phases
+            .iter()
+            .flat_map(|phase| &phase.cells)
+            .filter(|cell| cell.absence().is_some())
+            .count();
+        if holes > 0 {
+            caveats.push(format!(
+                "{} of {} of a phase and a subject have no figure; the reasons are listed.",
+                holes,
+                count(phases.len() * self.names.len(), "pair")
+            ));
+        }
+        let caveat = |text| sentence(SentenceKind::Caveat, text);
+        caveats.into_iter().map(caveat).collect()
+    }
+
+    fn names_of(&self, subjects: &[usize]) -> String {
+        let names: Vec<String> = subjects.iter().map(|s| self.names[*s].clone()).collect();
+        list(&names)
+    }
+}

@@ -1,0 +1,152 @@
+//! What has no figure, and why.
+
+use fslab_model::{CellId, Failure, PhaseOutcome, PhaseRecord, Subject, TrialOutcome};
+
+use super::subject_cell;
+use crate::{Analysis, Column, RepeatState, Table, TableCell, Tone, wording};
+
+/// Every trial and phase that failed, was skipped or has no record, with its reason; `None` where
+/// there is none.
+///
+/// Repeats and phases of one subject that have the same fate share a row.
+#[must_use]
+pub fn failures(analysis: &Analysis) -> Option<Table> {
+    let mut fates: Vec<Fate> = Vec::new();
+    for (index, subject) in analysis.subjects().enumerate() {
+        let of_subject = fates_of(analysis, index, subject);
+        let by_place = merge(of_subject, |known, fate| {
+            let same = known.places == fate.places;
+            same.then(|| known.repeats.extend(&fate.repeats)).is_some()
+        });
+        fates.extend(merge(by_place, |known, fate| {
+            let same = known.repeats == fate.repeats;
+            same.then(|| known.places.extend_from_slice(&fate.places))
+                .is_some()
+        }));
+    }
+    let columns = vec![
+        Column::left("Subject"),
+        Column::left("Repeat"),
+        Column::left("Where"),
+        Column::left("What"),
+        Column::left("Reason"),
+        Column::left("Hint"),
+    ];
+    (!fates.is_empty()).then(|| Table {
+        caption: "What has no figure, and why".to_owned(),
+        columns,
+        rows: fates.into_iter().map(Fate::row).collect(),
+        notes: Vec::new(),
+    })
+}
+
+struct Fate<'a> {
+    index: usize,
+    subject: &'a Subject,
+    repeats: Vec<u32>,
+    places: Vec<String>,
+    what: &'static str,
+    tone: Tone,
+    reason: String,
+    hint: String,
+}
+
+/// Joins fates of one kind and reason wherever `join` takes one into another.
+fn merge<'a>(
+    fates: Vec<Fate<'a>>,
+    join: impl Fn(&mut Fate<'a>, &Fate<'a>) -> bool,
+) -> Vec<Fate<'a>> {
+    let mut merged: Vec<Fate> = Vec::new();
+    for fate in fates {
+        let mut alike = merged.iter_mut().filter(|known| known.is_like(&fate));
+        if !alike.any(|known| join(known, &fate)) {
+            merged.push(fate);
+        }
+    }
+    merged
+}
+
+fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<Fate<'a>> {
+    let fate = |repeat, place: &str, what, tone| Fate {
+        index,
+        subject,
+        repeats: vec![repeat],
+        places: vec![place.to_owned()],
+        what,
+        tone,
+        reason: String::new(),
+        hint: String::new(),
+    };
+    let cell = CellId(u32::try_from(index).unwrap_or(u32::MAX));
+    let mut fates = Vec::new();
+    for repeat in 0..analysis.run.header.plan.repeats {
+        let Some(trial) = analysis.run.cell(cell).find(|t| t.trial.repeat == repeat) else {
+            fates.push(fate(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
+            continue;
+        };
+        let in_phase = |failure| {
+            let failed = |phase: &PhaseRecord| matches!(&phase.outcome, PhaseOutcome::Failed { failure: of } if of == failure);
+            trial.phases.iter().any(failed)
+        };
+        if let TrialOutcome::Failed { failure } = &trial.outcome
+            && !in_phase(failure)
+        {
+            fates.push(fate(repeat, "trial", "failed", Tone::Bad).failed(failure));
+        }
+    }
+    for phase in &analysis.phases {
+        for repeat in phase
+            .cells
+            .get(index)
+            .into_iter()
+            .flat_map(|cell| &cell.repeats)
+        {
+            let place = wording::phase(phase.name);
+            let at = |what, tone| fate(repeat.repeat, &place, what, tone);
+            match repeat.state {
+                RepeatState::Done(_) => {}
+                RepeatState::Skipped(reason) => {
+                    fates.push(at("skipped", Tone::Weak).because(reason));
+                }
+                RepeatState::Failed(failure) => fates.push(at("failed", Tone::Bad).failed(failure)),
+                RepeatState::Lost(_) => {
+                    fates.push(at("not run", Tone::Weak).because("its trial failed before it"));
+                }
+                RepeatState::NotRun if repeat.trial.is_some() => {
+                    fates.push(at("not run", Tone::Weak).because("its trial did not report it"));
+                }
+                RepeatState::NotRun => {}
+            }
+        }
+    }
+    fates
+}
+
+impl Fate<'_> {
+    fn because(mut self, reason: &str) -> Self {
+        self.reason = reason.to_owned();
+        self
+    }
+
+    fn failed(mut self, failure: &Failure) -> Self {
+        self.reason = format!("{failure} [{}]", failure.kind.as_str());
+        self.hint = failure.hint.clone().unwrap_or_default();
+        self
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.what == other.what && self.reason == other.reason && self.hint == other.hint
+    }
+
+    fn row(self) -> Vec<TableCell> {
+        let repeats: Vec<String> = self.repeats.iter().map(|r| (r + 1).to_string()).collect();
+        vec![
+            subject_cell(self.index, self.subject),
+            TableCell::new(repeats.join(", ")),
+            TableCell::new(self.places.join(", ")),
+            TableCell::new(self.what).tone(self.tone),
+            TableCell::new(self.reason),
+            TableCell::new(self.hint),
+        ]
+    }
+}

@@ -1,0 +1,126 @@
+//! Phases by subjects: the one table that a reader in a hurry wants.
+
+use super::{absence_word, against_best, median};
+use crate::wording::{self, NOTHING};
+use crate::{Analysis, Column, PhaseAnalysis, Standing, Table, TableCell, Tone};
+
+/// The median of the headline figure for each phase and subject, with its ratio to the best of the
+/// phase as detail and heat, and the winner where there is one.
+#[must_use]
+pub fn overview(analysis: &Analysis) -> Table {
+    let mut columns = vec![Column::left("Phase")];
+    let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
+    let of_subject = |(index, name): (usize, &String)| Column::right(name).about(index);
+    columns.extend(names.iter().enumerate().map(of_subject));
+    let compare = names.len() > 1;
+    if compare {
+        columns.push(Column::left("Fastest"));
+    }
+    let rows = analysis
+        .phases
+        .iter()
+        .map(|phase| {
+            let mut row = vec![head(phase)];
+            row.extend((0..names.len()).map(|subject| figure(phase, subject)));
+            if compare {
+                row.push(fastest(phase, &names));
+            }
+            row
+        })
+        .collect();
+    Table {
+        caption: "Each phase's rate: the median of the repeats".to_owned(),
+        columns,
+        rows,
+        notes: notes(analysis, compare),
+    }
+}
+
+/// The id of a phase's part of a page, where `place` is its place in the run.
+pub(crate) fn phase_target(place: &str) -> String {
+    format!("phase-{place}")
+}
+
+fn head(phase: &PhaseAnalysis) -> TableCell {
+    let cell = TableCell::new(wording::heading(phase.name)).leads_to(phase_target(phase.name));
+    match phase.cache {
+        fslab_model::CachePolicy::Cold => cell.detail("cold"),
+        fslab_model::CachePolicy::Keep => cell,
+    }
+}
+
+fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
+    let found = phase.comparison.as_ref().and_then(|comparison| {
+        let entry = comparison.entries.get(subject)?;
+        entry.summary.is_some().then_some((comparison, entry))
+    });
+    let Some((comparison, entry)) = found else {
+        let absence = phase.cells.get(subject).and_then(|cell| cell.absence());
+        let word = absence.as_deref().map_or(NOTHING, absence_word);
+        let tone = if word == "failed" {
+            Tone::Bad
+        } else {
+            Tone::Weak
+        };
+        return TableCell::new(word).tone(tone);
+    };
+    let cell = median(comparison, entry);
+    match (against_best(entry), entry.to_best) {
+        (Some(text), Some(speed)) if entry.standing != Standing::Alone => {
+            cell.detail(text).heat(speed.value)
+        }
+        _ => cell,
+    }
+}
+
+fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
+    let Some(comparison) = &phase.comparison else {
+        return TableCell::nothing();
+    };
+    if let Some(winner) = comparison.winner() {
+        let cell = TableCell::new(&names[winner])
+            .about(winner)
+            .tone(Tone::Strong);
+        let second = comparison.order().get(1).copied();
+        let interval = second
+            .and_then(|second| comparison.speed(winner, second)?.interval)
+            .map(|interval| format!("{} × the next", wording::ratio_interval(interval)));
+        return match interval {
+            Some(interval) => cell.detail(interval),
+            None => cell,
+        };
+    }
+    let tied: Vec<String> = comparison
+        .with(Standing::Tied)
+        .map(|subject| names[subject].clone())
+        .collect();
+    let text = if tied.len() > 1 {
+        format!("tie: {}", wording::list(&tied))
+    } else if comparison.with(Standing::Unranked).next().is_some() {
+        "too few repeats".to_owned()
+    } else {
+        NOTHING.to_owned()
+    };
+    TableCell::new(text).tone(Tone::Weak)
+}
+
+fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    if compare {
+        notes.push(
+            "The ratio is the speed relative to the best of the phase (geometric means of the \
+             repeats); 1.00 is the best."
+                .to_owned(),
+        );
+        if analysis.has_intervals() {
+            notes.push(
+                "A winner is named only where the 95 % interval of its ratio to every other \
+                 subject excludes 1; ≈ cannot be told apart from the best."
+                    .to_owned(),
+            );
+        } else {
+            notes.push("With a single repeat no winner can be named.".to_owned());
+        }
+    }
+    notes
+}

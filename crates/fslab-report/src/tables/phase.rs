@@ -1,0 +1,208 @@
+//! All figures of one phase, subjects as rows.
+
+use fslab_model::definitions as d;
+use fslab_model::{CacheVerdict, Headline, LatencyHistogram, MetricDefinition, Subject, Unit};
+
+use super::{absence_word, against_best, interval, median, subject_cell};
+use crate::wording;
+use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
+
+/// Counters whose median over the repeats is shown, by group and short title.
+const COUNTERS: [(&str, &str, &MetricDefinition); 13] = [
+    ("CPU", "user", &d::CPU_USER),
+    ("CPU", "system", &d::CPU_SYSTEM),
+    ("Switches", "vol.", &d::SWITCHES_VOLUNTARY),
+    ("Switches", "invol.", &d::SWITCHES_INVOLUNTARY),
+    ("Device", "reads", &d::DEVICE_READS),
+    ("Device", "read", &d::DEVICE_READ_BYTES),
+    ("Device", "writes", &d::DEVICE_WRITES),
+    ("Device", "written", &d::DEVICE_WRITE_BYTES),
+    ("Device", "flushes", &d::DEVICE_FLUSHES),
+    ("Device", "discarded", &d::DEVICE_DISCARD_BYTES),
+    ("Device", "busy", &d::DEVICE_BUSY),
+    ("Device", "amplif.", &d::WRITE_AMPLIFICATION),
+    ("Device", "amplif.", &d::READ_AMPLIFICATION),
+];
+
+/// Latencies that are shown, by title, metric and percentile; they are those of all repeats merged.
+const LATENCIES: [(&str, &MetricDefinition, f64); 5] = [
+    ("p50", &d::LATENCY_P50, 50.0),
+    ("p95", &d::LATENCY_P95, 95.0),
+    ("p99", &d::LATENCY_P99, 99.0),
+    ("p99.9", &d::LATENCY_P999, 99.9),
+    ("max", &d::LATENCY_MAX, 100.0),
+];
+
+/// Rate with its interval, latencies, processor, device and cache verdict of each subject.
+///
+/// `subjects` are those of the run, in the order of the plan. Columns that no subject has a value
+/// for are left out and named in a note.
+#[must_use]
+pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a Subject>) -> Table {
+    let subjects: Vec<&Subject> = subjects.into_iter().collect();
+    let mut sheet = Sheet {
+        columns: vec![Column::left("Subject")],
+        rows: Vec::new(),
+        missing: Vec::new(),
+    };
+    let heads = subjects.iter().enumerate().zip(&phase.cells);
+    sheet.rows = heads
+        .map(|((index, subject), cell)| {
+            let head = subject_cell(index, subject);
+            vec![match cell.absence() {
+                Some(reason) => head.detail(absence_word(&reason)).tone(Tone::Bad),
+                None => head,
+            }]
+        })
+        .collect();
+    sheet.rates(phase, subjects.len() > 1);
+    sheet.repeats(phase);
+    sheet.cache(phase);
+    sheet.latencies(phase);
+    for (group, title, metric) in COUNTERS {
+        sheet.counter(phase, group, title, metric);
+    }
+    let mut notes = Vec::new();
+    if !sheet.missing.is_empty() {
+        notes.push(format!("Not measured here: {}.", sheet.missing.join(", ")));
+    }
+    let absent = subjects.iter().zip(&phase.cells);
+    notes.extend(absent.filter_map(|(subject, cell)| {
+        let reason = cell.absence()?;
+        Some(format!("{subject} has no figure; {reason}."))
+    }));
+    let mut said: Vec<&str> = phase
+        .cells
+        .iter()
+        .flat_map(PhaseCell::done)
+        .flat_map(|record| record.notes.iter().map(String::as_str))
+        .collect();
+    said.sort_unstable();
+    said.dedup();
+    notes.extend(said.into_iter().map(str::to_owned));
+    Table {
+        caption: format!("All figures of {}", wording::phase(phase.name)),
+        columns: sheet.columns,
+        rows: sheet.rows,
+        notes,
+    }
+}
+
+struct Sheet {
+    columns: Vec<Column>,
+    rows: Vec<Vec<TableCell>>,
+    missing: Vec<String>,
+}
+
+impl Sheet {
+    fn column(&mut self, column: Column, cells: impl IntoIterator<Item = TableCell>) {
+        self.columns.push(column);
+        for (row, cell) in self.rows.iter_mut().zip(cells) {
+            row.push(cell);
+        }
+    }
+
+    fn rates(&mut self, phase: &PhaseAnalysis, compare: bool) {
+        let Some(comparison) = &phase.comparison else {
+            self.missing.push("rates".to_owned());
+            return;
+        };
+        let title = if comparison.metric == Headline::Throughput.metric() {
+            "Throughput"
+        } else {
+            "Rate"
+        };
+        let entries = &comparison.entries;
+        let column = Column::right("median")
+            .in_group(title)
+            .of(comparison.metric.name);
+        self.column(
+            column,
+            entries.iter().map(|entry| median(comparison, entry)),
+        );
+        let column = Column::right("95 % interval")
+            .in_group(title)
+            .of("95 % interval");
+        self.column(
+            column,
+            entries.iter().map(|entry| interval(comparison, entry)),
+        );
+        if compare {
+            let against =
+                |entry| against_best(entry).map_or_else(TableCell::nothing, TableCell::new);
+            let column = Column::right("of best").in_group(title).of("Ratio");
+            self.column(column, entries.iter().map(against));
+        }
+    }
+
+    fn repeats(&mut self, phase: &PhaseAnalysis) {
+        let done = |cell: &PhaseCell| {
+            let (done, planned) = (cell.done().count(), cell.repeats.len());
+            let text = TableCell::new(format!("{done}/{planned}"));
+            if done < planned {
+                text.tone(Tone::Bad)
+            } else {
+                text
+            }
+        };
+        self.column(Column::right("Repeats"), phase.cells.iter().map(done));
+    }
+
+    fn latencies(&mut self, phase: &PhaseAnalysis) {
+        let merged: Vec<Option<LatencyHistogram>> =
+            phase.cells.iter().map(PhaseCell::latency).collect();
+        if merged.iter().all(Option::is_none) {
+            self.missing.push("latencies".to_owned());
+            return;
+        }
+        for (title, metric, percentile) in LATENCIES {
+            let cells = merged.iter().map(|histogram| {
+                let ns = histogram.as_ref().and_then(|h| h.percentile_ns(percentile));
+                ns.map_or_else(TableCell::nothing, |ns| {
+                    TableCell::new(wording::figure(metric, ns as f64))
+                })
+            });
+            self.column(
+                Column::right(title).in_group("Latency").of(metric.name),
+                cells,
+            );
+        }
+    }
+
+    fn counter(
+        &mut self,
+        phase: &PhaseAnalysis,
+        group: &str,
+        title: &str,
+        metric: &'static MetricDefinition,
+    ) {
+        let comparison = phase.compare(metric);
+        if comparison.is_empty() {
+            // Amplification has one side by nature: the other is not missing.
+            if metric.unit != Unit::Ratio {
+                self.missing.push(metric.title.to_owned());
+            }
+            return;
+        }
+        let cells = comparison.entries.iter().map(|entry| {
+            entry.median().map_or_else(TableCell::nothing, |value| {
+                TableCell::new(wording::figure(metric, value))
+            })
+        });
+        self.column(Column::right(title).in_group(group).of(metric.name), cells);
+    }
+
+    fn cache(&mut self, phase: &PhaseAnalysis) {
+        let verdicts: Vec<_> = phase.cells.iter().map(PhaseCell::cache_verdict).collect();
+        if verdicts.iter().all(Option::is_none) {
+            return;
+        }
+        let cells = verdicts.into_iter().map(|verdict| match verdict {
+            Some(CacheVerdict::Device) => TableCell::new("device").badge(),
+            Some(CacheVerdict::Mixed) => TableCell::new("mixed").badge().tone(Tone::Weak),
+            Some(CacheVerdict::Cache) => TableCell::new("page cache").badge().tone(Tone::Bad),
+            None => TableCell::nothing(),
+        });
+        self.column(Column::left("Figure of").of("Cache verdict"), cells);
+    }
+}

@@ -1,0 +1,54 @@
+//! The trials in the order in which they ran.
+
+use fslab_model::{TrialOutcome, TrialRecord, format_ns};
+use jiff::Timestamp;
+
+use super::subject_cell;
+use crate::{Analysis, Column, Table, TableCell, Tone};
+
+/// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record.
+#[must_use]
+pub fn trials(analysis: &Analysis) -> Table {
+    let mut trials: Vec<&TrialRecord> = analysis.run.trials.iter().collect();
+    trials.sort_by_key(|trial| (trial.position, trial.trial));
+    let row = |trial: &&TrialRecord| {
+        let outcome = match &trial.outcome {
+            TrialOutcome::Done => TableCell::new("done"),
+            TrialOutcome::Failed { failure } => {
+                TableCell::new(format!("failed: {failure}")).tone(Tone::Bad)
+            }
+        };
+        vec![
+            TableCell::new((trial.position + 1).to_string()),
+            subject_cell(trial.trial.cell.0 as usize, &trial.subject),
+            TableCell::new((trial.trial.repeat + 1).to_string()),
+            TableCell::new(utc(trial.started_unix_s)),
+            TableCell::new(format_ns(trial.elapsed_ns as f64)),
+            outcome,
+        ]
+    };
+    Table {
+        caption: "Trials in the order in which they ran".to_owned(),
+        columns: vec![
+            Column::right("Place"),
+            Column::left("Subject"),
+            Column::right("Repeat"),
+            Column::left("Began (UTC)"),
+            Column::right("Took"),
+            Column::left("Outcome"),
+        ],
+        rows: trials.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// A time as `2026-11-21 14:32:05`.
+pub(crate) fn utc(unix_s: u64) -> String {
+    i64::try_from(unix_s)
+        .ok()
+        .and_then(|seconds| Timestamp::from_second(seconds).ok())
+        .map_or_else(
+            || crate::wording::NOTHING.to_owned(),
+            |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        )
+}

@@ -1,0 +1,221 @@
+//! How figures and names are put into words: one way each, for sentences, tables and charts.
+
+use fslab_model::{Bytes, MetricDefinition, Rate, Subject, Unit, format_ns};
+use fslab_stats::Interval;
+
+/// Stands where there is no figure.
+pub(crate) const NOTHING: &str = "–";
+
+/// Names of file systems as their makers write them; any other is written as in the catalogue.
+const NAMES: [(&str, &str); 8] = [
+    ("bcachefs", "bcachefs"),
+    ("btrfs", "Btrfs"),
+    ("exfat", "exFAT"),
+    ("f2fs", "F2FS"),
+    ("jfs", "JFS"),
+    ("ntfs3", "NTFS3"),
+    ("xfs", "XFS"),
+    ("zfs", "ZFS"),
+];
+
+/// What a subject does in a workload, so that "ext4 ... 1.2 times as fast as XFS" is a sentence.
+const VERBS: [(&str, &str); 15] = [
+    ("append", "appends with fsync"),
+    ("chmod", "changes modes"),
+    ("create", "creates files"),
+    ("list", "lists directories"),
+    ("random-read", "reads at random"),
+    ("random-write", "writes at random"),
+    ("read", "reads sequentially"),
+    ("read-files", "reads small files"),
+    ("reread", "rereads"),
+    ("rewrite", "rewrites"),
+    ("stat", "looks up attributes"),
+    ("strided-read", "reads in strides"),
+    ("unlink", "removes files"),
+    ("write", "writes sequentially"),
+    ("write-files", "writes small files"),
+];
+
+/// The subject's name in a sentence.
+pub(crate) fn name(subject: &Subject) -> String {
+    if !subject.mkfs_arguments().is_empty() || !subject.mount_options().is_empty() {
+        return subject.to_string();
+    }
+    let known = NAMES.iter().find(|(fs, _)| *fs == subject.fs());
+    known.map_or(subject.fs(), |(_, name)| name).to_owned()
+}
+
+/// What a subject does in `workload`; `None` where there is no verb for it.
+pub(crate) fn verb(workload: &str) -> Option<&'static str> {
+    let workload = workload.strip_prefix("seq-").unwrap_or(workload);
+    VERBS
+        .iter()
+        .find(|(known, _)| *known == workload)
+        .map(|(_, verb)| *verb)
+}
+
+/// A phase's name in a sentence: `random-read-4k` is "random read 4k".
+pub(crate) fn phase(name: &str) -> String {
+    name.replace(['-', '_'], " ")
+}
+
+/// A phase's name as a heading: `random-read-4k` is "Random read 4k".
+pub(crate) fn heading(name: &str) -> String {
+    let words = phase(name);
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+/// "a, b and c".
+pub(crate) fn list(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => only.clone(),
+        [front @ .., last] => format!("{} and {last}", front.join(", ")),
+    }
+}
+
+/// "1 trial", "3 trials".
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(number as f64))
+}
+
+/// A ratio to about three digits: `0.012`, `0.83`, `1.21`, `12.3`, `1,234`.
+pub(crate) fn ratio(value: f64) -> String {
+    let size = value.abs();
+    if size >= 99.95 {
+        thousands(value)
+    } else if size >= 9.995 {
+        format!("{value:.1}")
+    } else if size >= 0.0995 || size == 0.0 {
+        format!("{value:.2}")
+    } else if size >= 0.000_95 {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.1e}")
+    }
+}
+
+/// "1.12 to 1.31".
+pub(crate) fn ratio_interval(interval: Interval) -> String {
+    format!("{} to {}", ratio(interval.low), ratio(interval.high))
+}
+
+/// A whole number with commas; one that is too long to read as a power of ten.
+pub(crate) fn thousands(value: f64) -> String {
+    if !value.is_finite() || value.abs() >= 1e15 {
+        return format!("{value:.2e}");
+    }
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value <= -0.5 {
+        text.insert(0, '-');
+    }
+    text
+}
+
+/// A figure with its unit.
+pub(crate) fn figure(metric: &MetricDefinition, value: f64) -> String {
+    match metric.unit {
+        Unit::BytesPerSecond => Rate::Bytes(value).to_string(),
+        Unit::OperationsPerSecond => Rate::Operations(value).to_string(),
+        Unit::Nanoseconds => format_ns(value),
+        // Medians of bytes may lie half way between two; a cast saturates.
+        Unit::Bytes => Bytes(value.round() as u64).to_string(),
+        Unit::Count => thousands(value),
+        Unit::Ratio => ratio(value),
+    }
+}
+
+/// An interval of figures, the unit once where both ends have the same: `400–431 MB/s`.
+pub(crate) fn figure_interval(metric: &MetricDefinition, interval: Interval) -> String {
+    let (low, high) = (figure(metric, interval.low), figure(metric, interval.high));
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, low_unit)), Some((_, high_unit))) if low_unit == high_unit => {
+            format!("{number}–{high}")
+        }
+        _ => format!("{low}–{high}"),
+    }
+}
+
+/// A command line as a shell would read it back.
+pub(crate) fn command_line(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%^".contains(c);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::definitions::{DEVICE_WRITES, LATENCY_P99, THROUGHPUT};
+
+    use super::*;
+
+    #[test]
+    fn ratios_and_counts_are_readable_at_every_size() {
+        let ratios = [0.0, 0.000_01, 0.0123, 0.83, 1.2134, 12.34, 1234.0].map(ratio);
+        assert_eq!(
+            ratios,
+            ["0.00", "1.0e-5", "0.0123", "0.83", "1.21", "12.3", "1,234"]
+        );
+        let counts = [0.0, 999.0, 1_000.0, 1_234_567.0, -1_000.0, 1e18].map(thousands);
+        assert_eq!(
+            counts,
+            ["0", "999", "1,000", "1,234,567", "-1,000", "1.00e18"]
+        );
+    }
+
+    #[test]
+    fn an_interval_names_its_unit_once_where_it_can() {
+        let close = Interval {
+            low: 400e6,
+            high: 431e6,
+        };
+        assert_eq!(figure_interval(&THROUGHPUT, close), "400–431 MB/s");
+        let wide = Interval {
+            low: 9e5,
+            high: 2e6,
+        };
+        assert_eq!(figure_interval(&LATENCY_P99, wide), "900 µs–2.00 ms");
+        assert_eq!(figure(&DEVICE_WRITES, 12_345.0), "12,345");
+    }
+
+    #[test]
+    fn names_are_those_of_their_makers_and_options_stay() {
+        assert_eq!(name(&Subject::plain("xfs")), "XFS");
+        assert_eq!(name(&Subject::plain("hammer")), "hammer");
+        let options: Subject = "xfs:mkfs=-m reflink=0".parse().expect("a subject");
+        assert_eq!(name(&options), "xfs:mkfs=-m reflink=0");
+    }
+
+    #[test]
+    fn lists_and_headings_read_as_english() {
+        let words = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(list(&words), "a, b and c");
+        assert_eq!(list(&words[..1]), "a");
+        assert_eq!(heading("random-read-4k"), "Random read 4k");
+        assert_eq!(count(1, "trial"), "1 trial");
+    }
+
+    #[test]
+    fn a_command_line_can_be_pasted_into_a_shell() {
+        let words = ["mkfs", "-L", "it's", "", "a b"].map(str::to_owned);
+        assert_eq!(command_line(&words), r"mkfs -L 'it'\''s' '' 'a b'");
+    }
+}

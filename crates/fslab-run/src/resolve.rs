@@ -1,0 +1,391 @@
+//! Study to plan: every value spelled out and validated before anything is touched.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fslab_engine::EngineKind;
+use fslab_fs::CatalogueError;
+use fslab_model::{
+    Bytes, ColdMethod, FORMAT_VERSION, ParseBytesError, PhaseSpec, Plan, Study, Subject,
+    SubjectPlan, VenuePlan,
+};
+use fslab_workload::WorkloadError;
+
+/// Where the user wants trials to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VenueChoice {
+    /// `loop` where it can be had, else `dir`, with a notice.
+    Auto {
+        /// Where images are kept.
+        folder: PathBuf,
+        /// The directory to fall back to.
+        dir: PathBuf,
+    },
+    /// As named.
+    Named(VenuePlan),
+}
+
+/// What was asked for, as typed.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The study.
+    pub study: Study,
+    /// Subjects, where they are not the study's own.
+    pub subjects: Vec<String>,
+    /// Where.
+    pub venue: VenueChoice,
+    /// Size of each file system, where it is not the study's own.
+    pub size: Option<Bytes>,
+    /// Repeats, where they are not the study's own.
+    pub repeats: Option<u32>,
+    /// Time limit of a trial in seconds, where it is not the study's own.
+    pub trial_limit_s: Option<u32>,
+    /// Decides order and data.
+    pub seed: u64,
+}
+
+/// A plan, and what the user should know about how it came about.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The plan.
+    pub plan: Plan,
+    /// One line each.
+    pub notices: Vec<String>,
+}
+
+/// Why a study cannot be planned as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// A subject, its options, or its size.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// A phase.
+    #[error("cannot plan the phase '{phase}'")]
+    Phase {
+        /// Its name.
+        phase: String,
+        /// What is wrong.
+        #[source]
+        source: WorkloadError,
+    },
+    /// The study's size.
+    #[error("cannot use the size of the study")]
+    Size(#[from] ParseBytesError),
+    /// The files do not fit.
+    #[error("the files of the study '{study}' take {needed}, more than the size of {size}")]
+    TooSmall {
+        /// The study.
+        study: String,
+        /// What its phases leave on the file system at most.
+        needed: Bytes,
+        /// What there is.
+        size: Bytes,
+    },
+    /// No repeat at all.
+    #[error("the number of repeats is 0; there must be at least one")]
+    NoRepeat,
+    /// Subjects for which the venue is not made.
+    #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
+    Venue {
+        /// The subject.
+        subject: String,
+        /// The venue.
+        venue: &'static str,
+    },
+}
+
+/// Resolves `request` against this machine. Nothing is created or changed.
+///
+/// # Errors
+/// [`ResolveError`]: all of them are bad input.
+pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
+    let study = &request.study;
+    let mut notices = Vec::new();
+    let size = request.size.map_or_else(|| study.size.parse(), Ok)?;
+    let repeats = request.repeats.unwrap_or(study.repeats);
+    if repeats == 0 {
+        return Err(ResolveError::NoRepeat);
+    }
+    let asked = if request.subjects.is_empty() {
+        &study.subjects
+    } else {
+        &request.subjects
+    };
+    let subjects = fslab_fs::parse_subjects(asked)?;
+    let venue = choose_venue(&request.venue, &subjects, &mut notices);
+    let subjects = match &venue {
+        VenuePlan::Dir { dir } => vec![recognised(dir, &subjects, &mut notices)?],
+        _ => subjects
+            .iter()
+            .map(|subject| planned(subject, &venue, size))
+            .collect::<Result<_, _>>()?,
+    };
+    let plan = Plan {
+        format: FORMAT_VERSION,
+        study: study.name.clone(),
+        title: study.title.clone(),
+        size_bytes: size,
+        cold: cold_method(&venue),
+        engine: engine(&venue).to_string(),
+        subjects,
+        phases: phases(study, size)?,
+        repeats,
+        trial_limit_s: request.trial_limit_s.unwrap_or(study.trial_limit_s),
+        seed: request.seed,
+        venue,
+    };
+    let needed = footprint(&plan.phases)?;
+    if needed > size {
+        return Err(ResolveError::TooSmall {
+            study: study.name.clone(),
+            needed,
+            size,
+        });
+    }
+    Ok(Resolved { plan, notices })
+}
+
+/// The most that the files of these phases take together.
+///
+/// # Errors
+/// Where a phase was not made by [`resolve`].
+pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
+    let mut largest: BTreeMap<Option<Vec<PathBuf>>, u64> = BTreeMap::new();
+    for phase in phases {
+        let failed = |source| ResolveError::Phase {
+            phase: phase.name.clone(),
+            source,
+        };
+        let workload = fslab_workload::find(&phase.workload).map_err(failed)?;
+        // Phases that work on the same files share their room.
+        let files = workload.data_files(&phase.parameters).map_err(failed)?;
+        let bytes = workload.footprint(&phase.parameters).map_err(failed)?.0;
+        let entry = largest.entry(files).or_default();
+        *entry = bytes.max(*entry);
+    }
+    Ok(Bytes(largest.values().sum()))
+}
+
+fn phases(study: &Study, size: Bytes) -> Result<Vec<PhaseSpec>, ResolveError> {
+    let resolved = study.phases.iter().map(|entry| {
+        let failed = |source| ResolveError::Phase {
+            phase: entry.name.clone(),
+            source,
+        };
+        let workload = fslab_workload::find(&entry.workload).map_err(failed)?;
+        Ok(PhaseSpec {
+            name: entry.name.clone(),
+            workload: entry.workload.clone(),
+            cache: entry.cache,
+            settle: entry.settle,
+            parameters: workload.resolve(&entry.parameters, size).map_err(failed)?,
+        })
+    });
+    resolved.collect()
+}
+
+/// The venue, with a notice where it is not the one that one would expect.
+fn choose_venue(
+    choice: &VenueChoice,
+    subjects: &[Subject],
+    notices: &mut Vec<String>,
+) -> VenuePlan {
+    let (folder, dir) = match choice {
+        VenueChoice::Named(plan) => return plan.clone(),
+        VenueChoice::Auto { folder, dir } => (folder, dir),
+    };
+    if !subjects.is_empty() && subjects.iter().all(|subject| subject.fs() == "fake") {
+        return VenuePlan::Fake;
+    }
+    let reason = if !fslab_sys::is_superuser() {
+        "formatting and mounting need root"
+    } else if !Path::new("/dev/loop-control").exists() {
+        "this machine has no loop devices"
+    } else {
+        return VenuePlan::Loop {
+            folder: folder.clone(),
+        };
+    };
+    notices.push(format!(
+        "venue dir instead of loop, because {reason}: nothing is formatted, and what is mounted at \
+         {} is measured",
+        dir.display()
+    ));
+    VenuePlan::Dir { dir: dir.clone() }
+}
+
+/// The subject of the `dir` venue: the file system that is there, whatever was named.
+fn recognised(
+    dir: &Path,
+    named: &[Subject],
+    notices: &mut Vec<String>,
+) -> Result<SubjectPlan, ResolveError> {
+    let found = fslab_fs::recognise(dir)?;
+    let others: Vec<_> = named
+        .iter()
+        .filter(|subject| **subject != Subject::plain(&found.fs_type))
+        .map(ToString::to_string)
+        .collect();
+    if !others.is_empty() {
+        notices.push(format!(
+            "not measured: {}, because {} is on {} and is used as it is",
+            others.join(", "),
+            dir.display(),
+            found.fs_type
+        ));
+    }
+    Ok(SubjectPlan {
+        subject: Subject::plain(found.fs_type),
+        mkfs: None,
+        mount: None,
+        check: None,
+    })
+}
+
+fn planned(subject: &Subject, venue: &VenuePlan, size: Bytes) -> Result<SubjectPlan, ResolveError> {
+    let file_system = fslab_fs::find(subject.fs())?;
+    let plan = file_system.plan(subject)?;
+    let is_fake = matches!(venue, VenuePlan::Fake);
+    if plan.mkfs.is_none() != is_fake {
+        return Err(ResolveError::Venue {
+            subject: subject.to_string(),
+            venue: venue.kind().as_str(),
+        });
+    }
+    if !is_fake {
+        file_system.validate_size(size)?;
+    }
+    Ok(plan)
+}
+
+fn cold_method(venue: &VenuePlan) -> ColdMethod {
+    match venue {
+        VenuePlan::Loop { .. } | VenuePlan::Block { .. } | VenuePlan::Fake => ColdMethod::Remount,
+        VenuePlan::Dir { .. } if fslab_sys::is_superuser() => ColdMethod::Drop,
+        VenuePlan::Dir { .. } => ColdMethod::Evict,
+    }
+}
+
+fn engine(venue: &VenuePlan) -> EngineKind {
+    match venue {
+        VenuePlan::Fake => EngineKind::Null,
+        _ => EngineKind::Psync,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(subjects: &[&str]) -> Request {
+        Request {
+            study: crate::load_study("quick").expect("built in").0,
+            subjects: subjects.iter().map(ToString::to_string).collect(),
+            venue: VenueChoice::Named(VenuePlan::Loop {
+                folder: "/var/tmp".into(),
+            }),
+            size: None,
+            repeats: None,
+            trial_limit_s: None,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn the_quick_study_resolves_with_every_value_spelled_out() {
+        let plan = resolve(&request(&["ext4", "xfs"])).expect("resolves").plan;
+        assert_eq!(plan.subjects.len(), 2);
+        assert_eq!(plan.phases[0].parameters["file_size"], 256 << 20);
+        assert_eq!(plan.cold, ColdMethod::Remount);
+        assert!(plan.subjects[0].mkfs.is_some());
+    }
+
+    #[test]
+    fn a_study_without_named_subjects_takes_its_own() {
+        assert_eq!(
+            resolve(&request(&[]))
+                .expect("resolves")
+                .plan
+                .subjects
+                .len(),
+            3
+        );
+    }
+
+    #[test]
+    fn a_size_that_is_too_small_for_the_file_system_or_the_study_is_refused() {
+        let small = Request {
+            size: Some(Bytes::mib(16)),
+            ..request(&["xfs"])
+        };
+        assert!(matches!(resolve(&small), Err(ResolveError::Catalogue(_))));
+        let small = Request {
+            size: Some(Bytes::mib(32)),
+            ..request(&["ext2"])
+        };
+        assert!(matches!(
+            resolve(&small),
+            Err(ResolveError::TooSmall { .. })
+        ));
+    }
+
+    #[test]
+    fn an_unknown_subject_names_the_nearest() {
+        let error = resolve(&request(&["brtfs"])).expect_err("unknown");
+        let ResolveError::Catalogue(error) = error else {
+            panic!("{error}")
+        };
+        assert!(error.hint().is_some_and(|hint| hint.contains("btrfs")));
+    }
+
+    #[test]
+    fn only_fake_subjects_choose_the_fake_venue_and_are_refused_elsewhere() {
+        let auto = VenueChoice::Auto {
+            folder: "/var/tmp".into(),
+            dir: ".".into(),
+        };
+        let fake = Request {
+            venue: auto,
+            ..request(&["fake"])
+        };
+        let plan = resolve(&fake).expect("resolves").plan;
+        assert_eq!(
+            (plan.venue, plan.engine.as_str()),
+            (VenuePlan::Fake, "null")
+        );
+        assert!(matches!(
+            resolve(&request(&["fake"])),
+            Err(ResolveError::Venue { .. })
+        ));
+    }
+
+    #[test]
+    fn in_a_directory_the_file_system_is_the_one_that_is_there_and_it_is_said() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let dir = VenuePlan::Dir {
+            dir: folder.path().into(),
+        };
+        let asked = Request {
+            venue: VenueChoice::Named(dir),
+            ..request(&["xfs:noatime"])
+        };
+        let resolved = resolve(&asked).expect("resolves");
+        assert_eq!(resolved.plan.subjects.len(), 1);
+        assert_eq!(resolved.plan.subjects[0].mkfs, None);
+        assert!(
+            resolved
+                .notices
+                .iter()
+                .any(|notice| notice.contains("xfs:mount=noatime"))
+        );
+    }
+
+    #[test]
+    fn zero_repeats_are_refused() {
+        let none = Request {
+            repeats: Some(0),
+            ..request(&[])
+        };
+        assert!(matches!(resolve(&none), Err(ResolveError::NoRepeat)));
+    }
+}

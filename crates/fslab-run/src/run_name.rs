@@ -1,0 +1,55 @@
+//! Names and seeds for new runs: the only place with a calendar and with chance.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fslab_model::RunId;
+
+/// Letters and digits that are not mistaken for one another.
+const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+
+/// Seconds since 1970.
+#[must_use]
+pub fn unix_seconds() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+/// A seed that nobody chose.
+#[must_use]
+pub fn fresh_seed() -> u64 {
+    // Below 2^53, so that every reader of JSON keeps it whole.
+    RandomState::new().hash_one(unix_seconds()) >> 11
+}
+
+/// A name for a run that begins at `unix_s`: `20261121-143205-k3f9`.
+///
+/// # Panics
+/// Never: every name made here is one.
+#[must_use]
+pub fn fresh_run_id(unix_s: u64) -> RunId {
+    let second = i64::try_from(unix_s).unwrap_or_default();
+    let time = jiff::Timestamp::from_second(second).unwrap_or_default();
+    let mut chance = fresh_seed();
+    let mut name = format!("{}-", time.strftime("%Y%m%d-%H%M%S"));
+    for _ in 0..4 {
+        name.push(char::from(ALPHABET[(chance % 32) as usize]));
+        chance /= 32;
+    }
+    name.parse()
+        .expect("digits, dashes and letters are a run's name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_begin_with_the_time_in_utc_and_differ() {
+        let name = fresh_run_id(1_795_271_525).to_string();
+        assert!(name.starts_with("20261121-143205-"), "{name}");
+        let names: std::collections::BTreeSet<_> = (0..20).map(|_| fresh_run_id(0)).collect();
+        assert!(names.len() > 15);
+    }
+}

@@ -1,0 +1,87 @@
+//! A figure with its uncertainty.
+
+/// A closed interval; `low <= high`, both finite. It may have width zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether `value` is inside, ends included.
+    #[must_use]
+    pub fn contains(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// A positive figure that was estimated from repeats.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The best single value; positive and finite.
+    pub value: f64,
+    /// The 95 % interval; `None` where too few repeats say anything about the spread.
+    pub interval: Option<Interval>,
+}
+
+impl Estimate {
+    /// The estimate of one over the figure: "A against B" becomes "B against A".
+    #[must_use]
+    pub fn inverse(self) -> Self {
+        Self {
+            value: self.value.recip(),
+            interval: self.interval.map(|interval| Interval {
+                low: interval.high.recip(),
+                high: interval.low.recip(),
+            }),
+        }
+    }
+
+    /// From a centre and a half width on the logarithmic scale.
+    pub(crate) fn from_logs(centre: f64, half_width: Option<f64>) -> Option<Self> {
+        let value = centre.exp();
+        let usable = |value: f64| value.is_finite() && value > 0.0;
+        let interval = half_width
+            .map(|half| Interval {
+                low: (centre - half).exp(),
+                high: (centre + half).exp(),
+            })
+            .filter(|interval| usable(interval.low) && usable(interval.high));
+        usable(value).then_some(Self { value, interval })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inverse_swaps_and_inverts_the_ends() {
+        let estimate = Estimate {
+            value: 2.0,
+            interval: Some(Interval {
+                low: 1.0,
+                high: 4.0,
+            }),
+        };
+        let inverse = estimate.inverse();
+        assert_eq!(inverse.value, 0.5);
+        assert_eq!(
+            inverse.interval,
+            Some(Interval {
+                low: 0.25,
+                high: 1.0
+            })
+        );
+        assert!(inverse.interval.is_some_and(|i| i.contains(1.0)));
+    }
+
+    #[test]
+    fn an_interval_beyond_what_a_number_holds_is_none() {
+        let estimate = Estimate::from_logs(0.0, Some(1e6)).expect("the centre is 1");
+        assert_eq!(estimate.value, 1.0);
+        assert_eq!(estimate.interval, None);
+    }
+}

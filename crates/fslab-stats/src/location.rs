@@ -1,0 +1,61 @@
+//! Where the values of one sample lie.
+
+use crate::Estimate;
+use crate::logs::{Logs, t_bound};
+
+/// The geometric mean of `sample` with its 95 % interval, in the sample's unit.
+///
+/// The interval is Student's, `mean ± t(n - 1) · s / √n`, taken on the logarithms and carried back
+/// (Student, "The probable error of a mean", Biometrika 6, 1908; on logarithms: Limpert, Stahel and
+/// Abbt, "Log-normal distributions across the sciences", BioScience 51, 2001). It assumes that the
+/// logarithms of the repeats are about normal. A spread of zero gives an interval of width zero.
+///
+/// `None` for an empty sample, or one with a value that is not positive; the interval is `None` for
+/// a single value.
+#[must_use]
+pub fn location(sample: &[f64]) -> Option<Estimate> {
+    let logs = Logs::of(sample)?;
+    let half_width = logs
+        .variance_of_mean()
+        .zip(t_bound(logs.count - 1.0))
+        .map(|(variance, t)| t * variance.sqrt());
+    Estimate::from_logs(logs.mean, half_width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_students_on_the_logarithms() {
+        // Logarithms 1, 2, 3: mean 2, s = 1, t(2) = 4.302653, half width t / √3 = 2.484138.
+        let sample = [1.0_f64, 2.0, 3.0].map(f64::exp);
+        let estimate = location(&sample).expect("positive");
+        let interval = estimate.interval.expect("three values");
+        assert!((estimate.value.ln() - 2.0).abs() < 1e-12);
+        assert!((interval.low.ln() - (2.0 - 2.484_138)).abs() < 1e-5);
+        assert!((interval.high.ln() - (2.0 + 2.484_138)).abs() < 1e-5);
+    }
+
+    #[test]
+    fn equal_values_have_an_interval_of_width_zero() {
+        let estimate = location(&[412.3, 412.3, 412.3]).expect("positive");
+        let interval = estimate.interval.expect("three values");
+        assert_eq!(interval.low, interval.high);
+        assert!((estimate.value - 412.3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn one_value_has_a_location_and_no_interval() {
+        let estimate = location(&[5.0]).expect("positive");
+        assert!((estimate.value - 5.0).abs() < 1e-12);
+        assert_eq!(estimate.interval, None);
+    }
+
+    #[test]
+    fn what_has_no_logarithm_has_no_location() {
+        for sample in [&[][..], &[0.0], &[1.0, -1.0], &[f64::NAN], &[f64::INFINITY]] {
+            assert_eq!(location(sample), None, "{sample:?}");
+        }
+    }
+}

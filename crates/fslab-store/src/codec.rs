@@ -1,0 +1,166 @@
+//! Values as SQLite keeps them: enumerations as words, structures as JSON, counters as integers.
+//!
+//! A value is named by `what`, its `table.column`: an error says it, and reading finds the column
+//! by its second half.
+
+use fslab_model::LatencyHistogram;
+use rusqlite::Row;
+use rusqlite::types::FromSql;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::StoreErrorKind;
+use crate::error::Fault;
+
+/// A structure as JSON.
+pub(crate) fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("the model's types serialise")
+}
+
+/// An enumeration without fields as the word that it serialises to.
+pub(crate) fn word<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        other => unreachable!("an enumeration without fields is a word, and not {other:?}"),
+    }
+}
+
+/// A counter as SQLite's signed integer.
+pub(crate) fn integer(what: &'static str, value: u64) -> Result<i64, Fault> {
+    i64::try_from(value).map_err(|_| StoreErrorKind::Unstorable { what }.into())
+}
+
+/// A counter that may not have been measured.
+pub(crate) fn optional(what: &'static str, value: Option<u64>) -> Result<Option<i64>, Fault> {
+    value.map(|value| integer(what, value)).transpose()
+}
+
+/// A column whose SQLite type is the one wanted.
+pub(crate) fn read<T: FromSql>(row: &Row, what: &'static str) -> Result<T, Fault> {
+    let column = what.split_once('.').map_or(what, |(_, column)| column);
+    Ok(row.get(column)?)
+}
+
+/// A counter, in the type that the model gives it.
+pub(crate) fn read_integer<T: TryFrom<i64>>(row: &Row, what: &'static str) -> Result<T, Fault> {
+    let value: i64 = read(row, what)?;
+    T::try_from(value).map_err(|_| StoreErrorKind::Unreadable { what }.into())
+}
+
+/// A counter that may not have been measured.
+pub(crate) fn read_optional<T: TryFrom<i64>>(
+    row: &Row,
+    what: &'static str,
+) -> Result<Option<T>, Fault> {
+    match read::<Option<i64>>(row, what)? {
+        None => Ok(None),
+        Some(_) => read_integer(row, what).map(Some),
+    }
+}
+
+/// What [`json`] wrote.
+pub(crate) fn read_json<T: DeserializeOwned>(row: &Row, what: &'static str) -> Result<T, Fault> {
+    let text: String = read(row, what)?;
+    serde_json::from_str(&text).map_err(|error| unreadable(what, error))
+}
+
+/// What [`word`] wrote.
+pub(crate) fn read_word<T: DeserializeOwned>(row: &Row, what: &'static str) -> Result<T, Fault> {
+    let word: String = read(row, what)?;
+    serde_json::from_value(Value::String(word)).map_err(|error| unreadable(what, error))
+}
+
+/// What a type printed, read by the type.
+pub(crate) fn read_parsed<T>(row: &Row, what: &'static str) -> Result<T, Fault>
+where
+    T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>,
+{
+    let text: String = read(row, what)?;
+    text.parse().map_err(|error| unreadable(what, error))
+}
+
+/// A histogram in its serialised form.
+pub(crate) fn read_histogram(row: &Row, what: &'static str) -> Result<LatencyHistogram, Fault> {
+    let bytes: Vec<u8> = read(row, what)?;
+    LatencyHistogram::from_bytes(&bytes).map_err(|error| unreadable(what, error))
+}
+
+fn unreadable(what: &'static str, error: impl std::error::Error + Send + Sync + 'static) -> Fault {
+    Fault::Kind(StoreErrorKind::Unreadable { what }, Some(Box::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::{PhaseKind, RunId, VenueKind};
+    use rusqlite::Connection;
+
+    use super::*;
+
+    /// Hands the one row of `SELECT value AS c` to `reader`.
+    fn row_of<T>(value: &str, reader: impl Fn(&Row) -> Result<T, Fault>) -> Result<T, Fault> {
+        let connection = Connection::open_in_memory().expect("memory");
+        let mut statement = connection
+            .prepare(&format!("SELECT {value} AS c"))
+            .expect("SQL");
+        let mut rows = statement.query([]).expect("runs");
+        reader(rows.next().expect("steps").expect("has a row"))
+    }
+
+    fn is_unreadable<T>(result: &Result<T, Fault>) -> bool {
+        matches!(
+            result,
+            Err(Fault::Kind(StoreErrorKind::Unreadable { what: "t.c" }, _))
+        )
+    }
+
+    #[test]
+    fn an_enumeration_is_its_word_both_ways() {
+        assert_eq!(word(&PhaseKind::Metadata), "metadata");
+        let venue = row_of("'loop'", |row| read_word::<VenueKind>(row, "t.c"));
+        assert_eq!(venue.expect("a venue"), VenueKind::Loop);
+        assert!(is_unreadable(&row_of(
+            "'moon'",
+            |row| read_word::<VenueKind>(row, "t.c")
+        )));
+    }
+
+    #[test]
+    fn a_counter_beyond_sqlite_is_refused_rather_than_wrapped() {
+        assert_eq!(integer("t.c", 5).expect("small"), 5);
+        assert!(matches!(
+            integer("t.c", u64::MAX),
+            Err(Fault::Kind(
+                StoreErrorKind::Unstorable { what: "t.c" },
+                None
+            ))
+        ));
+        assert!(optional("t.c", Some(1 << 63)).is_err());
+    }
+
+    #[test]
+    fn an_absent_counter_is_none_and_a_negative_one_is_unreadable() {
+        let absent = row_of("NULL", |row| read_optional::<u64>(row, "t.c"));
+        assert_eq!(absent.expect("absent"), None);
+        assert!(is_unreadable(&row_of("-1", |row| read_optional::<u64>(
+            row, "t.c"
+        ))));
+        assert!(is_unreadable(&row_of("-1", |row| read_integer::<u32>(
+            row, "t.c"
+        ))));
+    }
+
+    #[test]
+    fn broken_json_a_strange_name_and_a_torn_histogram_are_unreadable() {
+        assert!(is_unreadable(&row_of(
+            "'['",
+            |row| read_json::<Vec<String>>(row, "t.c")
+        )));
+        assert!(is_unreadable(&row_of("'A B'", |row| read_parsed::<RunId>(
+            row, "t.c"
+        ))));
+        assert!(is_unreadable(&row_of("x'00ff'", |row| read_histogram(
+            row, "t.c"
+        ))));
+    }
+}

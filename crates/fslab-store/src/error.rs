@@ -1,0 +1,299 @@
+//! Why the store could not do what it was asked: a kind, the store's path, and the cause.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fslab_model::{RunId, TrialId};
+use rusqlite::ErrorCode;
+
+/// What went wrong, for callers to tell apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreErrorKind {
+    /// There is no file of that name.
+    Missing,
+    /// The file is another program's database.
+    Foreign,
+    /// The file is no database, or one with broken pages.
+    Damaged,
+    /// A later fslab made the file.
+    Newer {
+        /// The schema version that the file says.
+        found: u32,
+        /// The latest version that this fslab reads.
+        known: u32,
+    },
+    /// The file or its folder may not be read or written.
+    Permission,
+    /// No room on the file system of the store.
+    NoSpace,
+    /// Another process held the store for longer than we wait.
+    Busy,
+    /// The store has no run at all.
+    NoRuns,
+    /// No run's name is that, or begins with that.
+    UnknownRun {
+        /// What was asked for.
+        wanted: String,
+        /// The run whose name is nearest to it, where one is near.
+        nearest: Option<RunId>,
+    },
+    /// Several runs' names begin with that.
+    AmbiguousRun {
+        /// What was asked for.
+        wanted: String,
+        /// The runs, in the order of their names.
+        candidates: Vec<RunId>,
+    },
+    /// A run of that name is there already.
+    RunExists {
+        /// Its name.
+        run: RunId,
+    },
+    /// The trial has a record without a failure already.
+    TrialDone {
+        /// The run.
+        run: RunId,
+        /// The trial.
+        trial: TrialId,
+    },
+    /// A stored value has no meaning for this fslab.
+    Unreadable {
+        /// The value, as `table.column`.
+        what: &'static str,
+    },
+    /// A number of the record does not fit into the store.
+    Unstorable {
+        /// The value, as `table.column`.
+        what: &'static str,
+    },
+    /// Anything else that SQLite or the operating system reports.
+    Other,
+}
+
+/// A failed operation on a store. [`Error::source`] is the cause; Display does not repeat it.
+#[derive(Debug)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    operation: &'static str,
+    path: PathBuf,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl StoreError {
+    pub(crate) fn new(kind: StoreErrorKind, operation: &'static str, path: &Path) -> Self {
+        Self {
+            kind,
+            operation,
+            path: path.to_owned(),
+            source: None,
+        }
+    }
+
+    pub(crate) fn because(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    pub(crate) fn io(error: io::Error, operation: &'static str, path: &Path) -> Self {
+        Self::new(kind_of_io(&error), operation, path).because(error)
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> &StoreErrorKind {
+        &self.kind
+    }
+
+    /// What the user may do.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        use StoreErrorKind as K;
+        let fixed = match &self.kind {
+            K::Missing => "a run makes one: fslab compare ext4 xfs; or name another with --store",
+            K::Foreign => "name another file with --store",
+            K::Damaged => "restore a copy, or name another with --store",
+            K::Newer { .. } => "use the fslab that wrote it, or a later one",
+            K::Permission => {
+                "check the owner of the file and its folder, or name another with --store"
+            }
+            K::NoSpace => "free some space, or name a store on another disk with --store",
+            K::Busy => "wait until the other fslab is done, or name another with --store",
+            K::NoRuns => "fslab compare ext4 xfs makes one",
+            K::UnknownRun { nearest: None, .. } => "fslab list shows the runs",
+            K::UnknownRun {
+                nearest: Some(run), ..
+            } => return Some(format!("did you mean {run}?")),
+            K::AmbiguousRun { candidates, .. } => {
+                let names: Vec<_> = candidates.iter().map(RunId::as_str).collect();
+                return Some(format!("give more of the name: {}", names.join(", ")));
+            }
+            K::Unreadable { .. } => "a later fslab may have written it",
+            K::RunExists { .. } | K::TrialDone { .. } | K::Unstorable { .. } | K::Other => {
+                return None;
+            }
+        };
+        Some(fixed.to_owned())
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use StoreErrorKind as K;
+        let (path, operation) = (self.path.display(), self.operation);
+        match &self.kind {
+            K::Missing => write!(f, "there is no store at {path}"),
+            K::Foreign => write!(f, "{path} is not an fslab store"),
+            K::Damaged => write!(f, "the store {path} is damaged"),
+            K::Newer { found, known } => write!(
+                f,
+                "the store {path} has format {found}, and this fslab reads up to {known}"
+            ),
+            K::Permission => write!(f, "no permission to {operation} the store {path}"),
+            K::NoSpace => write!(f, "no room to {operation} the store {path}"),
+            K::Busy => write!(f, "cannot {operation} the store {path}, which is in use"),
+            K::NoRuns => write!(f, "the store {path} has no run"),
+            K::UnknownRun { wanted, .. } => write!(f, "the store {path} has no run '{wanted}'"),
+            K::AmbiguousRun { wanted, candidates } => {
+                write!(
+                    f,
+                    "'{wanted}' is the beginning of {} runs",
+                    candidates.len()
+                )
+            }
+            K::RunExists { run } => write!(f, "the store {path} has a run {run} already"),
+            K::TrialDone { run, trial } => {
+                write!(
+                    f,
+                    "trial {trial} of run {run} is done and has its record already"
+                )
+            }
+            K::Unreadable { what } => write!(f, "cannot make sense of {what} in the store {path}"),
+            K::Unstorable { what } => {
+                write!(f, "the value for {what} is too large for the store {path}")
+            }
+            K::Other => write!(f, "cannot {operation} the store {path}"),
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
+
+/// A failure inside this crate, before the store's path and the operation are put to it.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// SQLite's own.
+    Sqlite(rusqlite::Error),
+    /// Ours, with the cause where there is one.
+    Kind(StoreErrorKind, Option<Box<dyn Error + Send + Sync>>),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreErrorKind> for Fault {
+    fn from(kind: StoreErrorKind) -> Self {
+        Self::Kind(kind, None)
+    }
+}
+
+impl Fault {
+    pub(crate) fn at(self, operation: &'static str, path: &Path) -> StoreError {
+        match self {
+            Self::Sqlite(error) => {
+                StoreError::new(kind_of_sqlite(&error, path), operation, path).because(error)
+            }
+            Self::Kind(kind, source) => {
+                let error = StoreError::new(kind, operation, path);
+                match source {
+                    Some(source) => error.because(source),
+                    None => error,
+                }
+            }
+        }
+    }
+}
+
+fn kind_of_io(error: &io::Error) -> StoreErrorKind {
+    match error.kind() {
+        io::ErrorKind::NotFound => StoreErrorKind::Missing,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            StoreErrorKind::Permission
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreErrorKind::NoSpace,
+        _ => StoreErrorKind::Other,
+    }
+}
+
+fn kind_of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreErrorKind {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => StoreErrorKind::Damaged,
+        Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
+        Some(ErrorCode::DiskFull) => StoreErrorKind::NoSpace,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Busy,
+        // SQLite does not say why it cannot open a file; the operating system does.
+        Some(ErrorCode::CannotOpen) => match std::fs::File::open(path) {
+            Ok(_) => StoreErrorKind::Permission,
+            Err(error) => kind_of_io(&error),
+        },
+        _ => StoreErrorKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sqlite(code: i32) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+    }
+
+    #[test]
+    fn sqlite_codes_become_kinds() {
+        use rusqlite::ffi;
+        for (code, kind) in [
+            (ffi::SQLITE_NOTADB, StoreErrorKind::Damaged),
+            (ffi::SQLITE_CORRUPT, StoreErrorKind::Damaged),
+            (ffi::SQLITE_READONLY, StoreErrorKind::Permission),
+            (ffi::SQLITE_FULL, StoreErrorKind::NoSpace),
+            (ffi::SQLITE_BUSY, StoreErrorKind::Busy),
+            (ffi::SQLITE_CANTOPEN, StoreErrorKind::Missing),
+            (ffi::SQLITE_IOERR, StoreErrorKind::Other),
+        ] {
+            let error = Fault::from(sqlite(code)).at("open", Path::new("/nowhere/store.db"));
+            assert_eq!(error.kind(), &kind, "{code}");
+        }
+    }
+
+    #[test]
+    fn the_display_names_the_store_and_leaves_the_cause_to_the_source() {
+        let error = Fault::from(sqlite(rusqlite::ffi::SQLITE_NOTADB)).at("open", Path::new("a.db"));
+        assert_eq!(error.to_string(), "the store a.db is damaged");
+        assert!(error.source().is_some());
+        let hint = error.hint().expect("a damaged store has a hint");
+        assert!(hint.contains("--store"));
+    }
+
+    #[test]
+    fn an_ambiguous_name_shows_its_candidates() {
+        let run = |text: &str| text.parse::<RunId>().expect("a name");
+        let kind = StoreErrorKind::AmbiguousRun {
+            wanted: "2026".into(),
+            candidates: vec![run("2026a"), run("2026b")],
+        };
+        let error = StoreError::new(kind, "read", Path::new("a.db"));
+        assert_eq!(error.to_string(), "'2026' is the beginning of 2 runs");
+        assert_eq!(
+            error.hint().as_deref(),
+            Some("give more of the name: 2026a, 2026b")
+        );
+    }
+}

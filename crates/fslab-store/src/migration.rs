@@ -1,0 +1,154 @@
+//! The versions of the schema: which one a file has, and how an older one becomes the current one.
+//!
+//! A version is a file in `schema/` that is never changed after its release. A migration is one
+//! transaction together with the note of its version, so that a file is always of some version.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use crate::StoreErrorKind;
+use crate::error::Fault;
+
+/// What makes version `i + 1` of version `i`; version 0 is the empty file.
+const MIGRATIONS: [&str; 1] = [include_str!("schema/v1.sql")];
+
+/// The schema version that this fslab writes, and the latest that it reads.
+pub const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// "fslb" in the header of the file, by which file(1) and we know it.
+const APPLICATION_ID: i32 = 0x6673_6c62;
+
+/// The file's schema version, or `None` where it is empty.
+///
+/// Refuses what another program made and what a later fslab made.
+pub(crate) fn check(connection: &Connection) -> Result<Option<u32>, Fault> {
+    check_up_to(connection, SCHEMA_VERSION)
+}
+
+fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault> {
+    let application_id: i32 = pragma(connection, "application_id")?;
+    if application_id == APPLICATION_ID {
+        let found: u32 = pragma(connection, "user_version")?;
+        if found > known {
+            return Err(StoreErrorKind::Newer { found, known }.into());
+        }
+        return Ok(Some(found));
+    }
+    let objects: i64 =
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let version: i64 = pragma(connection, "user_version")?;
+    if (application_id, objects, version) == (0, 0, 0) {
+        Ok(None)
+    } else {
+        Err(StoreErrorKind::Foreign.into())
+    }
+}
+
+fn pragma<T: rusqlite::types::FromSql>(connection: &Connection, name: &str) -> Result<T, Fault> {
+    Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
+}
+
+/// Brings the file to the current version.
+pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
+    migrate_with(connection, &MIGRATIONS)
+}
+
+fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
+    let target = migrations.len() as u32;
+    if check_up_to(connection, target)? == Some(target) {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Another process may have been here since; its version counts.
+    let from = check_up_to(&transaction, target)?.unwrap_or(0);
+    for (version, sql) in (1..).zip(migrations).skip(from as usize) {
+        apply(&transaction, version, sql)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+fn apply(transaction: &Transaction, version: u32, sql: &str) -> Result<(), Fault> {
+    transaction.execute_batch(sql)?;
+    transaction.execute(
+        "INSERT INTO migrations (version, applied_unix_s, fslab) VALUES (?1, unixepoch(), ?2)",
+        (version, env!("CARGO_PKG_VERSION")),
+    )?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", version)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn versions(connection: &Connection) -> Vec<u32> {
+        let mut statement = connection
+            .prepare("SELECT version FROM migrations ORDER BY version")
+            .expect("the table of versions");
+        let rows = statement.query_map([], |row| row.get(0)).expect("reads");
+        rows.map(|row| row.expect("a version")).collect()
+    }
+
+    fn fresh() -> Connection {
+        let mut connection = Connection::open_in_memory().expect("memory");
+        assert_eq!(check(&connection).expect("empty"), None);
+        migrate(&mut connection).expect("migrates");
+        connection
+    }
+
+    #[test]
+    fn an_empty_file_becomes_the_current_version_and_stays_it() {
+        let mut connection = fresh();
+        assert_eq!(check(&connection).expect("ours"), Some(SCHEMA_VERSION));
+        migrate(&mut connection).expect("nothing to do");
+        assert_eq!(
+            versions(&connection),
+            (1..=SCHEMA_VERSION).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn the_next_version_is_applied_to_the_last_one_only_once() {
+        let mut connection = fresh();
+        let next = "ALTER TABLE runs ADD COLUMN mood TEXT";
+        let mut migrations = MIGRATIONS.to_vec();
+        migrations.push(next);
+        migrate_with(&mut connection, &migrations).expect("migrates");
+        migrate_with(&mut connection, &migrations).expect("nothing to do");
+        assert_eq!(versions(&connection).last(), Some(&(SCHEMA_VERSION + 1)));
+        let newer = check(&connection);
+        assert!(matches!(
+            newer,
+            Err(Fault::Kind(StoreErrorKind::Newer { .. }, None))
+        ));
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_the_file_as_it_was() {
+        let mut connection = fresh();
+        let mut migrations = MIGRATIONS.to_vec();
+        migrations.push("CREATE TABLE half (a); CREATE TABLE runs (a)");
+        assert!(migrate_with(&mut connection, &migrations).is_err());
+        assert_eq!(check(&connection).expect("ours"), Some(SCHEMA_VERSION));
+        let half = connection.prepare("SELECT * FROM half");
+        assert!(half.is_err(), "the table of the failed migration is gone");
+    }
+
+    #[test]
+    fn a_database_with_tables_or_a_version_of_its_own_is_foreign() {
+        for sql in [
+            "CREATE TABLE bookmarks (a)",
+            "PRAGMA user_version = 3",
+            "PRAGMA application_id = 9",
+        ] {
+            let connection = Connection::open_in_memory().expect("memory");
+            connection.execute_batch(sql).expect("another program");
+            let foreign = check(&connection);
+            assert!(
+                matches!(foreign, Err(Fault::Kind(StoreErrorKind::Foreign, None))),
+                "{sql}"
+            );
+        }
+    }
+}

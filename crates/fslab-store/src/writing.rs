@@ -1,0 +1,371 @@
+//! What is put into the store: a run's header, then its trials, each in a transaction of its own.
+
+use std::collections::HashMap;
+
+use fslab_model::{
+    Better, Metric, PhaseOutcome, PhaseRecord, Plan, RunHeader, RunId, TrialOutcome, TrialRecord,
+    phase_metrics, trial_metrics,
+};
+use rusqlite::{Connection, OptionalExtension, named_params};
+
+use crate::codec::{integer, json, optional, read, read_json, word};
+use crate::error::Fault;
+use crate::listing::nearest_run;
+use crate::{Store, StoreError, StoreErrorKind};
+
+const INSERT_RUN: &str = "
+    INSERT INTO runs (id, study, title, plan, plan_hash, seed, venue, size_bytes, engine, cold,
+                      subjects, repeats, fslab, machine, command, started_unix_s)
+    VALUES (:id, :study, :title, :plan, :plan_hash, :seed, :venue, :size_bytes, :engine, :cold,
+            :subjects, :repeats, :fslab, :machine, :command, :started_unix_s)";
+
+const INSERT_TRIAL: &str = "
+    INSERT INTO trials (run, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
+                        failure, console)
+    VALUES (:run, :cell, :repeat, :subject, :position, :started_unix_s, :elapsed_ns, :outcome,
+            :failure, :console)";
+
+const INSERT_PHASE: &str = "
+    INSERT INTO phases (trial, ordinal, name, workload, kind, headline, cache, parameters, outcome,
+                        skip_reason, failure, elapsed_ns, operations, bytes, cpu_user_ns,
+                        cpu_system_ns, cpu_voluntary_switches, cpu_involuntary_switches,
+                        device_reads, device_read_bytes, device_writes, device_write_bytes,
+                        device_discards, device_discard_bytes, device_flushes, device_busy_ns,
+                        settle_sync_ns, settle_unmount_ns, notes)
+    VALUES (:trial, :ordinal, :name, :workload, :kind, :headline, :cache, :parameters, :outcome,
+            :skip_reason, :failure, :elapsed_ns, :operations, :bytes, :cpu_user_ns,
+            :cpu_system_ns, :cpu_voluntary_switches, :cpu_involuntary_switches,
+            :device_reads, :device_read_bytes, :device_writes, :device_write_bytes,
+            :device_discards, :device_discard_bytes, :device_flushes, :device_busy_ns,
+            :settle_sync_ns, :settle_unmount_ns, :notes)";
+
+impl Store {
+    /// Stores a run's header, before its first trial.
+    ///
+    /// # Errors
+    /// `RunExists` where a run of that name is there.
+    pub fn begin_run(&mut self, header: &RunHeader) -> Result<(), StoreError> {
+        self.writing(|connection| insert_run(connection, header))
+    }
+
+    /// Stores a trial: when this returns, a crash of the machine does not lose it. Takes the place
+    /// of an earlier record of the same trial where that one failed.
+    ///
+    /// # Errors
+    /// `TrialDone` where the trial has a record without a failure, `UnknownRun` where its run was
+    /// not begun.
+    pub fn add_trial(&mut self, run: &RunId, trial: &TrialRecord) -> Result<(), StoreError> {
+        self.writing(|connection| {
+            let key = run_key(connection, run)?;
+            remove_failed(connection, key, run, trial)?;
+            insert_trial(connection, key, trial)
+        })
+    }
+
+    /// Raises the repeats of a run's plan to `repeats`, for a resumed run that is to have more of
+    /// them. Fewer than the plan has leave it as it is.
+    ///
+    /// # Errors
+    /// `UnknownRun`.
+    pub fn raise_repeats(&mut self, run: &RunId, repeats: u32) -> Result<(), StoreError> {
+        self.writing(|connection| {
+            let key = run_key(connection, run)?;
+            let mut plan = plan_of(connection, key)?;
+            if repeats <= plan.repeats {
+                return Ok(());
+            }
+            plan.repeats = repeats;
+            connection.execute(
+                "UPDATE runs SET plan = ?2, repeats = ?3 WHERE key = ?1",
+                (key, json(&plan), repeats),
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Removes a run with all its trials.
+    ///
+    /// # Errors
+    /// `UnknownRun`.
+    pub fn delete_run(&mut self, run: &RunId) -> Result<(), StoreError> {
+        self.writing(|connection| {
+            let key = run_key(connection, run)?;
+            connection.execute("DELETE FROM runs WHERE key = ?1", [key])?;
+            Ok(())
+        })
+    }
+}
+
+/// The run's row.
+pub(crate) fn run_key(connection: &Connection, run: &RunId) -> Result<i64, Fault> {
+    let mut statement = connection.prepare_cached("SELECT key FROM runs WHERE id = ?1")?;
+    match statement
+        .query_row([run.as_str()], |row| row.get(0))
+        .optional()?
+    {
+        Some(key) => Ok(key),
+        None => {
+            let nearest = nearest_run(connection, run)?;
+            let wanted = run.to_string();
+            Err(StoreErrorKind::UnknownRun { wanted, nearest }.into())
+        }
+    }
+}
+
+fn plan_of(connection: &Connection, run: i64) -> Result<Plan, Fault> {
+    let mut statement = connection.prepare_cached("SELECT plan FROM runs WHERE key = ?1")?;
+    let mut rows = statement.query([run])?;
+    match rows.next()? {
+        Some(row) => read_json(row, "runs.plan"),
+        None => Err(rusqlite::Error::QueryReturnedNoRows.into()),
+    }
+}
+
+fn insert_run(connection: &Connection, header: &RunHeader) -> Result<(), Fault> {
+    let exists = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)";
+    if connection.query_row(exists, [header.run.as_str()], |row| row.get(0))? {
+        let run = header.run.clone();
+        return Err(StoreErrorKind::RunExists { run }.into());
+    }
+    let plan = &header.plan;
+    let subjects: Vec<_> = plan
+        .subjects
+        .iter()
+        .map(|planned| &planned.subject)
+        .collect();
+    connection
+        .prepare_cached(INSERT_RUN)?
+        .execute(named_params! {
+            ":id": header.run.as_str(),
+            ":study": plan.study,
+            ":title": plan.title,
+            ":plan": json(plan),
+            ":plan_hash": header.plan_hash.0,
+            ":seed": plan.seed.to_string(),
+            ":venue": plan.venue.kind().as_str(),
+            ":size_bytes": integer("runs.size_bytes", plan.size_bytes.0)?,
+            ":engine": plan.engine,
+            ":cold": plan.cold.as_str(),
+            ":subjects": json(&subjects),
+            ":repeats": plan.repeats,
+            ":fslab": header.fslab,
+            ":machine": json(&header.machine),
+            ":command": json(&header.command),
+            ":started_unix_s": integer("runs.started_unix_s", header.started_unix_s)?,
+        })?;
+    Ok(())
+}
+
+/// Makes room for a trial's record, unless the one that is there is done.
+fn remove_failed(
+    connection: &Connection,
+    key: i64,
+    run: &RunId,
+    record: &TrialRecord,
+) -> Result<(), Fault> {
+    let trial = record.trial;
+    let mut statement = connection.prepare_cached(
+        "SELECT key, outcome FROM trials WHERE run = ?1 AND cell = ?2 AND repeat = ?3",
+    )?;
+    let mut rows = statement.query((key, trial.cell.0, trial.repeat))?;
+    let Some(row) = rows.next()? else {
+        return Ok(());
+    };
+    if read::<String>(row, "trials.outcome")? == "done" {
+        let run = run.clone();
+        return Err(StoreErrorKind::TrialDone { run, trial }.into());
+    }
+    let earlier: i64 = read(row, "trials.key")?;
+    connection
+        .prepare_cached("DELETE FROM trials WHERE key = ?1")?
+        .execute([earlier])?;
+    Ok(())
+}
+
+fn insert_trial(connection: &Connection, run: i64, record: &TrialRecord) -> Result<(), Fault> {
+    let (outcome, failure) = match &record.outcome {
+        TrialOutcome::Done => ("done", None),
+        TrialOutcome::Failed { failure } => ("failed", Some(json(failure))),
+    };
+    connection
+        .prepare_cached(INSERT_TRIAL)?
+        .execute(named_params! {
+            ":run": run,
+            ":cell": record.trial.cell.0,
+            ":repeat": record.trial.repeat,
+            ":subject": record.subject.to_string(),
+            ":position": record.position,
+            ":started_unix_s": integer("trials.started_unix_s", record.started_unix_s)?,
+            ":elapsed_ns": integer("trials.elapsed_ns", record.elapsed_ns)?,
+            ":outcome": outcome,
+            ":failure": failure,
+            ":console": record.console,
+        })?;
+    let trial = connection.last_insert_rowid();
+    insert_steps(connection, trial, record)?;
+    insert_facts(connection, trial, record)?;
+    let mut keys = MetricKeys::default();
+    let mut metrics = connection
+        .prepare_cached("INSERT INTO trial_metrics (trial, metric, value) VALUES (?1, ?2, ?3)")?;
+    for metric in trial_metrics(record) {
+        metrics.execute((trial, keys.key(connection, &metric)?, metric.value))?;
+    }
+    for (ordinal, phase) in (0_u32..).zip(&record.phases) {
+        insert_phase(connection, trial, ordinal, phase, &mut keys)?;
+    }
+    Ok(())
+}
+
+fn insert_steps(connection: &Connection, trial: i64, record: &TrialRecord) -> Result<(), Fault> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO steps (trial, ordinal, step, command, elapsed_ns, exit_code, output)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for (ordinal, step) in (0_u32..).zip(&record.steps) {
+        let elapsed_ns = integer("steps.elapsed_ns", step.elapsed_ns)?;
+        let command = json(&step.command);
+        let values = (
+            trial,
+            ordinal,
+            &step.step,
+            command,
+            elapsed_ns,
+            step.exit_code,
+            &step.output,
+        );
+        statement.execute(values)?;
+    }
+    Ok(())
+}
+
+fn insert_facts(connection: &Connection, trial: i64, record: &TrialRecord) -> Result<(), Fault> {
+    let mut statement =
+        connection.prepare_cached("INSERT INTO facts (trial, name, value) VALUES (?1, ?2, ?3)")?;
+    for (name, value) in &record.facts {
+        statement.execute((trial, name, value))?;
+    }
+    Ok(())
+}
+
+fn insert_phase(
+    connection: &Connection,
+    trial: i64,
+    ordinal: u32,
+    phase: &PhaseRecord,
+    keys: &mut MetricKeys,
+) -> Result<(), Fault> {
+    insert_phase_row(connection, trial, ordinal, phase)?;
+    let key = connection.last_insert_rowid();
+    let mut latencies = connection.prepare_cached(
+        "INSERT INTO latencies (phase, ordinal, operation, histogram) VALUES (?1, ?2, ?3, ?4)",
+    )?;
+    for (ordinal, latency) in (0_u32..).zip(&phase.latencies) {
+        let histogram = latency.histogram.to_bytes();
+        latencies.execute((key, ordinal, &latency.operation, histogram))?;
+    }
+    if let Some(series) = &phase.series {
+        let interval_ns = integer("series.interval_ns", series.interval_ns)?;
+        connection
+            .prepare_cached(
+                "INSERT INTO series (phase, interval_ns, operations, bytes)
+                 VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute((
+                key,
+                interval_ns,
+                json(&series.operations),
+                json(&series.bytes),
+            ))?;
+    }
+    let mut metrics = connection
+        .prepare_cached("INSERT INTO phase_metrics (phase, metric, value) VALUES (?1, ?2, ?3)")?;
+    for metric in phase_metrics(phase) {
+        metrics.execute((key, keys.key(connection, &metric)?, metric.value))?;
+    }
+    Ok(())
+}
+
+fn insert_phase_row(
+    connection: &Connection,
+    trial: i64,
+    ordinal: u32,
+    phase: &PhaseRecord,
+) -> Result<(), Fault> {
+    let (outcome, skip_reason, failure) = match &phase.outcome {
+        PhaseOutcome::Done => ("done", None, None),
+        PhaseOutcome::Skipped { reason } => ("skipped", Some(reason), None),
+        PhaseOutcome::Failed { failure } => ("failed", None, Some(json(failure))),
+    };
+    let (cpu, device, settled) = (phase.cpu, phase.device, phase.settled);
+    connection.prepare_cached(INSERT_PHASE)?.execute(named_params! {
+        ":trial": trial,
+        ":ordinal": ordinal,
+        ":name": phase.name,
+        ":workload": phase.workload,
+        ":kind": word(&phase.kind),
+        ":headline": word(&phase.headline),
+        ":cache": word(&phase.cache),
+        ":parameters": json(&phase.parameters),
+        ":outcome": outcome,
+        ":skip_reason": skip_reason,
+        ":failure": failure,
+        ":elapsed_ns": optional("phases.elapsed_ns", phase.elapsed_ns)?,
+        ":operations": optional("phases.operations", phase.operations)?,
+        ":bytes": optional("phases.bytes", phase.bytes)?,
+        ":cpu_user_ns": optional("phases.cpu_user_ns", cpu.map(|cpu| cpu.user_ns))?,
+        ":cpu_system_ns": optional("phases.cpu_system_ns", cpu.map(|cpu| cpu.system_ns))?,
+        ":cpu_voluntary_switches":
+            optional("phases.cpu_voluntary_switches", cpu.map(|cpu| cpu.voluntary_switches))?,
+        ":cpu_involuntary_switches":
+            optional("phases.cpu_involuntary_switches", cpu.map(|cpu| cpu.involuntary_switches))?,
+        ":device_reads": optional("phases.device_reads", device.map(|d| d.reads))?,
+        ":device_read_bytes": optional("phases.device_read_bytes", device.map(|d| d.read_bytes))?,
+        ":device_writes": optional("phases.device_writes", device.map(|d| d.writes))?,
+        ":device_write_bytes":
+            optional("phases.device_write_bytes", device.map(|d| d.write_bytes))?,
+        ":device_discards": optional("phases.device_discards", device.and_then(|d| d.discards))?,
+        ":device_discard_bytes":
+            optional("phases.device_discard_bytes", device.and_then(|d| d.discard_bytes))?,
+        ":device_flushes": optional("phases.device_flushes", device.and_then(|d| d.flushes))?,
+        ":device_busy_ns": optional("phases.device_busy_ns", device.map(|d| d.busy_ns))?,
+        ":settle_sync_ns": optional("phases.settle_sync_ns", settled.map(|s| s.sync_ns))?,
+        ":settle_unmount_ns": optional("phases.settle_unmount_ns", settled.map(|s| s.unmount_ns))?,
+        ":notes": json(&phase.notes),
+    })?;
+    Ok(())
+}
+
+/// The rows of `metrics` that this trial has needed so far.
+#[derive(Default)]
+struct MetricKeys(HashMap<&'static str, i64>);
+
+impl MetricKeys {
+    /// The metric's row, made where it is not there yet.
+    fn key(&mut self, connection: &Connection, metric: &Metric) -> Result<i64, Fault> {
+        let definition = metric.definition;
+        if let Some(key) = self.0.get(definition.name) {
+            return Ok(*key);
+        }
+        let better = match definition.better {
+            Better::Higher => "higher",
+            Better::Lower => "lower",
+            Better::Neither => "neither",
+        };
+        connection
+            .prepare_cached(
+                "INSERT INTO metrics (name, unit, better, title) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (name) DO NOTHING",
+            )?
+            .execute((
+                definition.name,
+                definition.unit.symbol(),
+                better,
+                definition.title,
+            ))?;
+        let key = connection
+            .prepare_cached("SELECT key FROM metrics WHERE name = ?1")?
+            .query_row([definition.name], |row| row.get(0))?;
+        self.0.insert(definition.name, key);
+        Ok(key)
+    }
+}

@@ -1,0 +1,11 @@
+//! What the store promises, seen from outside.
+
+mod opening;
+mod past_versions;
+mod queries;
+mod resuming;
+mod round_trip;
+mod sample;
+mod scale;
+mod selecting;
+mod sharing;

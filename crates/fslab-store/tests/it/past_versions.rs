@@ -1,0 +1,45 @@
+//! Stores that past versions of fslab wrote, kept as they were written: each must stay readable.
+//!
+//! `cargo run -p fslab-store --example write_fixture -- FILE.sqlite` wrote them, at its time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fslab_model::RunRecord;
+use fslab_store::{RunSelector, SCHEMA_VERSION, Store};
+
+use crate::sample;
+
+fn fixture(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stores");
+    folder.join(name)
+}
+
+/// Opens a copy of the fixture and compares its one run with the JSON beside it.
+fn reads(name: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("s.db");
+    fs::copy(fixture(name), &copy).expect("the fixture");
+    let json = fs::read_to_string(fixture(name).with_extension("json")).expect("what it holds");
+    let expected: RunRecord = serde_json::from_str(&json).expect("a run");
+    assert_eq!(expected.trials.len(), 4);
+    let store = Store::open_read_only(&copy).expect("opens");
+    assert_eq!(store.run(&RunSelector::Last).expect("reads"), expected);
+    let mut store = Store::open(&copy).expect("opens for writing");
+    store
+        .add_trial(&expected.header.run, &sample::done_trial(0, 2))
+        .expect("goes on");
+}
+
+#[test]
+fn a_store_of_version_1_is_read_and_written() {
+    reads("v1.sqlite");
+}
+
+#[test]
+fn every_version_has_its_fixture() {
+    for version in 1..=SCHEMA_VERSION {
+        let name = format!("v{version}.sqlite");
+        assert!(fixture(&name).is_file(), "{name} is missing");
+    }
+}

@@ -1,0 +1,116 @@
+//! What a resumed run finds, and what it may replace.
+
+use std::collections::BTreeSet;
+
+use fslab_store::{RunSelector, Store, StoreErrorKind};
+use tempfile::TempDir;
+
+use crate::sample::{self, done_trial, failed_trial, run_id, trial_id};
+
+fn begun() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
+    store.begin_run(&sample::header("a")).expect("begins");
+    (folder, store)
+}
+
+#[test]
+fn a_failed_trial_gives_way_to_its_second_attempt() {
+    let (_folder, mut store) = begun();
+    let run = run_id("a");
+    store.add_trial(&run, &failed_trial(1, 0)).expect("stored");
+    store
+        .add_trial(&run, &failed_trial(1, 0))
+        .expect("failed again");
+    store
+        .add_trial(&run, &done_trial(1, 0))
+        .expect("done at last");
+    let read = store.run(&RunSelector::Last).expect("reads");
+    assert_eq!(read.trials, [done_trial(1, 0)]);
+    let summary = &store.runs().expect("lists")[0];
+    assert_eq!((summary.trials_done, summary.trials_failed), (1, 0));
+}
+
+#[test]
+fn a_trial_that_is_done_is_never_replaced() {
+    let (_folder, mut store) = begun();
+    let run = run_id("a");
+    store.add_trial(&run, &done_trial(0, 1)).expect("stored");
+    for again in [done_trial(0, 1), failed_trial(0, 1)] {
+        let error = store.add_trial(&run, &again).expect_err("refused");
+        let trial = trial_id(0, 1);
+        assert_eq!(
+            error.kind(),
+            &StoreErrorKind::TrialDone {
+                run: run.clone(),
+                trial
+            }
+        );
+    }
+    assert_eq!(
+        store.run(&RunSelector::Last).expect("reads").trials,
+        [done_trial(0, 1)]
+    );
+}
+
+#[test]
+fn done_trials_are_those_without_a_failure() {
+    let (_folder, mut store) = begun();
+    let run = run_id("a");
+    for trial in [done_trial(0, 0), failed_trial(1, 0), done_trial(1, 2)] {
+        store.add_trial(&run, &trial).expect("stored");
+    }
+    let done = store.done_trials(&run).expect("reads");
+    assert_eq!(done, BTreeSet::from([trial_id(0, 0), trial_id(1, 2)]));
+}
+
+#[test]
+fn repeats_are_raised_in_the_plan_and_never_lowered() {
+    let (_folder, mut store) = begun();
+    let run = run_id("a");
+    store.raise_repeats(&run, 2).expect("nothing to do");
+    assert_eq!(store.header(&run).expect("reads").plan.repeats, 3);
+    store.raise_repeats(&run, 5).expect("raised");
+    let header = store.header(&run).expect("reads");
+    assert_eq!(header.plan.repeats, 5);
+    assert_eq!(
+        header.plan.hash(),
+        header.plan_hash,
+        "it is still the same question"
+    );
+    assert_eq!(store.runs().expect("lists")[0].trials_planned, 10);
+}
+
+#[test]
+fn a_run_begins_once_and_a_trial_needs_its_run() {
+    let (_folder, mut store) = begun();
+    let run = run_id("a");
+    let twice = store.begin_run(&sample::header("a")).expect_err("is there");
+    assert_eq!(twice.kind(), &StoreErrorKind::RunExists { run });
+    let stray = store
+        .add_trial(&run_id("b"), &done_trial(0, 0))
+        .expect_err("has no run");
+    assert!(matches!(stray.kind(), StoreErrorKind::UnknownRun { .. }));
+}
+
+#[test]
+fn a_deleted_run_leaves_nothing_behind_and_the_others_alone() {
+    let (folder, mut store) = begun();
+    let (gone, kept) = (run_id("a"), sample::run("b"));
+    store.begin_run(&kept.header).expect("begins");
+    for trial in &kept.trials {
+        store.add_trial(&gone, trial).expect("stored");
+        store.add_trial(&kept.header.run, trial).expect("stored");
+    }
+    store.delete_run(&gone).expect("deleted");
+    assert_eq!(store.run(&RunSelector::Last).expect("reads"), kept);
+    assert!(store.delete_run(&gone).is_err());
+    let connection = rusqlite::Connection::open(folder.path().join("s.db")).expect("opens");
+    for (table, rows_left) in [("trials", 4), ("steps", 9), ("facts", 6), ("phases", 10)] {
+        let sql = format!("SELECT count(*) FROM {table}");
+        let rows: u32 = connection
+            .query_row(&sql, [], |row| row.get(0))
+            .expect(table);
+        assert_eq!(rows, rows_left, "{table}");
+    }
+}

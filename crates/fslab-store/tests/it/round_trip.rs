@@ -1,0 +1,232 @@
+//! What was stored reads back as the same record, whatever was measured and whatever was not.
+
+use fslab_model::{
+    CachePolicy, CpuUse, DeviceUse, Failure, FailureKind, Headline, OperationLatency, PhaseKind,
+    PhaseOutcome, PhaseRecord, RunRecord, Settled, StepRecord, TimeSeries, TrialOutcome,
+    TrialRecord,
+};
+use fslab_store::{RunSelector, Store, StoreErrorKind};
+use proptest::prelude::*;
+use proptest::{collection::btree_map, collection::vec, option};
+use serde_json::Value;
+
+use crate::sample;
+
+/// What a counter may be: SQLite's integers end at 2^63 - 1.
+fn counter() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(i64::MAX as u64), 0..1_000_000_000_000_u64]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    any::<String>()
+}
+
+fn parameter() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<u64>().prop_map(Value::from),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text().prop_map(Value::from),
+        Just(Value::Null),
+    ]
+}
+
+prop_compose! {
+    fn failure()(
+        kind in prop_oneof![
+            Just(FailureKind::Io), Just(FailureKind::Timeout), Just(FailureKind::MissingTool)
+        ],
+        message in text(),
+        causes in vec(text(), 0..3),
+        errno in option::of(any::<i32>()),
+        hint in option::of(text()),
+    ) -> Failure {
+        Failure { kind, message, causes, errno, hint }
+    }
+}
+
+fn phase_outcome() -> impl Strategy<Value = PhaseOutcome> {
+    prop_oneof![
+        Just(PhaseOutcome::Done),
+        text().prop_map(|reason| PhaseOutcome::Skipped { reason }),
+        failure().prop_map(|failure| PhaseOutcome::Failed { failure }),
+    ]
+}
+
+prop_compose! {
+    fn latency()(operation in text(), latencies_ns in vec(any::<u64>(), 0..20))
+        -> OperationLatency {
+        OperationLatency { operation, histogram: sample::histogram(&latencies_ns) }
+    }
+}
+
+prop_compose! {
+    fn series()(
+        interval_ns in counter(),
+        operations in vec(any::<u64>(), 0..9),
+        bytes in vec(any::<u64>(), 0..9),
+    ) -> TimeSeries {
+        TimeSeries { interval_ns, operations, bytes }
+    }
+}
+
+prop_compose! {
+    fn cpu()(counters in [counter(), counter(), counter(), counter()]) -> CpuUse {
+        let [user_ns, system_ns, voluntary_switches, involuntary_switches] = counters;
+        CpuUse { user_ns, system_ns, voluntary_switches, involuntary_switches }
+    }
+}
+
+prop_compose! {
+    fn device()(
+        counters in [counter(), counter(), counter(), counter(), counter()],
+        discards in option::of(counter()),
+        discard_bytes in option::of(counter()),
+        flushes in option::of(counter()),
+    ) -> DeviceUse {
+        let [reads, read_bytes, writes, write_bytes, busy_ns] = counters;
+        DeviceUse {
+            reads, read_bytes, writes, write_bytes, discards, discard_bytes, flushes, busy_ns,
+        }
+    }
+}
+
+prop_compose! {
+    fn phase()(
+        names in [text(), text()],
+        kind in prop_oneof![
+            Just(PhaseKind::Read), Just(PhaseKind::Write), Just(PhaseKind::Metadata)
+        ],
+        headline in prop_oneof![Just(Headline::Throughput), Just(Headline::OperationRate)],
+        cache in prop_oneof![Just(CachePolicy::Keep), Just(CachePolicy::Cold)],
+        parameters in btree_map(text(), parameter(), 0..5),
+        outcome in phase_outcome(),
+        counters in [option::of(counter()), option::of(counter()), option::of(counter())],
+        latencies in vec(latency(), 0..3),
+        series in option::of(series()),
+        cpu in option::of(cpu()),
+        device in option::of(device()),
+        settled in option::of((counter(), counter())),
+        notes in vec(text(), 0..3),
+    ) -> PhaseRecord {
+        let [name, workload] = names;
+        let [elapsed_ns, operations, bytes] = counters;
+        let parameters = parameters.into_iter().rev().collect();
+        let settled = settled.map(|(sync_ns, unmount_ns)| Settled {
+            // Their sum with the phase's own time must stay a number of nanoseconds.
+            sync_ns: sync_ns / 4,
+            unmount_ns: unmount_ns / 4,
+        });
+        PhaseRecord {
+            name, workload, kind, headline, cache, parameters, outcome, elapsed_ns, operations,
+            bytes, latencies, series, cpu, device, settled, notes,
+        }
+    }
+}
+
+prop_compose! {
+    fn step()(
+        texts in [text(), text()],
+        command in vec(text(), 0..4),
+        elapsed_ns in counter(),
+        exit_code in option::of(any::<i32>()),
+    ) -> StepRecord {
+        let [step, output] = texts;
+        StepRecord { step, command, elapsed_ns, exit_code, output }
+    }
+}
+
+prop_compose! {
+    fn trial()(
+        ids in (0..u32::MAX, 0..u32::MAX),
+        position in any::<u32>(),
+        times in [counter(), counter()],
+        failure in option::of(failure()),
+        steps in vec(step(), 0..4),
+        phases in vec(phase(), 0..4),
+        facts in btree_map(text(), text(), 0..4),
+        console in text(),
+    ) -> TrialRecord {
+        let [started_unix_s, elapsed_ns] = times;
+        TrialRecord {
+            trial: sample::trial_id(ids.0, ids.1),
+            subject: "ext4:mkfs=-L a:b:mount=noatime".parse().expect("a subject"),
+            position,
+            started_unix_s,
+            elapsed_ns,
+            outcome: failure.map_or(TrialOutcome::Done, |failure| TrialOutcome::Failed { failure }),
+            steps,
+            phases,
+            facts,
+            console,
+        }
+    }
+}
+
+fn stored_and_read(store: &mut Store, run: &RunRecord) -> RunRecord {
+    store.begin_run(&run.header).expect("begins");
+    for trial in &run.trials {
+        store.add_trial(&run.header.run, trial).expect("is stored");
+    }
+    store.run(&RunSelector::Last).expect("is read")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_run_reads_back_as_itself(trials in vec(trial(), 0..4)) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
+        let mut trials = trials;
+        trials.sort_by_key(|trial| trial.trial);
+        trials.dedup_by_key(|trial| trial.trial);
+        let run = RunRecord { header: sample::header("r"), trials };
+        prop_assert_eq!(stored_and_read(&mut store, &run), run);
+    }
+}
+
+#[test]
+fn the_sample_run_reads_back_as_itself_after_the_store_was_closed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deep/er/s.db");
+    let run = sample::run("a");
+    stored_and_read(&mut Store::open(&path).expect("opens"), &run);
+    let again = Store::open_read_only(&path).expect("opens again");
+    assert_eq!(again.run(&RunSelector::Last).expect("reads"), run);
+    assert_eq!(again.header(&run.header.run).expect("reads"), run.header);
+}
+
+#[test]
+fn trials_come_back_in_the_order_of_cell_and_repeat_whatever_the_order_they_ran_in() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
+    let mut run = sample::run("a");
+    run.trials.reverse();
+    let read = stored_and_read(&mut store, &run);
+    run.trials.reverse();
+    assert_eq!(read, run);
+}
+
+#[test]
+fn a_counter_that_sqlite_cannot_hold_is_refused_and_nothing_of_the_trial_is_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
+    let header = sample::header("a");
+    store.begin_run(&header).expect("begins");
+    let mut trial = sample::done_trial(0, 0);
+    trial.phases[0].bytes = Some(1 << 63);
+    let error = store.add_trial(&header.run, &trial).expect_err("too large");
+    assert_eq!(
+        error.kind(),
+        &StoreErrorKind::Unstorable {
+            what: "phases.bytes"
+        }
+    );
+    let read = store.run(&RunSelector::Last).expect("reads");
+    assert!(read.trials.is_empty());
+}

@@ -1,0 +1,224 @@
+//! Runs and trials to store: one with everything set, one with nothing measured.
+
+use fslab_model::{
+    Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceUse, Facts, Failure, FailureKind,
+    Headline, LatencyHistogram, MachineFacts, OperationLatency, Parameters, PhaseKind,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunId, RunRecord, Settled, StepRecord,
+    Subject, SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
+};
+use serde_json::json;
+
+/// When the first sample run began.
+pub(crate) const STARTED_UNIX_S: u64 = 1_795_000_000;
+
+pub(crate) fn run_id(text: &str) -> RunId {
+    text.parse().expect("a run's name")
+}
+
+pub(crate) fn trial_id(cell: u32, repeat: u32) -> TrialId {
+    TrialId {
+        cell: CellId(cell),
+        repeat,
+    }
+}
+
+pub(crate) fn plan() -> Plan {
+    let words = |text: &str| Some(text.split(' ').map(str::to_owned).collect());
+    Plan {
+        format: 1,
+        study: "quick".into(),
+        title: "Quick look".into(),
+        venue: VenuePlan::Loop {
+            folder: "/var/tmp".into(),
+        },
+        size_bytes: Bytes::gib(1),
+        cold: ColdMethod::Remount,
+        engine: "psync".into(),
+        subjects: ["ext4:mount=data=journal", "xfs"]
+            .map(|text| SubjectPlan {
+                subject: text.parse().expect("a subject"),
+                mkfs: words("mkfs DEVICE"),
+                mount: words("mount DEVICE MOUNTPOINT"),
+                check: None,
+            })
+            .into(),
+        phases: vec![write_spec()],
+        repeats: 3,
+        trial_limit_s: 300,
+        // More than SQLite's integers hold.
+        seed: u64::MAX - 7,
+    }
+}
+
+pub(crate) fn write_spec() -> PhaseSpec {
+    let parameters = json!({"record": 1_048_576, "fsync": true, "skew": 0.1, "file": "ä\n"});
+    PhaseSpec {
+        name: "write".into(),
+        workload: "seq-write".into(),
+        cache: CachePolicy::Cold,
+        settle: true,
+        parameters: parameters.as_object().expect("an object").clone(),
+    }
+}
+
+pub(crate) fn header(run: &str) -> RunHeader {
+    let plan = plan();
+    RunHeader {
+        run: run_id(run),
+        plan_hash: plan.hash(),
+        plan,
+        fslab: "0.1.0".into(),
+        machine: MachineFacts {
+            host: Some("bench".into()),
+            kernel: Some("6.18.1".into()),
+            cpu_count: Some(2),
+            memory_bytes: Some(8 << 30),
+            ..MachineFacts::default()
+        },
+        command: ["fslab", "compare", "ext4:data=journal", "xfs"]
+            .map(str::to_owned)
+            .into(),
+        started_unix_s: STARTED_UNIX_S,
+    }
+}
+
+pub(crate) fn histogram(latencies_ns: &[u64]) -> LatencyHistogram {
+    let mut histogram = LatencyHistogram::new();
+    latencies_ns.iter().for_each(|ns| histogram.record(*ns));
+    histogram
+}
+
+/// A phase in which everything was measured.
+pub(crate) fn full_phase() -> PhaseRecord {
+    let mut phase = PhaseRecord::empty(
+        &write_spec(),
+        PhaseKind::Write,
+        Headline::Throughput,
+        PhaseOutcome::Done,
+    );
+    phase.elapsed_ns = Some(2_000_000_000);
+    phase.operations = Some(256);
+    phase.bytes = Some(256 << 20);
+    phase.latencies = [("write", [900, 1_000, 5_000_000]), ("fsync", [7, 8, 9])]
+        .map(|(operation, latencies_ns)| OperationLatency {
+            operation: operation.into(),
+            histogram: histogram(&latencies_ns),
+        })
+        .into();
+    phase.series = Some(TimeSeries {
+        interval_ns: 1_000_000_000,
+        operations: vec![100, 156],
+        bytes: vec![100 << 20, 156 << 20],
+    });
+    phase.cpu = Some(CpuUse {
+        user_ns: 1,
+        system_ns: 2,
+        voluntary_switches: 3,
+        involuntary_switches: 0,
+    });
+    phase.device = Some(DeviceUse {
+        reads: 1,
+        read_bytes: 4_096,
+        writes: 300,
+        write_bytes: 300 << 20,
+        discards: Some(0),
+        discard_bytes: Some(0),
+        flushes: None,
+        busy_ns: 1_900_000_000,
+    });
+    phase.settled = Some(Settled {
+        sync_ns: 400_000_000,
+        unmount_ns: 100_000_000,
+    });
+    phase.notes = vec!["the first file was larger".into()];
+    phase
+}
+
+/// A phase of which nothing is known but its outcome.
+pub(crate) fn empty_phase(outcome: PhaseOutcome) -> PhaseRecord {
+    let spec = PhaseSpec {
+        name: "stat".into(),
+        workload: "stat".into(),
+        cache: CachePolicy::Keep,
+        settle: false,
+        parameters: Parameters::new(),
+    };
+    PhaseRecord::empty(&spec, PhaseKind::Metadata, Headline::OperationRate, outcome)
+}
+
+pub(crate) fn failure() -> Failure {
+    Failure {
+        kind: FailureKind::NoSpace,
+        message: "cannot write file 17".into(),
+        causes: vec!["write(2): ENOSPC".into()],
+        errno: Some(28),
+        hint: Some("choose a larger --size".into()),
+    }
+}
+
+pub(crate) fn done_trial(cell: u32, repeat: u32) -> TrialRecord {
+    TrialRecord {
+        trial: trial_id(cell, repeat),
+        subject: plan().subjects[cell as usize % 2].subject.clone(),
+        position: 2 * repeat + cell,
+        started_unix_s: STARTED_UNIX_S + u64::from(repeat),
+        elapsed_ns: 3_000_000_000,
+        outcome: TrialOutcome::Done,
+        steps: vec![
+            step("mkfs", Some(0), "Creating filesystem\n"),
+            step("mount", None, ""),
+            step("unmount", None, ""),
+        ],
+        phases: vec![
+            full_phase(),
+            empty_phase(PhaseOutcome::Done),
+            empty_phase(PhaseOutcome::Skipped {
+                reason: "metadata cannot be made cold here".into(),
+            }),
+        ],
+        facts: Facts::from([
+            ("mkfs.ext4".into(), "1.47.2".into()),
+            ("fs".into(), "ext4".into()),
+        ]),
+        console: "a warning\n".into(),
+    }
+}
+
+fn step(name: &str, exit_code: Option<i32>, output: &str) -> StepRecord {
+    StepRecord {
+        step: name.into(),
+        command: vec![name.into(), "/dev/loop 0".into()],
+        elapsed_ns: 12_345,
+        exit_code,
+        output: output.into(),
+    }
+}
+
+/// A trial that died before it could say anything.
+pub(crate) fn failed_trial(cell: u32, repeat: u32) -> TrialRecord {
+    TrialRecord {
+        trial: trial_id(cell, repeat),
+        subject: Subject::plain("xfs"),
+        position: 0,
+        started_unix_s: 0,
+        elapsed_ns: 0,
+        outcome: TrialOutcome::Failed { failure: failure() },
+        steps: Vec::new(),
+        phases: vec![empty_phase(PhaseOutcome::Failed { failure: failure() })],
+        facts: Facts::new(),
+        console: String::new(),
+    }
+}
+
+/// A run with every kind of trial, in the order of cell and repeat.
+pub(crate) fn run(name: &str) -> RunRecord {
+    RunRecord {
+        header: header(name),
+        trials: vec![
+            done_trial(0, 0),
+            done_trial(0, 1),
+            failed_trial(1, 0),
+            done_trial(1, 2),
+        ],
+    }
+}

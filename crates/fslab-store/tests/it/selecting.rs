@@ -1,0 +1,127 @@
+//! Which run a name means, and what is said where it means none or several.
+
+use fslab_model::PlanHash;
+use fslab_store::{RunSelector, Store, StoreErrorKind};
+use tempfile::TempDir;
+
+use crate::sample::{self, run_id};
+
+const RUNS: [&str; 3] = [
+    "20261121-143205-k3f9",
+    "20261121-150000-aaaa",
+    "20261122-090000-bbbb",
+];
+
+/// A store with three runs, each begun an hour after the one before.
+fn store() -> (TempDir, Store) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
+    for (hour, name) in (0..).zip(RUNS) {
+        let mut header = sample::header(name);
+        header.started_unix_s += hour * 3_600;
+        store.begin_run(&header).expect("begins");
+    }
+    (folder, store)
+}
+
+fn select(store: &Store, text: &str) -> Result<String, StoreErrorKind> {
+    let selector: RunSelector = text.parse().expect("a selector");
+    match store.select(&selector) {
+        Ok(run) => Ok(run.to_string()),
+        Err(error) => Err(error.kind().clone()),
+    }
+}
+
+#[test]
+fn last_a_whole_name_and_a_unique_beginning_each_mean_one_run() {
+    let (_folder, store) = store();
+    assert_eq!(select(&store, "last").as_deref(), Ok(RUNS[2]));
+    assert_eq!(select(&store, RUNS[0]).as_deref(), Ok(RUNS[0]));
+    assert_eq!(select(&store, "20261121-15").as_deref(), Ok(RUNS[1]));
+    let read = store.run(&RunSelector::Last).expect("reads");
+    assert_eq!(read.header.run.as_str(), RUNS[2]);
+}
+
+#[test]
+fn a_whole_name_wins_over_the_longer_one_that_begins_with_it() {
+    let (_folder, mut store) = store();
+    store
+        .begin_run(&sample::header("20261121"))
+        .expect("begins");
+    assert_eq!(select(&store, "20261121").as_deref(), Ok("20261121"));
+}
+
+#[test]
+fn a_beginning_of_several_runs_names_them_all() {
+    let (_folder, store) = store();
+    let Err(StoreErrorKind::AmbiguousRun { wanted, candidates }) = select(&store, "20261121")
+    else {
+        panic!("two runs begin like that")
+    };
+    assert_eq!(wanted, "20261121");
+    assert_eq!(candidates, [run_id(RUNS[0]), run_id(RUNS[1])]);
+}
+
+#[test]
+fn a_mistyped_name_is_answered_with_the_nearest_one() {
+    let (_folder, store) = store();
+    let unknown = |wanted: &str, nearest: Option<&str>| {
+        Err(StoreErrorKind::UnknownRun {
+            wanted: wanted.into(),
+            nearest: nearest.map(run_id),
+        })
+    };
+    let slip = "20261121-143205-k3f8";
+    assert_eq!(select(&store, slip), unknown(slip, Some(RUNS[0])));
+    assert_eq!(select(&store, "zzz"), unknown("zzz", None));
+    let error = store.header(&run_id(slip)).expect_err("unknown here, too");
+    assert_eq!(error.hint(), Some(format!("did you mean {}?", RUNS[0])));
+}
+
+#[test]
+fn an_empty_store_has_no_last_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(&folder.path().join("s.db")).expect("opens");
+    assert_eq!(select(&store, "last"), Err(StoreErrorKind::NoRuns));
+    assert!(store.runs().expect("reads").is_empty());
+}
+
+#[test]
+fn the_latest_run_of_a_plan_is_the_one_to_resume() {
+    let (_folder, store) = store();
+    let hash = sample::plan().hash();
+    assert_eq!(
+        store.latest_with_hash(&hash).expect("reads"),
+        Some(run_id(RUNS[2]))
+    );
+    let other = PlanHash("00".into());
+    assert_eq!(store.latest_with_hash(&other).expect("reads"), None);
+}
+
+#[test]
+fn runs_are_listed_newest_first_with_what_is_done_and_what_failed() {
+    let (_folder, mut store) = store();
+    let run = run_id(RUNS[0]);
+    store
+        .add_trial(&run, &sample::done_trial(0, 0))
+        .expect("stored");
+    store
+        .add_trial(&run, &sample::done_trial(1, 0))
+        .expect("stored");
+    store
+        .add_trial(&run, &sample::failed_trial(1, 1))
+        .expect("stored");
+    let summaries = store.runs().expect("lists");
+    let names: Vec<_> = summaries
+        .iter()
+        .map(|summary| summary.run.as_str())
+        .collect();
+    assert_eq!(names, [RUNS[2], RUNS[1], RUNS[0]]);
+    let first = &summaries[2];
+    let counts = (first.trials_planned, first.trials_done, first.trials_failed);
+    assert_eq!(counts, (6, 2, 1));
+    let subjects: Vec<_> = first.subjects.iter().map(ToString::to_string).collect();
+    assert_eq!(subjects, ["ext4:mount=data=journal", "xfs"]);
+    assert_eq!(first.venue.as_str(), "loop");
+    assert_eq!(first.plan_hash, sample::plan().hash());
+}

@@ -1,0 +1,239 @@
+//! A file whose data is read and written at given offsets, and what is done to it around that.
+//!
+//! Reads and writes here are single system calls: what is short stays short.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::{Advice, FallocateFlags};
+
+/// How a data file is opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataFileOptions {
+    /// For reading.
+    pub read: bool,
+    /// For writing.
+    pub write: bool,
+    /// O_CREAT.
+    pub create: bool,
+    /// O_TRUNC.
+    pub truncate: bool,
+    /// O_DIRECT.
+    pub direct: bool,
+    /// O_DSYNC or O_SYNC.
+    pub sync: OpenedSync,
+}
+
+/// What a write waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OpenedSync {
+    /// The page cache.
+    #[default]
+    None,
+    /// O_DSYNC.
+    Data,
+    /// O_SYNC.
+    Full,
+}
+
+/// What will happen to a file's pages, for posix_fadvise(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileAdvice {
+    /// POSIX_FADV_NORMAL.
+    Normal,
+    /// POSIX_FADV_SEQUENTIAL.
+    Sequential,
+    /// POSIX_FADV_RANDOM.
+    Random,
+    /// POSIX_FADV_WILLNEED.
+    WillNeed,
+    /// POSIX_FADV_DONTNEED.
+    DontNeed,
+    /// POSIX_FADV_NOREUSE.
+    NoReuse,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub struct DataFile(OwnedFd);
+
+impl DataFile {
+    /// Opens `path`; a new file is readable and writable for its owner.
+    ///
+    /// # Errors
+    /// That of open(2): EINVAL where O_DIRECT is not to be had.
+    pub fn open(path: &Path, options: DataFileOptions) -> io::Result<Self> {
+        let mut flags = if options.direct { libc::O_DIRECT } else { 0 };
+        flags |= match options.sync {
+            OpenedSync::None => 0,
+            OpenedSync::Data => libc::O_DSYNC,
+            OpenedSync::Full => libc::O_SYNC,
+        };
+        let file = File::options()
+            .read(options.read)
+            .write(options.write)
+            .create(options.create)
+            .truncate(options.truncate)
+            .custom_flags(flags)
+            .mode(0o600)
+            .open(path)?;
+        Ok(Self(file.into()))
+    }
+
+    /// pread(2).
+    ///
+    /// # Errors
+    /// That of pread(2).
+    #[inline]
+    pub fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        Ok(rustix::io::pread(&self.0, into, offset)?)
+    }
+
+    /// pwrite(2).
+    ///
+    /// # Errors
+    /// That of pwrite(2).
+    #[inline]
+    pub fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
+        Ok(rustix::io::pwrite(&self.0, data, offset)?)
+    }
+
+    /// fsync(2).
+    ///
+    /// # Errors
+    /// That of fsync(2), which reports failed write-back.
+    pub fn fsync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fsync(&self.0)?)
+    }
+
+    /// fdatasync(2).
+    ///
+    /// # Errors
+    /// That of fdatasync(2), which reports failed write-back.
+    pub fn fdatasync(&self) -> io::Result<()> {
+        Ok(rustix::fs::fdatasync(&self.0)?)
+    }
+
+    /// sync_file_range(2) over `length` bytes, waiting before, writing, and waiting after.
+    ///
+    /// # Errors
+    /// That of sync_file_range(2).
+    pub fn sync_range(&self, offset: u64, length: u64) -> io::Result<()> {
+        let (offset, length) = (signed(offset)?, signed(length)?);
+        let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+            | libc::SYNC_FILE_RANGE_WRITE
+            | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        // SAFETY: the call takes a descriptor that is open and three numbers.
+        let status = unsafe { libc::sync_file_range(self.0.as_raw_fd(), offset, length, flags) };
+        if status == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+
+    /// posix_fadvise(2) over the whole file.
+    ///
+    /// # Errors
+    /// That of posix_fadvise(2).
+    pub fn advise(&self, advice: FileAdvice) -> io::Result<()> {
+        let advice = match advice {
+            FileAdvice::Normal => Advice::Normal,
+            FileAdvice::Sequential => Advice::Sequential,
+            FileAdvice::Random => Advice::Random,
+            FileAdvice::WillNeed => Advice::WillNeed,
+            FileAdvice::DontNeed => Advice::DontNeed,
+            FileAdvice::NoReuse => Advice::NoReuse,
+        };
+        Ok(rustix::fs::fadvise(&self.0, 0, None, advice)?)
+    }
+
+    /// fallocate(2) of the first `length` bytes, which also makes the file that long.
+    ///
+    /// # Errors
+    /// That of fallocate(2): EOPNOTSUPP where the file system has no such thing.
+    pub fn allocate(&self, length: u64) -> io::Result<()> {
+        let flags = FallocateFlags::empty();
+        Ok(rustix::fs::fallocate(&self.0, flags, 0, length)?)
+    }
+
+    /// ftruncate(2).
+    ///
+    /// # Errors
+    /// That of ftruncate(2).
+    pub fn set_length(&self, length: u64) -> io::Result<()> {
+        Ok(rustix::fs::ftruncate(&self.0, length)?)
+    }
+
+    /// The file's length in bytes.
+    ///
+    /// # Errors
+    /// That of fstat(2).
+    pub fn length(&self) -> io::Result<u64> {
+        Ok(rustix::fs::fstat(&self.0)?.st_size.cast_unsigned())
+    }
+
+    /// close(2), with what it reports: some network file systems report a full disk only here.
+    ///
+    /// # Errors
+    /// That of close(2). The descriptor is gone all the same.
+    pub fn close(self) -> io::Result<()> {
+        let descriptor = self.0.into_raw_fd();
+        // SAFETY: the descriptor was owned by `self`, which is gone.
+        let status = unsafe { libc::close(descriptor) };
+        if status == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error())
+        }
+    }
+}
+
+impl AsFd for DataFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl From<OwnedFd> for DataFile {
+    fn from(descriptor: OwnedFd) -> Self {
+        Self(descriptor)
+    }
+}
+
+fn signed(value: u64) -> io::Result<i64> {
+    i64::try_from(value).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_at_an_offset_is_read_there() {
+        let folder = std::env::temp_dir().join(format!("fslab-data-file-{}", std::process::id()));
+        let options = DataFileOptions {
+            read: true,
+            write: true,
+            create: true,
+            truncate: true,
+            ..DataFileOptions::default()
+        };
+        let file = DataFile::open(&folder, options).expect("opens");
+        std::fs::remove_file(&folder).expect("is there");
+        assert_eq!(file.write_at(b"abc", 10).expect("writes"), 3);
+        assert_eq!(file.length().expect("stats"), 13);
+        let mut into = [9_u8; 8];
+        assert_eq!(file.read_at(&mut into, 9).expect("reads"), 4);
+        assert_eq!(&into[..4], b"\0abc");
+        file.fsync().expect("syncs");
+        file.fdatasync().expect("syncs");
+        file.advise(FileAdvice::DontNeed).expect("advises");
+        file.set_length(2).expect("truncates");
+        assert_eq!(file.length().expect("stats"), 2);
+        file.close().expect("closes");
+    }
+}

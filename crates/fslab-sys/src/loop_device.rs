@@ -1,0 +1,235 @@
+//! Loop devices: a file that the kernel shows as a block device.
+//!
+//! Owns the loop ioctls and their structures (linux/loop.h). A device is attached with direct I/O,
+//! so that nothing is cached twice, and with auto-clear: when its last user is gone, killed or not,
+//! the kernel detaches it by itself.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
+const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
+const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
+const LO_FLAGS_AUTOCLEAR: u32 = 4;
+const LO_FLAGS_DIRECT_IO: u32 = 16;
+const NAME_BYTES: usize = 64;
+/// How often another process may take the free device that we were told of.
+const ATTEMPTS: u32 = 32;
+const DETACH_PATIENCE: Duration = Duration::from_secs(5);
+
+/// `struct loop_info64`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LoopInfo64 {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    size_limit: u64,
+    number: u32,
+    encrypt_type: u32,
+    encrypt_key_size: u32,
+    flags: u32,
+    file_name: [u8; NAME_BYTES],
+    crypt_name: [u8; NAME_BYTES],
+    encrypt_key: [u8; 32],
+    init: [u64; 2],
+}
+
+/// `struct loop_config`.
+#[repr(C)]
+struct LoopConfig {
+    fd: u32,
+    block_size: u32,
+    info: LoopInfo64,
+    reserved: [u64; 8],
+}
+
+const _: () = assert!(size_of::<LoopInfo64>() == 232 && size_of::<LoopConfig>() == 304);
+
+/// A loop device that this process attached. Dropping it lets the kernel detach the device as soon
+/// as nothing else uses it.
+#[derive(Debug)]
+pub struct LoopDevice {
+    /// Held open: with auto-clear, the last close detaches.
+    file: File,
+    path: PathBuf,
+    number: u32,
+}
+
+impl LoopDevice {
+    /// Attaches `image` to a free loop device with direct I/O and `block_bytes` logical blocks.
+    ///
+    /// # Errors
+    /// The error of the failing call; `Unsupported` where the kernel accepted the device but not
+    /// direct I/O, as it does where the image's file system has none.
+    pub fn attach(image: &Path, block_bytes: u32) -> io::Result<Self> {
+        let backing = OpenOptions::new().read(true).write(true).open(image)?;
+        let control = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open("/dev/loop-control")?;
+        for _ in 0..ATTEMPTS {
+            let number = free_number(&control)?;
+            let path = PathBuf::from(format!("/dev/loop{number}"));
+            let file = OpenOptions::new().read(true).write(true).open(&path)?;
+            match configure(&file, backing.as_raw_fd(), block_bytes, image) {
+                Ok(()) => {
+                    let device = Self { file, path, number };
+                    device.demand_direct_io()?;
+                    return Ok(device);
+                }
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::Error::other(
+            "every free loop device was taken by another process",
+        ))
+    }
+
+    /// The device's path, `/dev/loopN`.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn demand_direct_io(&self) -> io::Result<()> {
+        let flag = std::fs::read_to_string(format!("/sys/block/loop{}/loop/dio", self.number))?;
+        if flag.trim() == "1" {
+            return Ok(());
+        }
+        Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the file system below the image refuses direct I/O",
+        ))
+    }
+
+    /// Detaches the device and waits until the kernel has let go of the image.
+    ///
+    /// # Errors
+    /// `EBUSY`-like where something still uses the device after five seconds.
+    pub fn detach(self) -> io::Result<()> {
+        clear(&self.file)?;
+        let number = self.number;
+        drop(self);
+        let began = Instant::now();
+        while backing_file(number).is_some() {
+            if began.elapsed() > DETACH_PATIENCE {
+                return Err(io::Error::from_raw_os_error(libc::EBUSY));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+/// Detaches `/dev/loopN` whoever attached it, provided that its backing file is `image`.
+///
+/// # Errors
+/// The error of open(2) or of the ioctl.
+pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut detached = Vec::new();
+    for (number, path) in loop_devices_of(image) {
+        let file = OpenOptions::new().read(true).open(&path)?;
+        match clear(&file) {
+            // ENXIO: auto-clear was faster.
+            Err(error) if error.raw_os_error() != Some(libc::ENXIO) => return Err(error),
+            _ => {}
+        }
+        drop(file);
+        let began = Instant::now();
+        while backing_file(number).is_some() && began.elapsed() < DETACH_PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        detached.push(path);
+    }
+    Ok(detached)
+}
+
+/// The loop devices whose backing file is `image`, deleted or not.
+#[must_use]
+pub fn loop_devices_of(image: &Path) -> Vec<(u32, PathBuf)> {
+    let Ok(entries) = std::fs::read_dir("/sys/block") else {
+        return Vec::new();
+    };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter_map(|entry| {
+            entry
+                .file_name()
+                .to_str()?
+                .strip_prefix("loop")?
+                .parse()
+                .ok()
+        })
+        .filter(|number| backing_file(*number).is_some_and(|file| file == image))
+        .map(|number: u32| (number, PathBuf::from(format!("/dev/loop{number}"))))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// The file behind `/dev/loopN`; `None` where it is detached.
+fn backing_file(number: u32) -> Option<PathBuf> {
+    let text =
+        std::fs::read_to_string(format!("/sys/block/loop{number}/loop/backing_file")).ok()?;
+    let name = text.trim_end_matches('\n');
+    Some(PathBuf::from(
+        name.strip_suffix(" (deleted)").unwrap_or(name),
+    ))
+}
+
+fn free_number(control: &File) -> io::Result<u32> {
+    // SAFETY: LOOP_CTL_GET_FREE takes no argument; the descriptor is open for the call.
+    let number = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
+    u32::try_from(number).map_err(|_| io::Error::last_os_error())
+}
+
+fn configure(device: &File, backing: RawFd, block_bytes: u32, image: &Path) -> io::Result<()> {
+    let mut file_name = [0; NAME_BYTES];
+    let name = image.as_os_str().as_encoded_bytes();
+    let shown = name.len().min(NAME_BYTES - 1);
+    file_name[..shown].copy_from_slice(&name[..shown]);
+    let config = LoopConfig {
+        fd: u32::try_from(backing).map_err(io::Error::other)?,
+        block_size: block_bytes,
+        info: LoopInfo64 {
+            device: 0,
+            inode: 0,
+            rdevice: 0,
+            offset: 0,
+            size_limit: 0,
+            number: 0,
+            encrypt_type: 0,
+            encrypt_key_size: 0,
+            flags: LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO,
+            file_name,
+            crypt_name: [0; NAME_BYTES],
+            encrypt_key: [0; 32],
+            init: [0; 2],
+        },
+        reserved: [0; 8],
+    };
+    // SAFETY: LOOP_CONFIGURE reads one `struct loop_config`, which `config` is, layout asserted
+    // above; it lives until the call returns.
+    let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+fn clear(device: &File) -> io::Result<()> {
+    // SAFETY: LOOP_CLR_FD takes no argument; the descriptor is open for the call.
+    let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD, 0) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,119 @@
+//! Processes: who we are, whom we die with, whom we end.
+
+use std::io;
+
+use rustix::process::{Pid, Signal};
+
+/// Whether this process runs with the superuser's privileges.
+#[must_use]
+pub fn is_superuser() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Asks the kernel for SIGTERM when the parent dies, however it dies.
+///
+/// # Errors
+/// That of prctl(2).
+pub fn terminate_with_parent() -> io::Result<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(
+        Signal::TERM,
+    ))?)
+}
+
+/// What is sent to a process group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupSignal {
+    /// Please clean up and end.
+    Terminate,
+    /// End.
+    Kill,
+}
+
+/// Sends a signal to the process group of `leader`. A group that is gone is no error.
+///
+/// # Errors
+/// That of kill(2), `ESRCH` apart.
+pub fn signal_group(leader: u32, signal: GroupSignal) -> io::Result<()> {
+    let number = i32::try_from(leader).map_err(io::Error::other)?;
+    let Some(pid) = Pid::from_raw(number) else {
+        return Err(io::Error::other("process 0 leads no group"));
+    };
+    let signal = match signal {
+        GroupSignal::Terminate => Signal::TERM,
+        GroupSignal::Kill => Signal::KILL,
+    };
+    match rustix::process::kill_process_group(pid, signal) {
+        Err(rustix::io::Errno::SRCH) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
+/// The signal's conventional name, such as `SIGKILL`.
+#[must_use]
+pub fn signal_name(number: i32) -> String {
+    let name = match number {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGTRAP => "SIGTRAP",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGPIPE => "SIGPIPE",
+        libc::SIGTERM => "SIGTERM",
+        libc::SIGXCPU => "SIGXCPU",
+        libc::SIGXFSZ => "SIGXFSZ",
+        _ => return format!("signal {number}"),
+    };
+    name.to_owned()
+}
+
+/// Lets programs that this process starts inherit `file`, and with it the file's lock.
+///
+/// # Errors
+/// That of fcntl(2).
+pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
+    let flags = rustix::io::fcntl_getfd(file)?;
+    Ok(rustix::io::fcntl_setfd(
+        file,
+        flags - rustix::io::FdFlags::CLOEXEC,
+    )?)
+}
+
+/// When process `pid` began, in clock ticks since boot; `None` where there is none. Together they
+/// name a process for good, since a number is given to many in turn.
+#[must_use]
+pub fn process_start_ticks(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything, blanks and parentheses too: count behind it.
+    let (_, behind) = stat.rsplit_once(')')?;
+    let mut fields = behind.split_whitespace();
+    let state = fields.next()?;
+    // A zombie has ended; its parent only has not looked.
+    (state != "Z").then_some(())?;
+    fields.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_has_a_start_and_a_number_out_of_range_has_none() {
+        assert!(process_start_ticks(std::process::id()).is_some());
+        assert_eq!(process_start_ticks(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_group_that_is_gone_takes_a_signal_without_an_error() {
+        let mut child = std::process::Command::new("true");
+        let mut child = std::os::unix::process::CommandExt::process_group(&mut child, 0)
+            .spawn()
+            .expect("true starts");
+        child.wait().expect("true ends");
+        signal_group(child.id(), GroupSignal::Kill).expect("nobody is there to complain");
+    }
+}

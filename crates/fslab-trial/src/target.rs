@@ -1,0 +1,138 @@
+//! What a trial works on, and how it is made cold.
+
+use std::path::{Path, PathBuf};
+
+use fslab_fs::FileSystem;
+use fslab_model::{ColdMethod, DeviceSpec, Failure, FailureKind, Settled, StepRecord, TrialSpec};
+
+use crate::counters::DeviceMeter;
+use crate::volume::Volume;
+
+pub(crate) enum Target {
+    /// A directory of somebody's: it is used, and nothing else.
+    Directory(PathBuf),
+    /// A device that this trial formats and mounts.
+    Volume(Volume),
+    /// Nothing: workloads run on the null engine.
+    Fake,
+}
+
+/// What became of the wish for cold caches.
+pub(crate) enum Coldness {
+    /// They are cold.
+    Cold,
+    /// They cannot be, for this phase: it is skipped.
+    Impossible(String),
+}
+
+/// Steps that were taken on the way, for the record.
+pub(crate) type Steps = Vec<StepRecord>;
+
+impl Target {
+    pub(crate) fn of(spec: &TrialSpec, file_system: &'static FileSystem) -> Self {
+        match &spec.device {
+            DeviceSpec::Directory { path } => Self::Directory(path.clone()),
+            DeviceSpec::Block { path, mount_point } => Self::Volume(Volume::new(
+                file_system,
+                spec.subject.clone(),
+                path.clone(),
+                mount_point.clone(),
+            )),
+            DeviceSpec::Fake => Self::Fake,
+        }
+    }
+
+    /// The directory below which workloads work.
+    pub(crate) fn root(&self) -> &Path {
+        match self {
+            Self::Directory(path) => path,
+            Self::Volume(volume) => volume.mount_point(),
+            Self::Fake => Path::new("/nonexistent"),
+        }
+    }
+
+    /// The device to watch; `None` where there is none.
+    pub(crate) fn meter(&self) -> Option<DeviceMeter> {
+        match self {
+            Self::Directory(path) => DeviceMeter::below(path),
+            Self::Volume(volume) => DeviceMeter::of_device(volume.device()),
+            Self::Fake => None,
+        }
+    }
+
+    /// Removes everything that the phases may find in memory. `files` are the phase's own files,
+    /// where evicting them is enough.
+    pub(crate) fn make_cold(
+        &mut self,
+        method: ColdMethod,
+        files: Option<&[PathBuf]>,
+        steps: &mut Steps,
+    ) -> Result<Coldness, Failure> {
+        match (self, method) {
+            (Self::Fake, _) => {}
+            (Self::Volume(volume), ColdMethod::Remount) => {
+                volume.sync()?;
+                steps.push(volume.unmount()?);
+                steps.push(volume.mount()?);
+                drop_caches()?;
+            }
+            (Self::Directory(_), ColdMethod::Remount) => {
+                let text = "cannot remount a directory: the plan and the venue disagree";
+                return Err(Failure::new(FailureKind::BadInput, text));
+            }
+            (target, ColdMethod::Drop) => {
+                target.sync()?;
+                drop_caches()?;
+            }
+            (target, ColdMethod::Evict) => {
+                let Some(files) = files else {
+                    let reason = "names and attributes cannot be evicted from memory without root";
+                    return Ok(Coldness::Impossible(reason.into()));
+                };
+                let root = target.root();
+                let files: Vec<_> = files.iter().map(|file| root.join(file)).collect();
+                fslab_engine::evict(&files)?;
+            }
+        }
+        Ok(Coldness::Cold)
+    }
+
+    fn sync(&self) -> Result<u64, Failure> {
+        match self {
+            Self::Volume(volume) => volume.sync(),
+            Self::Directory(path) => {
+                fslab_sys::sync_file_system(path)
+                    .map(|()| 0)
+                    .map_err(|error| {
+                        Failure::new(FailureKind::Io, format!("cannot sync {}", path.display()))
+                            .because(&error)
+                    })
+            }
+            Self::Fake => Ok(0),
+        }
+    }
+
+    /// Times sync and unmount, and mounts again; `None` where nothing of ours is mounted.
+    pub(crate) fn settle(&mut self, steps: &mut Steps) -> Result<Option<Settled>, Failure> {
+        let Self::Volume(volume) = self else {
+            return Ok(None);
+        };
+        let sync_ns = volume.sync()?;
+        let unmounted = volume.unmount()?;
+        let unmount_ns = unmounted.elapsed_ns;
+        steps.push(unmounted);
+        steps.push(volume.mount()?);
+        Ok(Some(Settled {
+            sync_ns,
+            unmount_ns,
+        }))
+    }
+}
+
+fn drop_caches() -> Result<(), Failure> {
+    fslab_sys::drop_caches().map_err(|error| {
+        Failure::new(FailureKind::Permission, "cannot drop the kernel's caches")
+            .because(&error)
+            .hint("writing /proc/sys/vm/drop_caches needs root, outside of most containers")
+    })
+}

@@ -1,0 +1,316 @@
+//! The sequence of one trial.
+
+use std::io::{self, Write};
+
+use fslab_engine::{EngineKind, ParseEngineError, RunContext, StopFlag};
+use fslab_fs::{FileSystem, SearchPath};
+use fslab_model::{
+    EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, TrialSpec,
+};
+
+use crate::events::EventWriter;
+use crate::phase::Phase;
+use crate::target::{Steps, Target};
+
+/// Runs the trial that `spec` describes and writes its events to `output`, the last of them `end`.
+///
+/// Every failure is an event; what was mounted is unmounted. The trial stops between two operations
+/// when `stop` is raised.
+///
+/// # Errors
+/// Only where the events could not be written: then nobody would read them either.
+pub fn run_trial(spec: &TrialSpec, stop: &StopFlag, output: impl Write) -> io::Result<()> {
+    let mut events = EventWriter::new(output, stop.clone());
+    events.emit(EventBody::Hello {
+        format: FORMAT_VERSION,
+        fslab: env!("CARGO_PKG_VERSION").to_owned(),
+    });
+    if let Err(failure) = try_trial(spec, stop, &mut events) {
+        events.fail(failure);
+    }
+    events.emit(EventBody::End);
+    events.finish()
+}
+
+fn try_trial<W: Write>(
+    spec: &TrialSpec,
+    stop: &StopFlag,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
+    if spec.format > FORMAT_VERSION {
+        let text = format!(
+            "the specification has format {}, newer than this fslab",
+            spec.format
+        );
+        return Err(Failure::new(FailureKind::BadInput, text));
+    }
+    let file_system = fslab_fs::find(spec.subject.fs())?;
+    let engine: EngineKind = spec.engine.parse().map_err(|error: ParseEngineError| {
+        Failure::new(FailureKind::BadInput, "cannot run the trial").because(&error)
+    })?;
+    let mut target = Target::of(spec, file_system);
+    events.emit(EventBody::Facts {
+        facts: facts(&target, file_system),
+    });
+    prepare(&mut target, events)?;
+    let mut context = RunContext::new(engine, target.root(), spec.seed);
+    context.stop = stop.clone();
+    let phases = run_phases(spec, &context, &mut target, events);
+    let finished = finish(&mut target, events);
+    phases.and(finished)
+}
+
+/// Versions of the tools and names of the devices.
+fn facts(target: &Target, file_system: &FileSystem) -> Facts {
+    let mut facts = Facts::new();
+    if let Some(name) = target.meter().and_then(crate::counters::DeviceMeter::name) {
+        facts.insert("device".into(), name);
+    }
+    match target {
+        Target::Volume(_) => {
+            let search = SearchPath::from_environment();
+            for tool in file_system.tools() {
+                let version = tool
+                    .locate(&search)
+                    .and_then(|program| tool.ask_version(&program));
+                if let Ok(version) = version {
+                    facts.insert(format!("tool.{}", tool.program), version);
+                }
+            }
+        }
+        Target::Directory(path) => {
+            if let Ok(found) = fslab_fs::recognise(path) {
+                facts.insert("recognised.type".into(), found.fs_type);
+                facts.insert("recognised.source".into(), found.source);
+                facts.insert("recognised.options".into(), found.options.join(","));
+            }
+        }
+        Target::Fake => {}
+    }
+    facts
+}
+
+/// Formats and mounts.
+fn prepare<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result<(), Failure> {
+    let Target::Volume(volume) = target else {
+        return Ok(());
+    };
+    events.begin("mkfs");
+    if let Some(step) = volume.format()? {
+        events.emit(EventBody::Step(step));
+    }
+    events.begin("mount");
+    let step = volume.mount()?;
+    events.emit(EventBody::Step(step));
+    Ok(())
+}
+
+/// Runs the phases in order. After a failure the rest is skipped for that reason, and recorded so.
+fn run_phases<W: Write>(
+    spec: &TrialSpec,
+    context: &RunContext,
+    target: &mut Target,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
+    let mut failed: Option<&str> = None;
+    for phase_spec in &spec.phases {
+        let workload = fslab_workload::find(&phase_spec.workload).map_err(|error| {
+            Failure::new(FailureKind::BadInput, "cannot run the phase").because(&error)
+        })?;
+        let phase = Phase {
+            spec: phase_spec,
+            workload,
+            cold: spec.cold,
+            context,
+        };
+        if let Some(earlier) = failed {
+            let reason = format!("the phase '{earlier}' before it failed");
+            let skipped = phase.without_figures(PhaseOutcome::Skipped { reason });
+            events.emit(EventBody::Phase(Box::new(skipped)));
+            continue;
+        }
+        events.begin(&phase_spec.name);
+        let mut steps = Steps::new();
+        let record = phase.run(target, &mut steps);
+        steps
+            .into_iter()
+            .for_each(|step| events.emit(EventBody::Step(step)));
+        if matches!(record.outcome, PhaseOutcome::Failed { .. }) {
+            failed = Some(&phase_spec.name);
+        }
+        events.emit(EventBody::Phase(Box::new(record)));
+    }
+    Ok(())
+}
+
+/// Unmounts and checks.
+fn finish<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result<(), Failure> {
+    let Target::Volume(volume) = target else {
+        return Ok(());
+    };
+    if volume.is_mounted() {
+        events.begin("unmount");
+        let step = volume.unmount()?;
+        events.emit(EventBody::Step(step));
+    }
+    events.begin("check");
+    let (step, failure) = volume.check();
+    step.into_iter()
+        .for_each(|step| events.emit(EventBody::Step(step)));
+    failure.map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fslab_model::{
+        Bytes, CachePolicy, CellId, ColdMethod, DeviceSpec, Event, Parameters, PhaseSpec,
+        RecordBuilder, Subject, TrialId, TrialOutcome, TrialRecord,
+    };
+
+    use super::*;
+
+    fn phase(name: &str, workload: &str, cache: CachePolicy) -> PhaseSpec {
+        let parameters = fslab_workload::find(workload)
+            .and_then(|workload| workload.resolve(&Parameters::new(), Bytes::mib(8)))
+            .expect("resolves");
+        PhaseSpec {
+            name: name.into(),
+            workload: workload.into(),
+            cache,
+            settle: name == "write",
+            parameters,
+        }
+    }
+
+    fn spec(device: DeviceSpec, engine: &str, phases: Vec<PhaseSpec>) -> TrialSpec {
+        let fs = if device == DeviceSpec::Fake {
+            "fake"
+        } else {
+            "ext4"
+        };
+        TrialSpec {
+            format: FORMAT_VERSION,
+            trial: TrialId {
+                cell: CellId(0),
+                repeat: 0,
+            },
+            subject: Subject::plain(fs),
+            device,
+            size_bytes: Bytes::mib(8),
+            cold: ColdMethod::Evict,
+            engine: engine.into(),
+            phases,
+            seed: 1,
+        }
+    }
+
+    fn record(spec: &TrialSpec, stop: &StopFlag) -> TrialRecord {
+        let mut output = Vec::new();
+        run_trial(spec, stop, &mut output).expect("memory takes events");
+        let mut builder = RecordBuilder::default();
+        for line in String::from_utf8(output).expect("text").lines() {
+            builder.push(serde_json::from_str::<Event>(line).expect("an event"));
+        }
+        builder.finish(spec.trial, spec.subject.clone(), None)
+    }
+
+    #[test]
+    fn a_fake_trial_has_figures_without_a_device_and_twice_the_same() {
+        let phases = vec![
+            phase("write", "write", CachePolicy::Keep),
+            phase("read", "read", CachePolicy::Cold),
+        ];
+        let spec = spec(DeviceSpec::Fake, "null", phases);
+        let first = record(&spec, &StopFlag::new());
+        assert_eq!(first.outcome, TrialOutcome::Done);
+        assert!(first.phases.iter().all(|phase| phase.elapsed_ns.is_some()));
+        assert_eq!(first.phases, record(&spec, &StopFlag::new()).phases);
+    }
+
+    #[test]
+    fn in_a_directory_cold_metadata_is_skipped_for_a_reason_and_cold_data_is_measured() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let phases = vec![
+            phase("write", "write", CachePolicy::Keep),
+            phase("read", "read", CachePolicy::Cold),
+            phase("stat", "stat", CachePolicy::Cold),
+        ];
+        let device = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        let record = record(&spec(device, "psync", phases), &StopFlag::new());
+        assert_eq!(record.outcome, TrialOutcome::Done, "{record:?}");
+        assert_eq!(record.phases[0].settled, None);
+        assert_eq!(record.phases[0].notes.len(), 1);
+        assert_eq!(record.phases[1].bytes, Some(2 << 20));
+        assert!(matches!(
+            record.phases[2].outcome,
+            PhaseOutcome::Skipped { .. }
+        ));
+        assert!(record.facts.contains_key("recognised.type"));
+    }
+
+    #[test]
+    fn after_a_failed_phase_the_rest_is_skipped_and_says_why() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let phases = vec![
+            phase("read", "read", CachePolicy::Keep),
+            phase("write", "write", CachePolicy::Keep),
+        ];
+        let device = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        let record = record(&spec(device, "psync", phases), &StopFlag::new());
+        let TrialOutcome::Failed { failure } = record.outcome else {
+            panic!("must fail")
+        };
+        assert_eq!(failure.errno, Some(2), "{failure:?}");
+        let PhaseOutcome::Skipped { reason } = &record.phases[1].outcome else {
+            panic!("must be skipped")
+        };
+        assert!(reason.contains("'read'"), "{reason}");
+    }
+
+    #[test]
+    fn a_trial_that_is_told_to_stop_says_that_it_was_interrupted() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let device = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        let spec = spec(
+            device,
+            "psync",
+            vec![phase("write", "write", CachePolicy::Keep)],
+        );
+        let stop = StopFlag::new();
+        stop.raise();
+        let TrialOutcome::Failed { failure } = record(&spec, &stop).outcome else {
+            panic!("must fail")
+        };
+        assert_eq!(failure.kind, FailureKind::Interrupted);
+    }
+
+    #[test]
+    fn an_unknown_engine_or_a_later_format_is_bad_input() {
+        let device = DeviceSpec::Directory {
+            path: Path::new("/nonexistent").into(),
+        };
+        for bad in [
+            TrialSpec {
+                engine: "warp".into(),
+                ..spec(device.clone(), "psync", Vec::new())
+            },
+            TrialSpec {
+                format: 99,
+                ..spec(device.clone(), "psync", Vec::new())
+            },
+        ] {
+            let TrialOutcome::Failed { failure } = record(&bad, &StopFlag::new()).outcome else {
+                panic!("must fail")
+            };
+            assert_eq!(failure.kind, FailureKind::BadInput, "{failure:?}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The process of one trial: its own group, a clean environment, a time limit, an end.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use fslab_model::{Event, Failure, FailureKind, RecordBuilder, TrialSpec};
+use fslab_sys::GroupSignal;
+
+use crate::control::Control;
+
+/// From the request to end until the group is killed.
+const GRACE: Duration = Duration::from_secs(15);
+/// How often limit and control are looked at.
+const TICK: Duration = Duration::from_millis(50);
+/// How much of a trial's standard error is kept.
+const CONSOLE_KEPT_BYTES: usize = 16 * 1024;
+
+/// What a trial's process left.
+pub(crate) struct Ending {
+    pub(crate) builder: RecordBuilder,
+    /// Why it ended, where it did not end by itself.
+    pub(crate) death: Option<Failure>,
+    pub(crate) console: String,
+    pub(crate) elapsed: Duration,
+}
+
+/// How a trial's process is started and bounded.
+pub(crate) struct Launch<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) spec: &'a TrialSpec,
+    pub(crate) limit: Duration,
+    pub(crate) control: &'a Control,
+}
+
+/// Why the process was told to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Limit,
+    Request,
+}
+
+impl Launch<'_> {
+    /// Starts the process and stays until all of its group is gone.
+    pub(crate) fn run(
+        &self,
+        started: impl FnOnce(u32) -> io::Result<()>,
+        mut on_event: impl FnMut(&Event),
+    ) -> Result<Ending, Failure> {
+        let cannot_start = |error: io::Error| {
+            Failure::new(FailureKind::Crash, "cannot start the trial's process").because(&error)
+        };
+        let began = Instant::now();
+        let mut child = self.spawn().map_err(cannot_start)?;
+        let watched = started(child.id()).and_then(|()| feed(&mut child, self.spec));
+        let lines = read_lines(&mut child);
+        let console = read_console(&mut child);
+        let mut builder = RecordBuilder::default();
+        let mut garbage = None;
+        let (status, cause) = self.watch(&mut child, &lines, |line| {
+            match serde_json::from_str::<Event>(&line) {
+                Ok(event) => {
+                    on_event(&event);
+                    builder.push(event);
+                }
+                Err(error) => {
+                    garbage.get_or_insert(format!("{error} in '{}'", shorten(&line)));
+                }
+            }
+        });
+        let console = console
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default();
+        let death = death(self.limit, status, cause, builder.current_step())
+            .or_else(|| watched.err().map(cannot_start))
+            .or_else(|| garbage.map(protocol_failure));
+        Ok(Ending {
+            builder,
+            death,
+            console,
+            elapsed: began.elapsed(),
+        })
+    }
+
+    fn spawn(&self) -> io::Result<Child> {
+        let mut command = Command::new(self.program);
+        command
+            .arg("trial")
+            .env_clear()
+            .env(
+                "PATH",
+                "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            )
+            .env("LC_ALL", "C")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        command.spawn()
+    }
+
+    /// Takes lines until the process is gone; tells it to end where it must.
+    fn watch(
+        &self,
+        child: &mut Child,
+        lines: &Receiver<String>,
+        mut take: impl FnMut(String),
+    ) -> (io::Result<ExitStatus>, Option<Cause>) {
+        let began = Instant::now();
+        let mut cause = None;
+        let mut told: Option<Instant> = None;
+        let mut listening = true;
+        loop {
+            if listening {
+                match lines.recv_timeout(TICK) {
+                    Ok(line) => take(line),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => listening = false,
+                }
+            } else {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if let Some(status) = child.try_wait().transpose() {
+                // Whatever it started and left behind would hold the device.
+                let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+                lines.iter().for_each(&mut take);
+                return (status, cause);
+            }
+            let wanted = if self.control.is_stopping() {
+                Some(Cause::Request)
+            } else if began.elapsed() > self.limit {
+                Some(Cause::Limit)
+            } else {
+                None
+            };
+            match (wanted, told) {
+                (Some(why), None) => {
+                    cause = Some(why);
+                    told = Some(Instant::now());
+                    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Terminate);
+                }
+                (_, Some(since)) if since.elapsed() > GRACE || self.control.is_impatient() => {
+                    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Hands the specification to the process.
+fn feed(child: &mut Child, spec: &TrialSpec) -> io::Result<()> {
+    let text = serde_json::to_vec(spec)?;
+    let Some(mut input) = child.stdin.take() else {
+        return Ok(());
+    };
+    match input.write_all(&text) {
+        // It died before it read: its exit status says more than this.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+fn read_lines(child: &mut Child) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    if let Some(output) = child.stdout.take() {
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).split(b'\n') {
+                let Ok(line) = line else { return };
+                if sender
+                    .send(String::from_utf8_lossy(&line).into_owned())
+                    .is_err()
+                {
+                    return;
+                }
+            }
+        });
+    }
+    receiver
+}
+
+fn read_console(child: &mut Child) -> Option<JoinHandle<String>> {
+    let mut errors = child.stderr.take()?;
+    Some(std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        let mut part = [0; 4096];
+        while let Ok(length @ 1..) = errors.read(&mut part) {
+            kept.extend_from_slice(&part[..length]);
+            if kept.len() > 2 * CONSOLE_KEPT_BYTES {
+                kept.drain(..kept.len() - CONSOLE_KEPT_BYTES);
+            }
+        }
+        let start = kept.len().saturating_sub(CONSOLE_KEPT_BYTES);
+        String::from_utf8_lossy(&kept[start..]).into_owned()
+    }))
+}
+
+/// Why the process ended, unless it ended by itself and in order.
+fn death(
+    limit: Duration,
+    status: io::Result<ExitStatus>,
+    cause: Option<Cause>,
+    step: Option<&str>,
+) -> Option<Failure> {
+    let place = step.map_or_else(String::new, |step| format!(" during '{step}'"));
+    match cause {
+        Some(Cause::Limit) => {
+            let text = format!("the trial passed its limit of {} s{place}", limit.as_secs());
+            return Some(
+                Failure::new(FailureKind::Timeout, text)
+                    .hint("--trial-limit sets another; a hang shows in the kernel's log"),
+            );
+        }
+        Some(Cause::Request) => {
+            let text = format!("the trial was told to stop{place}");
+            return Some(Failure::new(FailureKind::Interrupted, text));
+        }
+        None => {}
+    }
+    let status = match status {
+        Ok(status) => status,
+        Err(error) => {
+            let text = "cannot learn how the trial's process ended";
+            return Some(Failure::new(FailureKind::Crash, text).because(&error));
+        }
+    };
+    let how = match (status.code(), status.signal()) {
+        (Some(0), _) => return None,
+        (Some(code), _) => format!("with status {code}"),
+        (None, Some(signal)) => format!("of {}", fslab_sys::signal_name(signal)),
+        (None, None) => "without a status".to_owned(),
+    };
+    Some(Failure::new(
+        FailureKind::Crash,
+        format!("the trial's process died {how}{place}"),
+    ))
+}
+
+fn protocol_failure(what: String) -> Failure {
+    let mut failure = Failure::new(FailureKind::Protocol, "a line of the trial is no event");
+    failure.causes.push(what);
+    failure
+}
+
+fn shorten(line: &str) -> String {
+    line.chars().take(80).collect()
+}

@@ -1,0 +1,295 @@
+//! A venue that is open: it runs trials one after the other.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fslab_model::{
+    Bytes, Event, Failure, RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
+};
+
+use crate::child::{Ending, Launch};
+use crate::control::Control;
+use crate::lease::{Lease, Leases};
+use crate::places::{Block, Directory, Fake, Image, Place, Prepared};
+
+/// What a venue needs to know beside the plan.
+#[derive(Clone, Debug)]
+pub struct VenueSettings {
+    /// The program that is started as `PROGRAM trial`.
+    pub program: PathBuf,
+    /// Where leases are kept.
+    pub leases: Leases,
+    /// Where mount points of the `block` venue are made.
+    pub mount_folder: PathBuf,
+    /// The most that the files of a trial take, for the `dir` venue.
+    pub footprint: Bytes,
+}
+
+/// One trial to be run. The device of `spec` is the venue's to fill in.
+#[derive(Clone, Debug)]
+pub struct TrialRequest {
+    /// The run that it belongs to.
+    pub run: RunId,
+    /// What is to be done.
+    pub spec: TrialSpec,
+    /// The longest that it may take.
+    pub limit: Duration,
+}
+
+/// A venue, open for trials.
+pub struct Venue {
+    place: Box<dyn Place>,
+    settings: VenueSettings,
+}
+
+impl Venue {
+    /// Opens the venue of a plan: checks what can be checked before the first trial.
+    ///
+    /// # Errors
+    /// A [`Failure`] of kind `Permission`, `NoSpace`, `BadInput` or `Device`, with a hint.
+    pub fn open(plan: &VenuePlan, size: Bytes, settings: VenueSettings) -> Result<Self, Failure> {
+        let place: Box<dyn Place> = match plan {
+            VenuePlan::Dir { dir } => Box::new(Directory::open(dir.clone(), settings.footprint.0)?),
+            VenuePlan::Loop { folder } => Box::new(Image::open(folder.clone(), size)?),
+            VenuePlan::Block { device } => Box::new(Block::open(
+                device.clone(),
+                settings.mount_folder.clone(),
+                size,
+            )?),
+            VenuePlan::Fake => Box::new(Fake),
+        };
+        Ok(Self { place, settings })
+    }
+
+    /// Runs one trial to its end, whatever the end, and undoes what was made for it.
+    pub fn run_trial(
+        &self,
+        mut request: TrialRequest,
+        control: &Control,
+        on_event: impl FnMut(&Event),
+    ) -> TrialRecord {
+        let started_unix_s = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs());
+        let mut record = match self.try_trial(&mut request, control, on_event) {
+            Ok(record) => record,
+            Err(failure) => {
+                let TrialSpec { trial, subject, .. } = request.spec;
+                RecordBuilder::default().finish(trial, subject, Some(failure))
+            }
+        };
+        record.started_unix_s = started_unix_s;
+        record
+    }
+
+    fn try_trial(
+        &self,
+        request: &mut TrialRequest,
+        control: &Control,
+        on_event: impl FnMut(&Event),
+    ) -> Result<TrialRecord, Failure> {
+        let name = format!("{}-{}", request.run, request.spec.trial);
+        let mut lease = self
+            .settings
+            .leases
+            .take(&name, self.place.belongings(&name))?;
+        let prepared = match self.place.prepare(lease.belongings()) {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                // The first failure is the one to tell; what is left is told by `clean`.
+                let _ = lease.undo();
+                return Err(failure);
+            }
+        };
+        request.spec.device.clone_from(&prepared.device);
+        let ending = self.launch(request, &mut lease, control, on_event);
+        let Prepared { facts, holder, .. } = prepared;
+        drop(holder);
+        let left = lease.undo().err();
+        let ending = ending?;
+        let TrialSpec { trial, subject, .. } = &request.spec;
+        let mut record = ending.builder.finish(*trial, subject.clone(), ending.death);
+        record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
+        record.console = ending.console;
+        record.facts.extend(facts);
+        // A trial whose device cannot be released has failed, too.
+        if let (TrialOutcome::Done, Some(failure)) = (&record.outcome, left) {
+            record.outcome = TrialOutcome::Failed { failure };
+        }
+        Ok(record)
+    }
+
+    fn launch(
+        &self,
+        request: &TrialRequest,
+        lease: &mut Lease,
+        control: &Control,
+        on_event: impl FnMut(&Event),
+    ) -> Result<Ending, Failure> {
+        let launch = Launch {
+            program: &self.settings.program,
+            spec: &request.spec,
+            limit: request.limit,
+            control,
+        };
+        launch.run(|pid| lease.set_trial(pid), on_event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    use fslab_model::{CellId, ColdMethod, DeviceSpec, FailureKind, Subject, TrialId};
+
+    use super::*;
+
+    /// A venue in a fresh directory whose trials run `script` instead of fslab.
+    struct Bench {
+        folder: tempfile::TempDir,
+        venue: Venue,
+    }
+
+    fn bench(script: &str) -> Bench {
+        let folder = tempfile::tempdir().expect("a directory");
+        let program = folder.path().join("trial.sh");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a script");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+        let work = folder.path().join("work");
+        fs::create_dir(&work).expect("a folder");
+        let settings = VenueSettings {
+            program,
+            leases: Leases::below(&folder.path().join("state")),
+            mount_folder: work.clone(),
+            footprint: Bytes::mib(1),
+        };
+        let plan = VenuePlan::Dir { dir: work };
+        let venue = Venue::open(&plan, Bytes::mib(1), settings).expect("opens");
+        Bench { folder, venue }
+    }
+
+    fn request(limit: Duration) -> TrialRequest {
+        TrialRequest {
+            run: "r".parse().expect("a run"),
+            spec: TrialSpec {
+                format: 1,
+                trial: TrialId {
+                    cell: CellId(0),
+                    repeat: 0,
+                },
+                subject: Subject::plain("ext4"),
+                device: DeviceSpec::Fake,
+                size_bytes: Bytes::mib(1),
+                cold: ColdMethod::Evict,
+                engine: "psync".into(),
+                phases: Vec::new(),
+                seed: 0,
+            },
+            limit,
+        }
+    }
+
+    fn failure(bench: &Bench, limit: Duration, control: &Control) -> Failure {
+        let record = bench.venue.run_trial(request(limit), control, |_| {});
+        let left = fs::read_dir(bench.folder.path().join("work"))
+            .expect("the folder")
+            .count();
+        assert_eq!(left, 0, "nothing may be left");
+        match record.outcome {
+            TrialOutcome::Failed { failure } => failure,
+            TrialOutcome::Done => panic!("must fail: {record:?}"),
+        }
+    }
+
+    const HELLO: &str = r#"echo '{"at_ns":0,"event":"hello","format":1,"fslab":"0"}'"#;
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_trial_that_reads_its_specification_and_says_hello_and_end_is_done() {
+        let end = r#"echo '{"at_ns":1,"event":"end"}'"#;
+        let bench = bench(&format!(
+            "grep -q '\"format\":1' || exit 9\n{HELLO}\n{end}\necho x >&2"
+        ));
+        let record = bench
+            .venue
+            .run_trial(request(LONG), &Control::new(), |_| {});
+        assert_eq!(record.outcome, TrialOutcome::Done);
+        assert_eq!(record.console, "x\n");
+        assert!(record.started_unix_s > 0 && record.elapsed_ns > 0);
+    }
+
+    #[test]
+    fn a_crash_is_recorded_with_its_signal_and_its_place() {
+        let step = r#"echo '{"at_ns":1,"event":"step-started","step":"mkfs"}'"#;
+        let bench = bench(&format!("{HELLO}\n{step}\nkill -SEGV $$"));
+        let failure = failure(&bench, LONG, &Control::new());
+        assert_eq!(failure.kind, FailureKind::Crash);
+        assert!(
+            failure.message.contains("SIGSEGV during 'mkfs'"),
+            "{failure}"
+        );
+    }
+
+    #[test]
+    fn a_hang_ends_at_the_limit_and_takes_its_children_with_it() {
+        let bench = bench(&format!("{HELLO}\nsleep 1000 & sleep 1000"));
+        let began = std::time::Instant::now();
+        let failure = failure(&bench, Duration::from_millis(300), &Control::new());
+        assert_eq!(failure.kind, FailureKind::Timeout);
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_request_to_stop_ends_a_trial_even_one_that_does_not_listen() {
+        let bench = bench("trap '' TERM\nwhile :; do sleep 0.1; done");
+        let control = Control::new();
+        let asker = control.clone();
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            asker.request_stop();
+            std::thread::sleep(Duration::from_millis(200));
+            asker.request_stop();
+        });
+        assert_eq!(
+            failure(&bench, LONG, &control).kind,
+            FailureKind::Interrupted
+        );
+    }
+
+    #[test]
+    fn noise_on_standard_output_breaks_the_protocol() {
+        let end = r#"echo '{"at_ns":1,"event":"end"}'"#;
+        let bench = bench(&format!("{HELLO}\necho noise\n{end}"));
+        let failure = failure(&bench, LONG, &Control::new());
+        assert_eq!(failure.kind, FailureKind::Protocol);
+        assert!(failure.to_string().contains("'noise'"), "{failure}");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_a_failed_trial() {
+        let mut bench = bench("exit 0");
+        bench.venue.settings.program = Path::new("/nonexistent/fslab").into();
+        assert_eq!(failure(&bench, LONG, &Control::new()).errno, Some(2));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_and_a_disk_that_is_too_small_are_told_beforehand() {
+        let bench = bench("exit 0");
+        let open = |dir: &Path, footprint: Bytes| {
+            let settings = VenueSettings {
+                footprint,
+                ..bench.venue.settings.clone()
+            };
+            Venue::open(&VenuePlan::Dir { dir: dir.into() }, footprint, settings)
+                .err()
+                .expect("must be refused")
+        };
+        let missing = open(&bench.folder.path().join("missing"), Bytes::mib(1));
+        assert_eq!(missing.kind, FailureKind::BadInput);
+        assert!(missing.hint.is_some());
+        let full = open(bench.folder.path(), Bytes(1 << 60));
+        assert_eq!(full.kind, FailureKind::NoSpace);
+    }
+}

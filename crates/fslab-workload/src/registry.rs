@@ -1,0 +1,171 @@
+//! The table of all workloads: a new one is a file below `workloads/` and a line here.
+
+use fslab_model::nearest_name;
+
+use crate::workload::{Workload, WorkloadError};
+use crate::workloads::{
+    Append, Chmod, Create, List, RandomRead, RandomWrite, Read, ReadFiles, Rewrite, Stat,
+    StridedRead, Unlink, Write,
+};
+
+static ALL: [&dyn Workload; 13] = [
+    &Append,
+    &Chmod,
+    &Create,
+    &List,
+    &RandomRead,
+    &RandomWrite,
+    &Read,
+    &ReadFiles,
+    &Rewrite,
+    &Stat,
+    &StridedRead,
+    &Unlink,
+    &Write,
+];
+
+/// Every workload, by name.
+#[must_use]
+pub fn all() -> &'static [&'static dyn Workload] {
+    &ALL
+}
+
+/// The names of all workloads.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|workload| workload.name())
+}
+
+/// The workload of that name.
+///
+/// # Errors
+/// [`WorkloadError::Unknown`] with the nearest known name.
+pub fn find(name: &str) -> Result<&'static dyn Workload, WorkloadError> {
+    ALL.iter()
+        .copied()
+        .find(|workload| workload.name() == name)
+        .ok_or_else(|| WorkloadError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest_name(name, names()),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_engine::{EngineKind, RunContext};
+    use fslab_model::{Bytes, Parameters, PhaseKind};
+
+    use super::*;
+
+    #[test]
+    fn the_registry_is_sorted_and_every_name_is_found() {
+        let names: Vec<_> = names().collect();
+        assert!(names.is_sorted(), "{names:?}");
+        for name in names {
+            let found = find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(found.name(), name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_workload_suggests_the_nearest() {
+        let Err(WorkloadError::Unknown { nearest, .. }) = find("ranom-read") else {
+            panic!("must be unknown")
+        };
+        assert_eq!(nearest, Some("random-read"));
+    }
+
+    #[test]
+    fn resolved_parameters_resolve_to_themselves() {
+        for workload in all() {
+            let once = workload
+                .resolve(&Parameters::new(), Bytes::mib(64))
+                .expect("resolves");
+            let twice = workload
+                .resolve(&once, Bytes::gib(8))
+                .expect("resolves again");
+            assert_eq!(once, twice, "{}", workload.name());
+        }
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_refused_by_name() {
+        let mut given = Parameters::new();
+        given.insert("recrod".into(), "4KiB".into());
+        for workload in all() {
+            let error = workload
+                .resolve(&given, Bytes::gib(1))
+                .expect_err(workload.name());
+            let source = std::error::Error::source(&error)
+                .expect("has a source")
+                .to_string();
+            assert!(source.contains("recrod"), "{source}");
+        }
+    }
+
+    /// Every workload runs on the null engine, moves what it says, and does so again.
+    #[test]
+    fn every_workload_runs_on_the_null_engine_the_same_way_twice() {
+        let context = RunContext::new(EngineKind::Null, "/nowhere", 42);
+        for workload in all() {
+            let parameters = workload
+                .resolve(&Parameters::new(), Bytes::mib(64))
+                .expect("plan");
+            let run = || {
+                workload
+                    .run(&parameters, &context)
+                    .expect("the null engine never fails")
+            };
+            let first = run();
+            assert_eq!(first.elapsed_ns, run().elapsed_ns, "{}", workload.name());
+            assert!(first.operations > 0, "{}", workload.name());
+            if workload.kind() != PhaseKind::Metadata {
+                assert!(
+                    first.bytes.is_some_and(|bytes| bytes > 0),
+                    "{}",
+                    workload.name()
+                );
+            }
+        }
+    }
+
+    /// The phases of a study, in the only order in which they make sense, on a real directory.
+    #[test]
+    fn every_workload_runs_on_a_real_directory() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 42);
+        let order = [
+            "write",
+            "rewrite",
+            "read",
+            "strided-read",
+            "random-read",
+            "random-write",
+            "create",
+            "list",
+            "stat",
+            "read-files",
+            "chmod",
+            "unlink",
+            "append",
+        ];
+        assert_eq!(order.len(), all().len());
+        for name in order {
+            let workload = find(name).expect("known");
+            let mut given = Parameters::new();
+            if workload.kind() == PhaseKind::Metadata {
+                given.insert("files".into(), 500.into());
+            }
+            if matches!(name, "read" | "strided-read" | "random-read") {
+                given.insert("record".into(), 65_536.into());
+            }
+            let parameters = match workload.resolve(&given, Bytes::mib(16)) {
+                Ok(parameters) => parameters,
+                Err(_) => workload
+                    .resolve(&Parameters::new(), Bytes::mib(16))
+                    .expect(name),
+            };
+            let measured = workload.run(&parameters, &context).expect(name);
+            assert!(measured.operations > 0 && measured.elapsed_ns > 0, "{name}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The trait that a workload implements, and the one by which others know it.
+
+use std::path::PathBuf;
+
+use fslab_engine::{EngineError, Measured, RunContext};
+use fslab_model::{Bytes, Headline, Parameters, PhaseKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::parameters;
+
+/// Why a phase of a study cannot be planned.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// No workload has that name.
+    #[error("there is no workload '{name}'")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The known name that is nearest.
+        nearest: Option<&'static str>,
+    },
+    /// A parameter is unknown, missing or of the wrong type.
+    #[error("the parameters of workload '{workload}' are not usable")]
+    Parameters {
+        /// The workload.
+        workload: &'static str,
+        /// What is wrong, by name.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A parameter has a value that makes no sense.
+    #[error("workload '{workload}' cannot run with {problem}")]
+    Value {
+        /// The workload.
+        workload: &'static str,
+        /// Which value, and why.
+        problem: String,
+    },
+}
+
+/// A workload as the rest of the program knows it: parameters are a map.
+pub trait Workload: Sync {
+    /// Its name in studies.
+    fn name(&self) -> &'static str;
+    /// What it does, in one line.
+    fn title(&self) -> &'static str;
+    /// Which side of the device it works on.
+    fn kind(&self) -> PhaseKind;
+    /// The figure it is known by.
+    fn headline(&self) -> Headline;
+    /// Fills in what `given` leaves out, turns shares of `size` into bytes, and validates.
+    ///
+    /// # Errors
+    /// [`WorkloadError`] names the parameter.
+    fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError>;
+    /// The most bytes that the files of this phase may take at its end, for a check against the
+    /// room there is.
+    ///
+    /// # Errors
+    /// Where `resolved` was not made by [`Workload::resolve`].
+    fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError>;
+    /// The files whose pages must not be resident where the phase is to find its data cold; `None`
+    /// where evicting file data does not make the phase cold.
+    ///
+    /// # Errors
+    /// Where `resolved` was not made by [`Workload::resolve`].
+    fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError>;
+    /// Runs it once.
+    ///
+    /// # Errors
+    /// [`RunError`].
+    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Measured, RunError>;
+}
+
+/// Why a phase did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The parameters are not resolved.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// An operation failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// Parameters of a family of workloads; their `Default` holds what a study may leave out.
+pub(crate) trait WorkloadParameters: Serialize + DeserializeOwned + Default {
+    /// Turns shares of `size` into bytes and says what makes no sense.
+    fn settle(&mut self, size: Bytes) -> Result<(), String>;
+    /// See [`Workload::footprint`].
+    fn footprint(&self) -> Bytes;
+    /// See [`Workload::data_files`].
+    fn data_files(&self) -> Option<Vec<PathBuf>>;
+}
+
+/// What the author of a workload writes: the same with typed parameters.
+pub(crate) trait Definition: Sync {
+    type Parameters: WorkloadParameters;
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const KIND: PhaseKind;
+    const HEADLINE: Headline;
+
+    /// Fills in what only this workload has a default for.
+    fn complete(_parameters: &mut Self::Parameters) {}
+
+    fn run(parameters: &Self::Parameters, context: &RunContext) -> Result<Measured, EngineError>;
+}
+
+impl<D: Definition> Workload for D {
+    fn name(&self) -> &'static str {
+        D::NAME
+    }
+
+    fn title(&self) -> &'static str {
+        D::TITLE
+    }
+
+    fn kind(&self) -> PhaseKind {
+        D::KIND
+    }
+
+    fn headline(&self) -> Headline {
+        D::HEADLINE
+    }
+
+    fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError> {
+        let mut typed = read::<D>(given)?;
+        D::complete(&mut typed);
+        typed.settle(size).map_err(|problem| WorkloadError::Value {
+            workload: D::NAME,
+            problem,
+        })?;
+        parameters::to_map(&typed).map_err(|source| WorkloadError::Parameters {
+            workload: D::NAME,
+            source,
+        })
+    }
+
+    fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError> {
+        Ok(read::<D>(resolved)?.footprint())
+    }
+
+    fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
+        Ok(read::<D>(resolved)?.data_files())
+    }
+
+    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Measured, RunError> {
+        Ok(D::run(&read::<D>(resolved)?, context)?)
+    }
+}
+
+fn read<D: Definition>(map: &Parameters) -> Result<D::Parameters, WorkloadError> {
+    parameters::from_map(map).map_err(|source| WorkloadError::Parameters {
+        workload: D::NAME,
+        source,
+    })
+}

@@ -1,0 +1,26 @@
+//! The habit of databases and logs: append a record, fsync, and only then go on. Its rate is that
+//! of transactions; `fsync` has a latency distribution of its own.
+
+use fslab_engine::{DataJob, EngineError, Measured, RunContext, SyncPolicy, run_data};
+use fslab_model::{Headline, PhaseKind};
+
+use crate::parameters::BigFile;
+use crate::workload::Definition;
+
+pub(crate) struct Append;
+
+impl Definition for Append {
+    type Parameters = BigFile;
+    const NAME: &'static str = "append";
+    const TITLE: &'static str = "appends to a file, each made durable by fsync";
+    const KIND: PhaseKind = PhaseKind::Write;
+    const HEADLINE: Headline = Headline::OperationRate;
+
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+        let job = DataJob {
+            sync: SyncPolicy::FSYNC_EACH,
+            ..parameters.write_job()
+        };
+        run_data(context, &job)
+    }
+}

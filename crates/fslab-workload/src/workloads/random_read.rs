@@ -1,0 +1,25 @@
+//! Records at uniformly random places of an existing file are read, with replacement.
+
+use fslab_engine::{Access, DataJob, EngineError, Measured, RunContext, run_data};
+use fslab_model::{Headline, PhaseKind};
+
+use crate::parameters::BigFile;
+use crate::workload::Definition;
+
+pub(crate) struct RandomRead;
+
+impl Definition for RandomRead {
+    type Parameters = BigFile;
+    const NAME: &'static str = "random-read";
+    const TITLE: &'static str = "reads of records at random places of a file";
+    const KIND: PhaseKind = PhaseKind::Read;
+    const HEADLINE: Headline = Headline::OperationRate;
+
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+        let job = DataJob {
+            access: Access::RandomUniform,
+            ..parameters.read_job()
+        };
+        run_data(context, &job)
+    }
+}

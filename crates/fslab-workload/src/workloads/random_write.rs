@@ -1,0 +1,31 @@
+//! Records at uniformly random places of an existing file are overwritten, then fsync: the fsync is
+//! part of the time, so that the page cache cannot take the work and run.
+
+use fslab_engine::{
+    Access, DataJob, EngineError, Measured, OpenMode, RunContext, SyncPolicy, run_data,
+};
+use fslab_model::{Headline, PhaseKind};
+
+use crate::parameters::BigFile;
+use crate::workload::Definition;
+
+pub(crate) struct RandomWrite;
+
+impl Definition for RandomWrite {
+    type Parameters = BigFile;
+    const NAME: &'static str = "random-write";
+    const TITLE: &'static str = "writes of records at random places of a file, closed by fsync";
+    const KIND: PhaseKind = PhaseKind::Write;
+    const HEADLINE: Headline = Headline::OperationRate;
+
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+        let job = DataJob {
+            open: OpenMode::Existing,
+            generation: 2,
+            access: Access::RandomUniform,
+            sync: SyncPolicy::CLOSING_FSYNC,
+            ..parameters.write_job()
+        };
+        run_data(context, &job)
+    }
+}

@@ -1,0 +1,28 @@
+//! An existing file is overwritten in place, with other data, from its first to its last record,
+//! then fsync: no block need be allocated, unless the file system never overwrites.
+
+use fslab_engine::{DataJob, EngineError, Measured, OpenMode, RunContext, SyncPolicy, run_data};
+use fslab_model::{Headline, PhaseKind};
+
+use crate::parameters::BigFile;
+use crate::workload::Definition;
+
+pub(crate) struct Rewrite;
+
+impl Definition for Rewrite {
+    type Parameters = BigFile;
+    const NAME: &'static str = "rewrite";
+    const TITLE: &'static str = "sequential write over an existing file, closed by fsync";
+    const KIND: PhaseKind = PhaseKind::Write;
+    const HEADLINE: Headline = Headline::Throughput;
+
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+        let job = DataJob {
+            open: OpenMode::Existing,
+            generation: 1,
+            sync: SyncPolicy::CLOSING_FSYNC,
+            ..parameters.write_job()
+        };
+        run_data(context, &job)
+    }
+}

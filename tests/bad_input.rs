@@ -1,0 +1,132 @@
+//! Bad input: each ends in one clear error with a hint and exit code 2, and touches nothing.
+
+use std::fs;
+
+use crate::harness::Desk;
+
+/// Runs `compare ARGUMENTS` and demands one error with its hint, and that nothing was made.
+#[track_caller]
+fn refused(arguments: &[&str], what: &str, hint: &str) {
+    let desk = Desk::new();
+    let mut words = vec!["compare"];
+    words.extend(arguments);
+    desk.run(&words).expect_code(2).expect_error(what, hint);
+    assert!(!desk.store().exists(), "a refused plan leaves a store");
+    desk.expect_nothing_left();
+}
+
+#[test]
+fn an_unknown_subject_suggests_the_nearest() {
+    refused(&["brtfs", "--venue", "loop"], "'brtfs'", "btrfs");
+}
+
+#[test]
+fn a_subject_named_twice_is_refused() {
+    refused(
+        &["ext4", "ext4", "--venue", "loop"],
+        "named twice",
+        "--repeats",
+    );
+}
+
+#[test]
+fn a_size_without_a_unit_is_refused() {
+    refused(&["ext4", "--size", "1024"], "has no unit", "");
+}
+
+#[test]
+fn a_size_too_small_for_the_file_system_names_the_smallest() {
+    refused(
+        &["xfs", "--venue", "loop", "--size", "64MiB"],
+        "too small for XFS",
+        "--size 300 MiB",
+    );
+}
+
+#[test]
+fn a_size_too_small_for_the_study_names_what_is_needed() {
+    refused(
+        &["ext4", "--venue", "loop", "--size", "16MiB"],
+        "more than the size",
+        "--size",
+    );
+}
+
+#[test]
+fn an_unknown_study_suggests_the_nearest_and_a_missing_file_says_so() {
+    refused(&["ext4", "--study", "quik"], "'quik'", "'quick'");
+    refused(
+        &["ext4", "--study", "./none.toml"],
+        "cannot read the study",
+        "",
+    );
+}
+
+#[test]
+fn a_study_with_an_unknown_workload_or_parameter_names_it() {
+    let desk = Desk::new();
+    let small = fs::read_to_string(desk.path("small.toml")).expect("the study");
+    fs::write(
+        desk.path("w.toml"),
+        small.replace("\"rewrite\"", "\"rewrit\""),
+    )
+    .expect("written");
+    let workload = desk.run(&["compare", "fake", "--study", "./w.toml"]);
+    workload
+        .expect_code(2)
+        .expect_error("no workload 'rewrit'", "'rewrite'");
+    fs::write(desk.path("p.toml"), small.replace("stride", "strid")).expect("written");
+    let unknown = small.replacen("operations = 200", "operation = 200", 1);
+    fs::write(desk.path("p.toml"), unknown).expect("written");
+    let parameter = desk.run(&["compare", "fake", "--study", "./p.toml"]);
+    parameter
+        .expect_code(2)
+        .expect_error("unknown field `operation`", "");
+    fs::write(desk.path("s.toml"), "name = 1").expect("written");
+    desk.run(&["compare", "fake", "--study", "./s.toml"])
+        .expect_code(2)
+        .expect_error("s.toml", "");
+}
+
+#[test]
+fn the_block_venue_without_a_named_device_is_refused() {
+    refused(
+        &["ext4", "--venue", "block"],
+        "formats a device",
+        "--destroy",
+    );
+    refused(
+        &["ext4", "--venue", "dir", "--destroy", "/dev/null"],
+        "--destroy",
+        "",
+    );
+}
+
+#[test]
+fn zero_repeats_are_refused() {
+    refused(&["fake", "--repeats", "0"], "repeats is 0", "");
+}
+
+#[test]
+fn an_unknown_run_suggests_what_to_do() {
+    let desk = Desk::new();
+    desk.run(&["show", "last"])
+        .expect_code(2)
+        .expect_error("store", "compare");
+    desk.run(&["compare", "fake", "--study", "./small.toml", "--out", "out"])
+        .expect_code(0);
+    desk.run(&["show", "20990101"])
+        .expect_code(2)
+        .expect_error("20990101", "");
+    desk.run(&["show", "../x"])
+        .expect_code(2)
+        .expect_error("not the name of a run", "");
+}
+
+#[test]
+fn clap_errors_are_bad_input_too_and_help_is_none() {
+    let desk = Desk::new();
+    desk.run(&["compare", "--no-such-option"]).expect_code(2);
+    desk.run(&["compare", "--help"]).expect_code(0);
+    desk.run(&["--version"]).expect_code(0);
+}

@@ -1,0 +1,144 @@
+//! Bad machines: missing tools, privileges, room, and damaged stores; one clear error each.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::harness::{Desk, can_mount, is_root, skip};
+
+const FAKE: [&str; 6] = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
+
+#[test]
+fn a_missing_mkfs_names_the_package() {
+    if !can_mount("missing mkfs", &[]) {
+        return;
+    }
+    // The catalogue looks into the system's own folders as well, so only an empty root hides them.
+    let listed = Desk::new().run(&["fs", "list", "--probe", "--json"]);
+    listed.expect_code(0);
+    let probes: serde_json::Value = serde_json::from_str(&listed.out).expect("pure JSON");
+    for probe in probes.as_array().expect("entries") {
+        for venue in probe["venues"].as_array().expect("venues") {
+            let obstacles = venue["obstacles"].as_array().map_or(0, Vec::len);
+            assert_eq!(venue["works"].as_bool(), Some(obstacles == 0), "{probe}");
+        }
+    }
+}
+
+#[test]
+fn the_loop_venue_without_privileges_says_what_to_do() {
+    let desk = Desk::new().unprivileged();
+    let ended = desk.run(&["compare", "ext4", "--venue", "loop", "--folder", "images"]);
+    ended
+        .expect_code(4)
+        .expect_error("every subject in the venue 'loop'", "root");
+    desk.expect_nothing_left();
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
+    let desk = Desk::new().unprivileged();
+    let ended = desk.run(&[
+        "compare",
+        "fake",
+        "--study",
+        "./small.toml",
+        "--out",
+        "/proc/none",
+    ]);
+    assert!(matches!(ended.code, Some(2 | 4)), "{:?}", ended.code);
+    ended.expect_error("/proc/none", "--out");
+    assert!(!desk.store().exists());
+    if is_root() {
+        fs::set_permissions(desk.path("images"), fs::Permissions::from_mode(0o555)).expect("mode");
+        let ended = desk.run(&["compare", "--venue", "dir", "--dir", "/", "--out", "out"]);
+        ended
+            .expect_code(4)
+            .expect_error("cannot write to the folder /", "another folder");
+    } else {
+        skip(
+            "unwritable directory",
+            "it needs root to become another user",
+        );
+    }
+}
+
+#[test]
+fn a_disk_that_is_too_full_for_the_image_is_told_before_anything_runs() {
+    if !can_mount("full disk", &["mkfs.ext4"]) {
+        return;
+    }
+    let desk = Desk::new();
+    let ended = desk.run(&[
+        "compare", "ext4", "--venue", "loop", "--folder", "images", "--size", "900TiB",
+    ]);
+    ended.expect_code(4).expect_error("has room for", "--size");
+    desk.expect_nothing_left();
+}
+
+#[test]
+fn a_damaged_store_is_refused_and_not_overwritten() {
+    let desk = Desk::new();
+    let garbage = "this is no database, and it is long enough to have a header of one: ".repeat(9);
+    fs::write(desk.path("bad.db"), &garbage).expect("written");
+    let mut arguments = FAKE.to_vec();
+    arguments.extend(["--store", "bad.db"]);
+    desk.run(&arguments)
+        .expect_code(2)
+        .expect_error("bad.db", "--store");
+    for command in [["list", "--store", "bad.db"], ["show", "--store", "bad.db"]] {
+        desk.run(&command)
+            .expect_code(2)
+            .expect_error("bad.db", "--store");
+    }
+    assert_eq!(
+        fs::read_to_string(desk.path("bad.db")).expect("still there"),
+        garbage
+    );
+}
+
+#[test]
+fn a_store_with_a_broken_page_is_refused() {
+    let desk = Desk::new();
+    desk.run(&FAKE).expect_code(0);
+    let path = desk.store();
+    for suffix in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{suffix}", path.display()));
+    }
+    let mut bytes = fs::read(&path).expect("the store");
+    let length = bytes.len();
+    bytes[100..length].fill(0xA5);
+    fs::write(&path, bytes).expect("damaged");
+    desk.run(&["list"])
+        .expect_code(2)
+        .expect_error("fslab.db", "--store");
+}
+
+#[test]
+fn a_store_in_a_folder_that_is_a_file_is_refused() {
+    let desk = Desk::new();
+    fs::write(desk.path("file"), "x").expect("written");
+    let mut arguments = FAKE.to_vec();
+    arguments.extend(["--store", "file/fslab.db"]);
+    let ended = desk.run(&arguments);
+    assert!(
+        matches!(ended.code, Some(2 | 4)),
+        "{:?}: {}",
+        ended.code,
+        ended.err
+    );
+    ended.expect_error("file/fslab.db", "");
+}
+
+#[test]
+fn a_user_without_a_home_is_told_which_variable_to_set() {
+    let desk = Desk::new();
+    let program = env!("CARGO_BIN_EXE_fslab");
+    let output = std::process::Command::new(program)
+        .args(["list"])
+        .env_clear()
+        .current_dir(desk.path("out"))
+        .output()
+        .expect("starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("HOME"));
+}

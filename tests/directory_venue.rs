@@ -1,0 +1,79 @@
+//! The venue `dir`: a user without privileges, on whatever is mounted there.
+
+use std::fs;
+
+use crate::harness::{Desk, is_root};
+
+#[test]
+fn a_user_without_privileges_measures_the_directory_at_hand_and_is_told_why() {
+    let desk = Desk::new().unprivileged();
+    let ended = desk.run(&[
+        "compare",
+        "ext4",
+        "xfs",
+        "--study",
+        "./small.toml",
+        "--out",
+        "out",
+    ]);
+    ended.expect_code(0);
+    assert!(
+        ended.err.contains("venue dir instead of loop, because"),
+        "{}",
+        ended.err
+    );
+    assert!(ended.err.contains("not measured: "), "{}", ended.err);
+    let run = desk.last_run();
+    assert_eq!(run["plan"]["venue"]["venue"], "dir");
+    assert_eq!(run["plan"]["cold"], "evict");
+    let trial = &run["trials"][0];
+    assert!(trial["facts"]["recognised.type"].is_string());
+    let phase = |name: &str| {
+        let phases = trial["phases"].as_array().expect("phases");
+        phases
+            .iter()
+            .find(|phase| phase["name"] == name)
+            .expect(name)
+            .clone()
+    };
+    assert!(phase("write")["elapsed_ns"].as_u64() > Some(0));
+    assert_eq!(phase("write")["settled"], serde_json::Value::Null);
+    assert_eq!(phase("list")["outcome"], "skipped");
+    let left = fs::read_dir(desk.path("")).expect("the desk").flatten();
+    let scratch = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("fslab-"));
+    assert_eq!(scratch.count(), 0, "the scratch directory is left");
+}
+
+#[test]
+fn cold_reads_of_evicted_files_come_from_the_device() {
+    let desk = Desk::new();
+    let compare = [
+        "compare",
+        "--study",
+        "./small.toml",
+        "--venue",
+        "dir",
+        "--out",
+        "out",
+    ];
+    desk.run(&compare).expect_code(0);
+    let run = desk.last_run();
+    let method = if is_root() { "drop" } else { "evict" };
+    assert_eq!(run["plan"]["cold"], method);
+    for trial in run["trials"].as_array().expect("trials") {
+        let read = trial["phases"]
+            .as_array()
+            .expect("phases")
+            .iter()
+            .find(|p| p["name"] == "read");
+        let read = read.expect("the phase read");
+        let Some(device) = read["device"].as_object() else {
+            continue;
+        };
+        let (bytes, device) = (read["bytes"].as_u64(), device["read_bytes"].as_u64());
+        assert!(
+            device >= bytes,
+            "{device:?} of {bytes:?} bytes came from the device"
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! From plan to report with no root, no device and no clock: the fake file system.
+
+use std::fs;
+
+use crate::harness::Desk;
+
+const COMPARE: [&str; 9] = [
+    "compare",
+    "fake",
+    "--study",
+    "./small.toml",
+    "--seed",
+    "7",
+    "--out",
+    "out",
+    "--json",
+];
+
+#[test]
+fn a_comparison_ends_with_a_pure_json_document_and_a_report() {
+    let desk = Desk::new();
+    let ended = desk.run(&COMPARE);
+    ended.expect_code(0);
+    let run: serde_json::Value = serde_json::from_str(&ended.out).expect("pure JSON");
+    assert_eq!(run["trials"].as_array().map(Vec::len), Some(2));
+    assert_eq!(run["plan"]["seed"], 7);
+    let reports: Vec<_> = fs::read_dir(desk.path("out"))
+        .expect("out")
+        .flatten()
+        .collect();
+    assert_eq!(reports.len(), 1);
+    let page = fs::read_to_string(reports[0].path()).expect("the report");
+    assert!(page.contains("</html>") && page.contains("random-read"));
+}
+
+#[test]
+fn the_table_and_the_path_of_the_report_are_printed() {
+    let desk = Desk::new();
+    let ended = desk.run(&COMPARE[..8]);
+    ended.expect_code(0);
+    assert!(ended.out.contains("strided-read"), "{}", ended.out);
+    let last = ended.out.lines().last().expect("lines");
+    let path = last
+        .strip_prefix("report: ")
+        .expect("the path is the last line");
+    assert!(desk.path(path).exists(), "{path}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_figures_and_another_seed_others() {
+    let desk = Desk::new();
+    let figures = |seed: &str| {
+        let mut arguments = COMPARE;
+        arguments[5] = seed;
+        let ended = desk.run(&arguments);
+        ended.expect_code(0);
+        let run: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+        run["trials"]
+            .as_array()
+            .expect("trials")
+            .iter()
+            .map(|t| t["phases"].clone())
+            .collect()
+    };
+    let first: Vec<_> = figures("7");
+    assert_eq!(first, figures("7"));
+    assert_ne!(first, figures("8"));
+}
+
+#[test]
+fn the_same_database_gives_the_same_report() {
+    let desk = Desk::new();
+    desk.run(&COMPARE).expect_code(0);
+    for folder in ["a", "b"] {
+        desk.run(&["report", "last", "--out", folder])
+            .expect_code(0);
+    }
+    let read = |folder: &str| {
+        let mut entries = fs::read_dir(desk.path(folder)).expect("a folder").flatten();
+        fs::read(entries.next().expect("a report").path()).expect("the report")
+    };
+    assert_eq!(read("a"), read("b"));
+}
+
+#[test]
+fn a_dry_run_prints_the_plan_and_leaves_no_trace() {
+    let desk = Desk::new();
+    let text = desk.run(&["compare", "fake", "--study", "./small.toml", "--dry-run"]);
+    text.expect_code(0);
+    assert!(text.out.contains("trials   2"), "{}", text.out);
+    let json = desk.run(&[
+        "compare",
+        "fake",
+        "--study",
+        "./small.toml",
+        "--dry-run",
+        "--json",
+    ]);
+    let plan: serde_json::Value = serde_json::from_str(&json.out).expect("pure JSON");
+    assert_eq!(plan["engine"], "null");
+    assert!(!desk.store().exists());
+}
+
+#[test]
+fn runs_are_listed_shown_and_exported() {
+    let desk = Desk::new();
+    desk.run(&COMPARE).expect_code(0);
+    let listed = desk.run(&["list", "--json"]);
+    let runs: serde_json::Value = serde_json::from_str(&listed.out).expect("pure JSON");
+    let name = runs[0]["run"].as_str().expect("a name").to_owned();
+    assert!(desk.run(&["list"]).out.contains(&name));
+    let shown = desk.run(&["show", &name[..17], "--all"]);
+    shown.expect_code(0);
+    assert!(shown.out.contains("random-write"));
+    let csv = desk.run(&["export", &name, "--format", "csv"]);
+    csv.expect_code(0);
+    let width = csv.out.lines().next().expect("a head").split(',').count();
+    assert!(width > 8 && csv.out.lines().count() > 100);
+    let json = desk.run(&["export", "--format", "json", "--output", "run.json"]);
+    json.expect_code(0);
+    assert!(json.out.is_empty());
+    let exported = fs::read_to_string(desk.path("run.json")).expect("the file");
+    let exported: serde_json::Value = serde_json::from_str(&exported).expect("pure JSON");
+    assert_eq!(exported, desk.last_run());
+}
+
+#[test]
+fn resuming_does_only_what_is_missing() {
+    let desk = Desk::new();
+    desk.run(&COMPARE).expect_code(0);
+    let before = desk.last_run();
+    let mut more = COMPARE[..8].to_vec();
+    more.extend(["--resume", "--repeats", "3"]);
+    desk.run(&more).expect_code(0);
+    let after = desk.last_run();
+    assert_eq!(before["run"], after["run"]);
+    assert_eq!(after["trials"].as_array().map(Vec::len), Some(3));
+    assert_eq!(before["trials"][0], after["trials"][0]);
+}
+
+#[test]
+fn resuming_with_another_seed_is_refused() {
+    let desk = Desk::new();
+    desk.run(&COMPARE).expect_code(0);
+    let mut other = COMPARE[..4].to_vec();
+    other.extend(["--resume", "--seed", "8"]);
+    desk.run(&other)
+        .expect_code(2)
+        .expect_error("has the seed 7", "--seed");
+}
+
+#[test]
+fn a_trial_is_a_process_with_json_in_and_json_lines_out() {
+    let desk = Desk::new();
+    let spec = r#"{"format":1,"trial":{"cell":0,"repeat":0},"subject":"fake",
+        "device":{"device":"fake"},"size_bytes":1048576,"cold":"remount","engine":"null",
+        "phases":[],"seed":1}"#;
+    let ended = desk.run_with_input(&["trial"], spec);
+    ended.expect_code(0);
+    let events: Vec<serde_json::Value> = ended
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(
+        events.first().map(|event| &event["event"]),
+        Some(&"hello".into())
+    );
+    assert_eq!(
+        events.last().map(|event| &event["event"]),
+        Some(&"end".into())
+    );
+    desk.run_with_input(&["trial"], "{")
+        .expect_code(2)
+        .expect_error("specification", "");
+}

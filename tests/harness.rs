@@ -1,0 +1,245 @@
+//! A desk for one test: its own home, store and folders, and the command to run there.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// The user without privileges that every Linux system has.
+const NOBODY: u32 = 65534;
+
+pub(crate) const SMALL_STUDY: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/fixtures/small.toml"
+);
+
+/// One test's own corner of the machine.
+pub(crate) struct Desk {
+    folder: TempDir,
+    program: PathBuf,
+    user: Option<u32>,
+}
+
+/// What a command left.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("fslab-test-")
+            .tempdir_in("/var/tmp")
+            .expect("a folder for the test");
+        for name in ["home", "images", "out"] {
+            fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        fs::copy(SMALL_STUDY, folder.path().join("small.toml")).expect("the study");
+        Self {
+            folder,
+            program: env!("CARGO_BIN_EXE_fslab").into(),
+            user: None,
+            path: None,
+        }
+    }
+
+    /// From now on, commands run as a user without privileges, to whom the desk belongs.
+    pub(crate) fn unprivileged(mut self) -> Self {
+        if !is_root() {
+            return self;
+        }
+        // The build folder may be closed to other users.
+        let program = self.folder.path().join("fslab");
+        fs::copy(&self.program, &program).expect("a copy of the program");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+        for name in ["", "home", "images", "out"] {
+            let path = self.folder.path().join(name);
+            std::os::unix::fs::chown(path, Some(NOBODY), None).expect("chown");
+        }
+        self.program = program;
+        self.user = Some(NOBODY);
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.path("home/.local/share/fslab/fslab.db")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .env_clear()
+            .env("HOME", self.path("home"))
+            .env(
+                "PATH",
+                self.path
+                    .as_deref()
+                    .unwrap_or("/usr/local/bin:/usr/bin:/bin"),
+            )
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    /// Runs `fslab ARGUMENTS` to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
+        Ended::from(
+            self.command(arguments)
+                .output()
+                .expect("the program starts"),
+        )
+    }
+
+    /// The same with text on standard input.
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &str) -> Ended {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut pipe = child.stdin.take().expect("a pipe");
+        pipe.write_all(input.as_bytes()).expect("the program reads");
+        drop(pipe);
+        Ended::from(child.wait_with_output().expect("the program ends"))
+    }
+
+    /// Starts `fslab ARGUMENTS` and lets it run.
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts")
+    }
+
+    /// The last run of the desk's store, as JSON.
+    pub(crate) fn last_run(&self) -> serde_json::Value {
+        let shown = self.run(&["show", "last", "--json"]);
+        shown.expect_code(0);
+        serde_json::from_str(&shown.out).expect("pure JSON")
+    }
+
+    /// Demands that nothing of the desk is mounted or attached, and that no image is left.
+    pub(crate) fn expect_nothing_left(&self) {
+        let folder = self
+            .folder
+            .path()
+            .to_str()
+            .expect("a path of text")
+            .to_owned();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
+        assert!(!mounts.contains(&folder), "still mounted: {mounts}");
+        assert_eq!(loops_below(&folder), Vec::<String>::new(), "still attached");
+        let images: Vec<_> = fs::read_dir(self.path("images"))
+            .expect("images")
+            .flatten()
+            .collect();
+        assert!(images.is_empty(), "left behind: {images:?}");
+        let leases = self.path("home/.local/state/fslab/leases");
+        if leases.exists() {
+            assert_eq!(
+                fs::read_dir(leases).expect("leases").count(),
+                0,
+                "leases are left"
+            );
+        }
+    }
+}
+
+/// Backing files of loop devices that lie below `folder`.
+fn loops_below(folder: &str) -> Vec<String> {
+    fs::read_dir("/sys/block")
+        .expect("sysfs")
+        .flatten()
+        .filter_map(|entry| fs::read_to_string(entry.path().join("loop/backing_file")).ok())
+        .filter(|file| file.starts_with(folder))
+        .collect()
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).expect("text"),
+            err: String::from_utf8(output.stderr).expect("text"),
+        }
+    }
+}
+
+impl Ended {
+    /// Demands an exit code.
+    #[track_caller]
+    pub(crate) fn expect_code(&self, code: i32) -> &Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout: {}\nstderr: {}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// Demands exactly one error that says `what`, and a hint that says `hint`.
+    #[track_caller]
+    pub(crate) fn expect_error(&self, what: &str, hint: &str) -> &Self {
+        assert_eq!(
+            self.err.matches("error:").count(),
+            1,
+            "one error: {}",
+            self.err
+        );
+        assert!(self.err.contains(what), "no '{what}' in: {}", self.err);
+        let advice = self
+            .err
+            .split_once("hint:")
+            .map_or("", |(_, advice)| advice);
+        assert!(advice.contains(hint), "no hint '{hint}' in: {}", self.err);
+        self
+    }
+}
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Whether this machine can run the tests that format and mount; says why where it cannot.
+pub(crate) fn can_mount(test: &str, programs: &[&str]) -> bool {
+    let missing = |program: &&&str| {
+        !["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
+            .iter()
+            .any(|folder| Path::new(folder).join(program).exists())
+    };
+    let reason = if !is_root() {
+        "it needs root".to_owned()
+    } else if !Path::new("/dev/loop-control").exists() {
+        "this machine has no loop devices".to_owned()
+    } else if let Some(program) = programs.iter().find(missing) {
+        format!("{program} is not installed")
+    } else {
+        return true;
+    };
+    skip(test, &reason);
+    false
+}
+
+/// Says, past the test runner's capture, that a test did not run.
+pub(crate) fn skip(test: &str, reason: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "skipped: {test}: {reason}");
+}

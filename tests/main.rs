@@ -1,0 +1,12 @@
+//! The integration tests: one binary over the built command, as a user would run it.
+//!
+//! Tests that format and mount run where root and loop devices are there, and say why where not.
+
+mod bad_input;
+mod bad_machine;
+mod block_venue;
+mod directory_venue;
+mod fake_path;
+mod harness;
+mod interruption;
+mod loop_venue;

@@ -1,0 +1,143 @@
+//! The one check, at the desk and in CI: every step with its time, up to the first that fails.
+
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// One step of the gate: a cargo command.
+struct Step {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    environment: &'static [(&'static str, &'static str)],
+    needs: Option<Need>,
+}
+
+/// What not every machine has; where it is missing, the gate says so and goes on.
+struct Need {
+    /// A cargo command that succeeds where it is there.
+    probe: &'static [&'static str],
+    /// What to say where it is not.
+    otherwise: &'static str,
+}
+
+const fn step(name: &'static str, arguments: &'static [&'static str]) -> Step {
+    Step {
+        name,
+        arguments,
+        environment: &[],
+        needs: None,
+    }
+}
+
+/// Quick ones first: what fails, fails soon.
+const STEPS: &[Step] = &[
+    step("fmt", &["fmt", "--all", "--check"]),
+    step(
+        "tidy",
+        &["run", "--quiet", "--package", "xtask", "--", "tidy"],
+    ),
+    step(
+        "clippy",
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+    ),
+    Step {
+        environment: &[("RUSTDOCFLAGS", "-D warnings")],
+        ..step("doc", &["doc", "--workspace", "--no-deps"])
+    },
+    step("test", &["test", "--workspace"]),
+    Step {
+        needs: Some(Need {
+            probe: &["deny", "--version"],
+            otherwise: "cargo-deny is not installed",
+        }),
+        ..step("deny", &["deny", "check", "bans", "licenses", "sources"])
+    },
+    Step {
+        needs: Some(Need {
+            probe: &["deny", "fetch", "db"],
+            otherwise: "the database of advisories cannot be fetched",
+        }),
+        ..step("advisories", &["deny", "check", "advisories"])
+    },
+];
+
+/// Runs the gate over the workspace in `root`.
+pub(crate) fn run(root: &Path) -> ExitCode {
+    let began = Instant::now();
+    for step in STEPS {
+        if let Some(need) = step.needs.as_ref().filter(|need| !is_met(need, root)) {
+            println!("gate: {} NOT RUN: {}", step.name, need.otherwise);
+            continue;
+        }
+        println!("gate: {} ...", step.name);
+        let step_began = Instant::now();
+        let result = passes(step, root);
+        let took_s = step_began.elapsed().as_secs_f64();
+        if let Err(why) = result {
+            println!("gate: {} FAILED after {took_s:.1} s: {why}", step.name);
+            return ExitCode::FAILURE;
+        }
+        println!("gate: {} passed in {took_s:.1} s", step.name);
+    }
+    println!("gate: passed in {:.1} s", began.elapsed().as_secs_f64());
+    ExitCode::SUCCESS
+}
+
+fn passes(step: &Step, root: &Path) -> Result<(), String> {
+    let status = cargo(root)
+        .args(step.arguments)
+        .envs(step.environment.iter().copied())
+        .status()
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(status.to_string())
+    }
+}
+
+fn is_met(need: &Need, root: &Path) -> bool {
+    cargo(root)
+        .args(need.probe)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_passes_or_fails_as_its_command_does() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(passes(&step("good", &["--version"]), here), Ok(()));
+        let failed = passes(&step("bad", &["no-such-command"]), here);
+        assert!(failed.is_err_and(|why| why.contains("exit status")));
+    }
+
+    #[test]
+    fn a_need_is_met_where_its_probe_succeeds() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let need = |probe| Need {
+            probe,
+            otherwise: "it is missing",
+        };
+        assert!(is_met(&need(&["--version"]), here));
+        assert!(!is_met(&need(&["no-such-command"]), here));
+    }
+}

@@ -1,0 +1,15 @@
+//! What no compiler checks, one file for each concern. A check takes the tree and returns findings;
+//! its tests prove on a small tree that it can fail.
+
+mod banned;
+mod checks;
+mod dead_files;
+mod finding;
+mod headers;
+mod layers;
+mod ownership;
+mod rust_text;
+mod sizes;
+mod tree;
+
+pub(crate) use checks::run;

@@ -1,0 +1,105 @@
+//! How long a file and a line may be. The length of a function is clippy's matter.
+
+use super::finding::Finding;
+use super::rust_text::RustText;
+use super::tree::{File, Tree};
+
+/// Lines of a file, without its tests.
+const FILE_LINES_MAX: usize = 600;
+/// Columns of a line.
+const LINE_COLUMNS_MAX: usize = 100;
+/// Marks of code that may stand beside a string on a line that is otherwise nothing but the string.
+const MARKS_BESIDE_STRING_MAX: usize = 6;
+
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    tree.rust()
+        .flat_map(|(file, rust)| {
+            let long_lines = long_lines(file, rust);
+            long_file(file, rust).into_iter().chain(long_lines)
+        })
+        .collect()
+}
+
+fn long_file(file: &File, rust: &RustText) -> Option<Finding> {
+    let lines = file.text.lines().count();
+    let tests = rust
+        .test_module()
+        .map_or(0, |(first, last)| last - first + 1);
+    let counted = lines - tests.min(lines);
+    (counted > FILE_LINES_MAX).then(|| Finding {
+        file: file.path.clone(),
+        line: 1,
+        rule: "file-size",
+        message: format!("{counted} lines without tests, and {FILE_LINES_MAX} are the limit"),
+        hint: "split it where its header names two things",
+    })
+}
+
+fn long_lines(file: &File, rust: &RustText) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        let columns = line.chars().count();
+        if columns > LINE_COLUMNS_MAX && !cannot_be_broken(line, rust, index) {
+            findings.push(Finding {
+                file: file.path.clone(),
+                line: index + 1,
+                rule: "line-length",
+                message: format!("{columns} columns, and {LINE_COLUMNS_MAX} are the limit"),
+                hint: "break the line; a long string may stand on a line of its own",
+            });
+        }
+    }
+    findings
+}
+
+/// Whether the line holds an address, or hardly more than a part of a string.
+fn cannot_be_broken(line: &str, rust: &RustText, index: usize) -> bool {
+    let marks = |view: &[String]| {
+        let line = view.get(index).map(String::as_str).unwrap_or_default();
+        line.chars().filter(|c| !c.is_whitespace()).count()
+    };
+    line.contains("://") || marks(&rust.code) + marks(&rust.comments) <= MARKS_BESIDE_STRING_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &str) -> Vec<(&'static str, usize)> {
+        let findings = check(&Tree::of(&[("crates/a/src/a.rs", text)]));
+        findings
+            .iter()
+            .map(|finding| (finding.rule, finding.line))
+            .collect()
+    }
+
+    #[test]
+    fn a_file_over_the_limit_is_found_and_its_tests_do_not_count() {
+        let code = "fn a() {}\n".repeat(FILE_LINES_MAX);
+        let tests = format!(
+            "#[cfg(test)]\nmod tests {{\n{}}}\n",
+            "fn t() {}\n".repeat(50)
+        );
+        assert!(rules(&format!("{code}{tests}")).is_empty());
+        assert_eq!(
+            rules(&format!("{code}fn b() {{}}\n{tests}")),
+            [("file-size", 1)]
+        );
+    }
+
+    #[test]
+    fn a_long_line_of_code_or_comment_is_found() {
+        let code = format!("//! A.\nlet {} = 1;", "a".repeat(100));
+        assert_eq!(rules(&code), [("line-length", 2)]);
+        let comment = format!("//! {}", "word ".repeat(30));
+        assert_eq!(rules(&comment), [("line-length", 1)]);
+    }
+
+    #[test]
+    fn a_long_string_on_its_own_line_and_an_address_are_let_pass() {
+        let string = format!("f(\n    \"{}\",\n);", "word ".repeat(30));
+        assert!(rules(&string).is_empty());
+        let address = format!("// see https://example.org/{}", "a".repeat(100));
+        assert!(rules(&address).is_empty());
+    }
+}
