@@ -45,7 +45,6 @@ impl Desk {
             folder,
             program: env!("CARGO_BIN_EXE_fslab").into(),
             user: None,
-            path: None,
         }
     }
 
@@ -81,12 +80,7 @@ impl Desk {
             .args(arguments)
             .env_clear()
             .env("HOME", self.path("home"))
-            .env(
-                "PATH",
-                self.path
-                    .as_deref()
-                    .unwrap_or("/usr/local/bin:/usr/bin:/bin"),
-            )
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .current_dir(self.folder.path())
             .stdin(Stdio::null());
         if let Some(user) = self.user {

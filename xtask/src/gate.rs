@@ -78,7 +78,7 @@ pub(crate) fn run(root: &Path) -> ExitCode {
         }
         println!("gate: {} ...", step.name);
         let step_began = Instant::now();
-        let result = passes(step, root);
+        let result = passes(command(step, root));
         let took_s = step_began.elapsed().as_secs_f64();
         if let Err(why) = result {
             println!("gate: {} FAILED after {took_s:.1} s: {why}", step.name);
@@ -90,16 +90,19 @@ pub(crate) fn run(root: &Path) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn passes(step: &Step, root: &Path) -> Result<(), String> {
-    let status = cargo(root)
+fn command(step: &Step, root: &Path) -> Command {
+    let mut command = cargo(root);
+    command
         .args(step.arguments)
-        .envs(step.environment.iter().copied())
-        .status()
-        .map_err(|error| format!("cannot start cargo: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(status.to_string())
+        .envs(step.environment.iter().copied());
+    command
+}
+
+fn passes(mut command: Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(status.to_string()),
+        Err(error) => Err(format!("cannot start cargo: {error}")),
     }
 }
 
@@ -124,10 +127,13 @@ mod tests {
 
     #[test]
     fn a_step_passes_or_fails_as_its_command_does() {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert_eq!(passes(&step("good", &["--version"]), here), Ok(()));
-        let failed = passes(&step("bad", &["no-such-command"]), here);
-        assert!(failed.is_err_and(|why| why.contains("exit status")));
+        let result = |arguments| {
+            let mut command = command(&step("a", arguments), Path::new("."));
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            passes(command)
+        };
+        assert_eq!(result(&["--version"]), Ok(()));
+        assert!(result(&["no-such-command"]).is_err_and(|why| why.contains("exit status")));
     }
 
     #[test]

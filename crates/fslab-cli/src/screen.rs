@@ -3,8 +3,9 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{Attribute, Cell, CellAlignment, Color, ContentArrangement};
+use comfy_table::{
+    Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle,
+};
 use fslab_report::{Align, Table, TableCell, Tone};
 use owo_colors::{OwoColorize, Stream};
 
@@ -57,11 +58,16 @@ pub(crate) fn print_error(error: &CommandError) {
     debug_assert!(error.exit != Exit::Done, "an error that ends well");
 }
 
+/// A line below the heads and one below the table: rows are told apart by being rows.
+const LINES: TableStyle = TableStyle::new()
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
+
 /// A table for the terminal.
 pub(crate) fn render(table: &Table) -> String {
     let mut screen = comfy_table::Table::new();
     screen
-        .load_style(UTF8_HORIZONTAL_ONLY)
+        .load_style(LINES)
         .set_content_arrangement(ContentArrangement::Dynamic);
     if screen.width().is_none() {
         screen.set_width(120);

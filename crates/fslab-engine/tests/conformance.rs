@@ -12,9 +12,14 @@ use fslab_model::FailureKind;
 use tempfile::TempDir;
 
 /// Engines that keep what is written.
-const KEEPING: &[EngineKind] = &[EngineKind::Psync];
+const KEEPING: &[EngineKind] = &[
+    EngineKind::Psync,
+    EngineKind::Uring,
+    EngineKind::Mmap,
+    EngineKind::Stdio,
+];
 /// Every engine.
-const ALL: &[EngineKind] = &[EngineKind::Psync, EngineKind::Null];
+const ALL: &[EngineKind] = EngineKind::ALL;
 
 const FILE_BYTES: u64 = 1_000_000;
 
@@ -329,6 +334,13 @@ fn an_open_loop_keeps_its_rate_and_a_time_limit_its_time() {
             measured.elapsed_ns >= 19_900_000,
             "{engine}: {}",
             measured.elapsed_ns
+        );
+        let median_ns = measured
+            .latency("read")
+            .and_then(|histogram| histogram.percentile_ns(50.0));
+        assert!(
+            median_ns.is_some_and(|ns| ns < 1_000_000),
+            "{engine}: cached reads were left waiting for {median_ns:?} ns"
         );
         let timed = DataJob {
             amount: Amount::TimeNs(20_000_000),

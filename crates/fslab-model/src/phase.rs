@@ -65,6 +65,17 @@ pub struct TimeSeries {
     pub bytes: Vec<u64>,
 }
 
+/// Operations that accompany those of a phase and are no part of its latency.
+const COMPANIONS: &[&str] = &[
+    "fsync",
+    "fdatasync",
+    "sync-file-range",
+    "msync",
+    "syncfs",
+    "fsync-directory",
+    "list",
+];
+
 /// Processor use of the trial's process and its threads, from getrusage(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuUse {
@@ -198,18 +209,28 @@ impl PhaseRecord {
         }
     }
 
-    /// All latencies of the phase in one histogram; `None` where none was recorded.
+    /// The latencies that the phase is known by, in one histogram; `None` where none was recorded.
     ///
-    /// A closing fsync is a kind of its own and stays out unless the phase consists of fsyncs.
+    /// Syncs and listings that merely accompany the operations, such as a closing fsync, stay out.
+    /// Where every operation is made durable, the sync is what one waits for: then its latencies
+    /// alone are taken.
     #[must_use]
     pub fn latency(&self) -> Option<LatencyHistogram> {
-        let mut merged = LatencyHistogram::new();
-        let closing =
-            |latency: &&OperationLatency| self.latencies.len() == 1 || latency.operation != "fsync";
-        for latency in self.latencies.iter().filter(closing) {
-            merged.merge(&latency.histogram);
-        }
-        (merged.count() > 0).then_some(merged)
+        let merged = |accompanying: bool| {
+            let mut merged = LatencyHistogram::new();
+            self.latencies
+                .iter()
+                .filter(|it| COMPANIONS.contains(&it.operation.as_str()) == accompanying)
+                .for_each(|it| merged.merge(&it.histogram));
+            merged
+        };
+        let (operations, companions) = (merged(false), merged(true));
+        let known_by = if companions.count() >= operations.count() {
+            companions
+        } else {
+            operations
+        };
+        (known_by.count() > 0).then_some(known_by)
     }
 
     /// Device bytes over application bytes, on the phase's own side of the device.

@@ -13,6 +13,12 @@ use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, Standing};
 
 /// Wins that are told one by one; the table has them all.
 const WINS_MAX: usize = 5;
+/// Subjects whose places behind are told.
+const TRAILERS_MAX: usize = 3;
+/// Groups of ties that are told.
+const TIES_MAX: usize = 4;
+/// Subjects that are named in a list; the others are counted.
+const NAMES_MAX: usize = 5;
 
 /// What a sentence does in the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,8 +167,10 @@ impl Teller<'_> {
             return sentence(kind, "No trial of this run has a record yet.".to_owned());
         }
         let mut text = if done == planned {
-            let all = if done == 1 { "The only" } else { "All" };
-            format!("{all} {} ran to the end", count(done, "trial"))
+            match done {
+                1 => "The only trial ran to the end".to_owned(),
+                _ => format!("All {} ran to the end", count(done, "trial")),
+            }
         } else {
             format!("{done} of {} ran to the end", count(planned, "trial"))
         };
@@ -273,7 +281,7 @@ impl Teller<'_> {
 
     /// Who is behind in phases that nobody wins: the wins do not tell of those.
     fn trailers(&self) -> Vec<Sentence> {
-        (0..self.names.len())
+        let mut told: Vec<(f64, Sentence)> = (0..self.names.len())
             .filter_map(|subject| {
                 let mut behind: Vec<(&PhaseAnalysis, usize, Estimate)> = self
                     .compared()
@@ -291,8 +299,13 @@ impl Teller<'_> {
                     phase(worst.name),
                     times(*speed, &self.names[*best])
                 );
-                Some(sentence(SentenceKind::Claim, text))
+                Some((speed.value, sentence(SentenceKind::Claim, text)))
             })
+            .collect();
+        told.sort_by(|a, b| a.0.total_cmp(&b.0));
+        told.into_iter()
+            .take(TRAILERS_MAX)
+            .map(|(_, sentence)| sentence)
             .collect()
     }
 
@@ -308,7 +321,7 @@ impl Teller<'_> {
         let (winner, second, speed) = win;
         let rate = comparison.entries[winner].median()?;
         let text = format!(
-            "Until the data of {} is durable (sync and unmount counted), {} is {}, at {}.",
+            "Until the data of {} is durable, sync and unmount counted, {} is {}, at {}.",
             phase(of.name),
             self.names[winner],
             times(speed, &self.names[second]),
@@ -329,8 +342,11 @@ impl Teller<'_> {
                     .push(phase(of.name));
             }
         }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_by_key(|(_, phases)| std::cmp::Reverse(phases.len()));
         groups
             .iter()
+            .take(TIES_MAX)
             .map(|((tied, apart), phases)| {
                 let text = format!("{} {apart} in {}.", self.names_of(tied), list(phases));
                 sentence(SentenceKind::Tie, text)
@@ -379,7 +395,19 @@ impl Teller<'_> {
     }
 
     fn names_of(&self, subjects: &[usize]) -> String {
-        let names: Vec<String> = subjects.iter().map(|s| self.names[*s].clone()).collect();
+        let named = if subjects.len() > NAMES_MAX {
+            NAMES_MAX - 1
+        } else {
+            NAMES_MAX
+        };
+        let names = subjects
+            .iter()
+            .take(named)
+            .map(|subject| self.names[*subject].clone());
+        let mut names: Vec<String> = names.collect();
+        if subjects.len() > named {
+            names.push(format!("{} others", subjects.len() - named));
+        }
         list(&names)
     }
 }

@@ -198,6 +198,12 @@ impl AsFd for DataFile {
     }
 }
 
+impl From<DataFile> for OwnedFd {
+    fn from(file: DataFile) -> Self {
+        file.0
+    }
+}
+
 impl From<OwnedFd> for DataFile {
     fn from(descriptor: OwnedFd) -> Self {
         Self(descriptor)

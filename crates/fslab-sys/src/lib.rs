@@ -12,12 +12,15 @@ mod cpu_use;
 mod data_file;
 mod kernel_log;
 mod loop_device;
+mod mapping;
 mod mounting;
 mod names;
 mod page_buffer;
 mod process;
 mod residency;
+mod ring;
 mod space;
+mod stream;
 
 pub use block_device::{BlockCounters, DeviceNumber, InUse};
 pub use clock::{monotonic_ns, sleep_until_ns};
@@ -25,6 +28,7 @@ pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use kernel_log::KernelLog;
 pub use loop_device::{LoopDevice, detach_loop_of, loop_devices_of};
+pub use mapping::Mapping;
 pub use mounting::{
     MountEntry, MountFlags, drop_caches, mount, mounts, sync_file_system, unmount, unmount_lazily,
 };
@@ -35,4 +39,6 @@ pub use process::{
     signal_name, terminate_with_parent,
 };
 pub use residency::resident_pages;
-pub use space::{available_bytes, create_allocated};
+pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
+pub use space::{available_bytes, create_written};
+pub use stream::{Stream, StreamUse};

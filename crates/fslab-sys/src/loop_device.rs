@@ -61,7 +61,8 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// Attaches `image` to a free loop device with direct I/O and `block_bytes` logical blocks.
+    /// Attaches `image` to a free loop device with direct I/O, `block_bytes` logical blocks and no
+    /// discard.
     ///
     /// # Errors
     /// The error of the failing call; `Unsupported` where the kernel accepted the device but not
@@ -80,6 +81,7 @@ impl LoopDevice {
                 Ok(()) => {
                     let device = Self { file, path, number };
                     device.demand_direct_io()?;
+                    device.refuse_discards()?;
                     return Ok(device);
                 }
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
@@ -106,6 +108,15 @@ impl LoopDevice {
             io::ErrorKind::Unsupported,
             "the file system below the image refuses direct I/O",
         ))
+    }
+
+    /// A discard would punch holes into the image, and the writes after it would measure how the
+    /// host fills holes. So the device has no discard, like a hard disk.
+    fn refuse_discards(&self) -> io::Result<()> {
+        std::fs::write(
+            format!("/sys/block/loop{}/queue/discard_max_bytes", self.number),
+            "0\n",
+        )
     }
 
     /// Detaches the device and waits until the kernel has let go of the image.

@@ -2,9 +2,17 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, OFlags};
+
+use crate::PageBuffer;
+
+/// Written at once; a multiple of every block size.
+const FILL_BYTES: usize = 4 << 20;
+/// Any number but 0.
+const FILL_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Bytes that an unprivileged process may still write to the file system of `path`.
 ///
@@ -15,24 +23,49 @@ pub fn available_bytes(path: &Path) -> io::Result<u64> {
     Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 
-/// Creates `path` with `bytes` of room that the file system has set aside.
+/// Creates `path` with `bytes` of room, every block of it allocated and written.
+///
+/// Merely allocated extents are "unwritten" to most file systems: the first write to each costs
+/// the host a change of its own metadata, and a trial would measure that. The content is noise, as
+/// on a disk that was used before.
 ///
 /// # Errors
-/// `AlreadyExists`, `StorageFull`, `Unsupported` where the file system has no fallocate(2), and
-/// others of open(2). Nothing is left behind.
-pub fn create_allocated(path: &Path, bytes: u64) -> io::Result<File> {
+/// `AlreadyExists`, `StorageFull`, `Unsupported` where the file system has no fallocate(2) or no
+/// direct I/O, and others of open(2) and write(2). Nothing is left behind.
+pub fn create_written(path: &Path, bytes: u64) -> io::Result<()> {
     let file = File::options()
-        .read(true)
         .write(true)
         .create_new(true)
+        .custom_flags(OFlags::DIRECT.bits().cast_signed())
         .open(path)?;
-    match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
-        Ok(()) => Ok(file),
-        Err(errno) => {
-            let _ = std::fs::remove_file(path);
-            Err(errno.into())
-        }
+    let written = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)
+        .map_err(io::Error::from)
+        .and_then(|()| fill(&file, bytes));
+    if written.is_err() {
+        let _ = std::fs::remove_file(path);
     }
+    written
+}
+
+fn fill(file: &File, bytes: u64) -> io::Result<()> {
+    let mut noise = PageBuffer::zeroed(FILL_BYTES);
+    let mut state = FILL_SEED;
+    for word in noise.as_chunks_mut::<8>().0 {
+        // Marsaglia's xorshift64: good enough for what nobody reads.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        *word = state.to_le_bytes();
+    }
+    let mut offset = 0;
+    while offset < bytes {
+        let length = noise
+            .len()
+            .min(usize::try_from(bytes - offset).unwrap_or(usize::MAX));
+        file.write_all_at(&noise[..length], offset)?;
+        offset += length as u64;
+    }
+    file.sync_all()
 }
 
 #[cfg(test)]
@@ -42,7 +75,7 @@ mod tests {
     #[test]
     fn a_file_larger_than_the_disk_is_refused_and_not_left() {
         let path = std::env::temp_dir().join(format!("fslab-space-{}", std::process::id()));
-        let error = create_allocated(&path, 1 << 60).expect_err("an exbibyte");
+        let error = create_written(&path, 1 << 60).expect_err("an exbibyte");
         assert!(
             matches!(
                 error.raw_os_error(),
@@ -51,5 +84,19 @@ mod tests {
             "{error}"
         );
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_written_file_has_its_size_and_no_hole() {
+        let path = std::env::temp_dir().join(format!("fslab-written-{}", std::process::id()));
+        match create_written(&path, 5 << 20) {
+            // tmpfs and others without direct I/O.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
+            result => result.expect("five mebibytes"),
+        }
+        let metadata = std::fs::metadata(&path).expect("it is there");
+        std::fs::remove_file(&path).expect("it goes");
+        assert_eq!(metadata.len(), 5 << 20);
+        assert!(std::os::unix::fs::MetadataExt::blocks(&metadata) * 512 >= 5 << 20);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::finding::Finding;
 use super::rust_text::words;
-use super::tree::{File, Tree};
+use super::tree::{File, Tree, join};
 
 /// Size of a tracked file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -126,21 +126,6 @@ fn declared_module(code: &str) -> Option<&str> {
 
 fn path_attribute(line: &str) -> Option<&str> {
     line.strip_prefix("#[path = \"")?.strip_suffix("\"]")
-}
-
-/// `folder/path`, with `.` and `..` resolved.
-fn join(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            name => parts.push(name),
-        }
-    }
-    parts.join("/")
 }
 
 fn unlinked_documents(tree: &Tree) -> Vec<Finding> {

@@ -5,16 +5,17 @@
 //! ```text
 //!     2  fslab-store  what it owns        the crate, in that layer; it may use lower layers only
 //!     never  fslab-store  fslab-report    neither reaches the other, by whatever way
-//!     only   rusqlite  fslab-store        of our crates, only these use that crate of others'
+//!     only   rusqlite  fslab-store        of our crates, only these use that crate of others';
+//!                                         tests are free to
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use cargo_metadata::MetadataCommand;
+use cargo_metadata::{Dependency, DependencyKind, MetadataCommand};
 
 use super::finding::Finding;
-use super::tree::Tree;
+use super::tree::{Tree, join};
 
 const TABLE: &str = "ARCHITECTURE.md";
 const FENCE: &str = "```layers";
@@ -27,6 +28,8 @@ pub(crate) struct Crate {
     pub(crate) manifest: String,
     /// The crates that it uses, for itself, its build and its tests.
     pub(crate) uses: BTreeSet<String>,
+    /// Those of them that it does not use for its tests alone.
+    pub(crate) ships: BTreeSet<String>,
 }
 
 /// What cargo knows.
@@ -47,22 +50,23 @@ impl Workspace {
             .map_err(|error| format!("cannot ask cargo about the workspace: {error}"))?;
         let base = metadata.workspace_root.clone();
         let below = |path: &cargo_metadata::camino::Utf8Path| {
-            path.strip_prefix(&base).unwrap_or(path).to_string()
+            join("", path.strip_prefix(&base).unwrap_or(path).as_str())
         };
         let mut workspace = Self {
             crates: Vec::new(),
             roots: Vec::new(),
         };
         for package in &metadata.packages {
-            let uses = package
-                .dependencies
-                .iter()
-                .map(|used| used.name.clone())
-                .collect();
+            let used = package.dependencies.iter();
+            let for_more_than_tests = |used: &&Dependency| used.kind != DependencyKind::Development;
             workspace.crates.push(Crate {
                 name: package.name.to_string(),
                 manifest: below(&package.manifest_path),
-                uses,
+                uses: used.clone().map(|used| used.name.clone()).collect(),
+                ships: used
+                    .filter(for_more_than_tests)
+                    .map(|used| used.name.clone())
+                    .collect(),
             });
             workspace
                 .roots
@@ -249,7 +253,7 @@ fn reaches(from: &str, to: &str, workspace: &Workspace) -> bool {
 
 fn only(row: &Row, workspace: &Workspace) -> Vec<Finding> {
     let (theirs, owners) = (row.words[1], &row.words[2..]);
-    let stray = |user: &&Crate| user.uses.contains(theirs) && !owners.contains(&&*user.name);
+    let stray = |user: &&Crate| user.ships.contains(theirs) && !owners.contains(&&*user.name);
     workspace
         .crates
         .iter()
@@ -269,11 +273,21 @@ fn only(row: &Row, workspace: &Workspace) -> Vec<Finding> {
 mod tests {
     use super::*;
 
+    /// Crates, each with the names of those that it uses; `dev:` stands before one for tests.
     fn workspace(crates: &[(&str, &[&str])]) -> Workspace {
         let one = |(name, uses): &(&str, &[&str])| Crate {
             name: (*name).to_owned(),
             manifest: format!("crates/{name}/Cargo.toml"),
-            uses: uses.iter().copied().map(str::to_owned).collect(),
+            uses: uses
+                .iter()
+                .map(|used| used.trim_start_matches("dev:").to_owned())
+                .collect(),
+            ships: uses
+                .iter()
+                .filter(|used| !used.starts_with("dev:"))
+                .copied()
+                .map(str::to_owned)
+                .collect(),
         };
         Workspace {
             crates: crates.iter().map(one).collect(),
@@ -305,7 +319,7 @@ mod tests {
             ("run", &[]),
             ("store", &["report"]),
             ("report", &[]),
-            ("model", &["run"]),
+            ("model", &["dev:run"]),
         ];
         assert_eq!(
             messages(table, bad),
@@ -343,6 +357,9 @@ mod tests {
     #[test]
     fn a_crate_of_others_with_an_owner_is_found_elsewhere() {
         let table = "0 store\n0 cli\nonly rusqlite store";
+        let tests_only: &[(&str, &[&str])] =
+            &[("store", &["rusqlite"]), ("cli", &["dev:rusqlite"])];
+        assert!(messages(table, tests_only).is_empty());
         let crates: &[(&str, &[&str])] = &[("store", &["rusqlite"]), ("cli", &["rusqlite"])];
         assert_eq!(
             messages(table, crates),

@@ -115,6 +115,21 @@ impl Tree {
     }
 }
 
+/// `folder/path`, with `.` and `..` resolved.
+pub(crate) fn join(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,5 +156,11 @@ mod tests {
     fn a_file_that_is_not_text_has_a_size_and_no_text() {
         let file = File::new("a.bin", vec![0xff, 0xfe, 0x00]);
         assert_eq!((file.bytes, file.text.as_str()), (3, ""));
+    }
+
+    #[test]
+    fn paths_are_joined_and_their_dots_resolved() {
+        assert_eq!(join("a/b", "../c/./d.rs"), "a/c/d.rs");
+        assert_eq!(join("", "crates/x/../../tests/main.rs"), "tests/main.rs");
     }
 }

@@ -24,14 +24,18 @@ impl Budget {
         }
     }
 
+    /// Whether anything is left at `now_ns`.
+    #[inline]
+    pub(crate) fn has_more(&self, now_ns: u64) -> bool {
+        self.operations > 0 && now_ns < self.deadline_ns
+    }
+
     /// Whether an operation may begin at `now_ns`; if so, it is taken from the budget.
     #[inline]
     pub(crate) fn take(&mut self, now_ns: u64) -> bool {
-        if self.operations == 0 || now_ns >= self.deadline_ns {
-            return false;
-        }
-        self.operations -= 1;
-        true
+        let may = self.has_more(now_ns);
+        self.operations -= u64::from(may);
+        may
     }
 }
 

@@ -25,6 +25,28 @@ pub(crate) fn prepare_files(context: &RunContext, job: &DataJob) -> Result<(), E
     Ok(())
 }
 
+/// Sees to it that the files are as long as a mapping must be: those that are written are
+/// extended by a hole, those that are only read must be long enough.
+pub(crate) fn lengthen_file(
+    path: &Path,
+    job: &DataJob,
+    file: &DataFile,
+) -> Result<(), EngineError> {
+    let end = job.offset_bytes + job.file_bytes;
+    let length = file
+        .length()
+        .map_err(|e| EngineError::io("stat", path, e))?;
+    if length >= end {
+        return Ok(());
+    }
+    if !job.writes() {
+        let short = std::io::ErrorKind::UnexpectedEof.into();
+        return Err(EngineError::io("read", path, short));
+    }
+    file.set_length(end)
+        .map_err(|e| EngineError::io("truncate", path, e))
+}
+
 fn prepare_file(path: &Path, job: &DataJob) -> Result<(), EngineError> {
     let reserves = job.preparation != Preparation::None;
     if job.open == OpenMode::Existing && !reserves {
@@ -57,10 +79,15 @@ fn prepare_file(path: &Path, job: &DataJob) -> Result<(), EngineError> {
     file.close().map_err(|e| EngineError::io("close", path, e))
 }
 
-/// Opens the existing file at `path` with the flags of `job`, and gives the kernel its hint.
-pub(crate) fn open_data_file(path: &Path, job: &DataJob) -> Result<DataFile, EngineError> {
+/// Opens the existing file at `path` with the flags of `job`, and gives the kernel its hint. With
+/// `for_mapping` the file is readable even where it is only written, as a mapping demands.
+pub(crate) fn open_data_file(
+    path: &Path,
+    job: &DataJob,
+    for_mapping: bool,
+) -> Result<DataFile, EngineError> {
     let options = DataFileOptions {
-        read: job.reads(),
+        read: job.reads() || for_mapping,
         write: job.writes(),
         direct: job.direct,
         sync: match job.open_sync {

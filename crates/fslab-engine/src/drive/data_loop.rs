@@ -24,6 +24,10 @@ pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
     let start_ns = clock.now_ns();
     let budget = worker.budget(start_ns);
     let mut end_ns = issue(&mut worker, &mut target, clock, crew, budget, start_ns)?;
+    if T::BUFFERS {
+        target.flush().map_err(|e| worker.failure("write", e))?;
+        end_ns = clock.now_ns();
+    }
     if let Some((call, slot)) = worker.closing {
         end_ns = sync(&mut worker, &mut target, clock, call, slot)?;
     }

@@ -11,14 +11,16 @@ mod names_loop;
 mod names_worker;
 mod pacer;
 mod paths;
+mod queue_loop;
 mod target;
 mod threads;
 
-pub(crate) use data_files::{absolute, open_data_file, prepare_files};
+pub(crate) use data_files::{absolute, lengthen_file, open_data_file, prepare_files};
 pub(crate) use data_loop::run_data_loop;
 pub(crate) use data_worker::DataWorker;
 pub(crate) use names_loop::run_names_loop;
 pub(crate) use names_worker::NamesWorker;
 pub(crate) use paths::{PathWriter, file_number};
+pub(crate) use queue_loop::run_queue_loop;
 pub(crate) use target::{DataTarget, NamesTarget, Task};
 pub(crate) use threads::run_threads;

@@ -32,23 +32,33 @@ impl Pacer {
         }
     }
 
+    /// When the next operation is due; `None` in a closed loop: at once.
+    #[inline]
+    pub(crate) fn due_ns(&self) -> Option<u64> {
+        match self.pace {
+            Pace::AsFastAsPossible => None,
+            Pace::Fixed { .. } | Pace::Poisson { .. } => Some(self.start_ns + self.next_ns as u64),
+        }
+    }
+
+    /// The next operation was issued.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        match self.pace {
+            Pace::AsFastAsPossible => {}
+            Pace::Fixed { per_second } => self.next_ns += 1e9 / per_second,
+            Pace::Poisson { per_second } => self.next_ns += self.exponential(per_second),
+        }
+    }
+
     /// When the next operation starts: now in a closed loop; else when it is due, which is waited
     /// for, and which is in the past for one that is late.
     #[inline]
     pub(crate) fn start<C: Clock>(&mut self, clock: &C) -> u64 {
-        match self.pace {
-            Pace::AsFastAsPossible => clock.now_ns(),
-            Pace::Fixed { per_second } => self.due(clock, 1e9 / per_second),
-            Pace::Poisson { per_second } => {
-                let distance_ns = self.exponential(per_second);
-                self.due(clock, distance_ns)
-            }
-        }
-    }
-
-    fn due<C: Clock>(&mut self, clock: &C, distance_ns: f64) -> u64 {
-        let due_ns = self.start_ns + self.next_ns as u64;
-        self.next_ns += distance_ns;
+        let Some(due_ns) = self.due_ns() else {
+            return clock.now_ns();
+        };
+        self.advance();
         clock.wait_until_ns(due_ns);
         due_ns
     }

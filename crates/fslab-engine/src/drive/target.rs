@@ -13,11 +13,19 @@ pub(crate) trait DataTarget {
     /// Whether bytes are really kept, so that data is made and verified.
     const HOLDS_DATA: bool;
 
+    /// Whether the engine itself keeps data back, which is written after the last operation.
+    const BUFFERS: bool = false;
+
     /// Fills `into`, as long as `extent`, from there; fewer bytes are an error.
     fn read(&mut self, extent: Extent, into: &mut [u8]) -> io::Result<()>;
 
     /// Writes all of `data`, as long as `extent`, there.
     fn write(&mut self, extent: Extent, data: &[u8]) -> io::Result<()>;
+
+    /// Writes what the engine itself has kept back.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Makes durable what was written.
     fn sync(&mut self, call: SyncCall) -> io::Result<()>;

@@ -1,8 +1,15 @@
 //! One file for each engine: what it does between two readings of the clock.
 
+mod mmap;
 mod names;
 mod null;
 mod psync;
+mod refusals;
+mod stdio;
+mod uring;
 
+pub(crate) use mmap::MMAP;
 pub(crate) use null::NULL;
 pub(crate) use psync::PSYNC;
+pub(crate) use stdio::STDIO;
+pub(crate) use uring::URING;

@@ -5,6 +5,7 @@ use std::io;
 use fslab_sys::DataFile;
 
 use super::names::run_metadata;
+use super::refusals::refuse_msync;
 use crate::access::Extent;
 use crate::drive::{
     DataTarget, DataWorker, absolute, open_data_file, prepare_files, run_data_loop, run_threads,
@@ -25,7 +26,7 @@ fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError
     prepare_files(context, job)?;
     let prepare = |thread| {
         let worker = DataWorker::new(context, job, thread, PsyncFile::HOLDS_DATA);
-        let file = open_data_file(&absolute(context, job, thread), job)?;
+        let file = open_data_file(&absolute(context, job, thread), job, false)?;
         Ok((worker, PsyncFile(file)))
     };
     let (outcomes, used) = run_threads(
@@ -35,17 +36,6 @@ fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError
         |(worker, file), crew| run_data_loop(worker, file, &MonotonicClock, crew),
     )?;
     Ok(combine(outcomes, Some(used), true))
-}
-
-/// Refuses msync(2), which is for mapped files.
-fn refuse_msync(job: &DataJob) -> Result<(), EngineError> {
-    let every = job.sync.every.map(|every| every.call);
-    if [every, job.sync.closing].contains(&Some(SyncCall::Msync)) {
-        return Err(EngineError::unsupported(
-            "msync is for mapped files: for the engine mmap",
-        ));
-    }
-    Ok(())
 }
 
 /// A file that is read and written by pread(2) and pwrite(2).

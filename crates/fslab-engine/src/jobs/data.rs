@@ -251,6 +251,11 @@ impl DataJob {
         name.into()
     }
 
+    /// Whether `call` is among the calls that make the job's data durable.
+    pub(crate) fn syncs_by(&self, call: SyncCall) -> bool {
+        self.sync.closing == Some(call) || self.sync.every.is_some_and(|every| every.call == call)
+    }
+
     pub(crate) fn reads(&self) -> bool {
         !matches!(
             self.direction,

@@ -1,4 +1,4 @@
-//! The SVG document of a chart: marks with classes, numbers to a tenth of a pixel, all text escaped.
+//! The SVG document of a chart: marks with classes, numbers to a tenth of a pixel, text escaped.
 
 use std::fmt::Write;
 
@@ -160,6 +160,16 @@ mod tests {
             id: "x",
             title: "a \"b\"",
         };
-        insta::assert_snapshot!(svg.finish(&names, "d"), @r#"<svg viewBox="0 0 380 20" role="img" aria-labelledby="x-t x-d"><title id="x-t">a &quot;b&quot;</title><desc id="x-d">d</desc><g class="of s1"><path class="grid" d="M0 1.2L10 0"/><text class="tick" x="5" y="5" text-anchor="end">&lt;&amp;&gt;</text></g></svg>"#);
+        let lines = svg.finish(&names, "d").replace("><", ">\n<");
+        insta::assert_snapshot!(lines, @r#"
+        <svg viewBox="0 0 380 20" role="img" aria-labelledby="x-t x-d">
+        <title id="x-t">a &quot;b&quot;</title>
+        <desc id="x-d">d</desc>
+        <g class="of s1">
+        <path class="grid" d="M0 1.2L10 0"/>
+        <text class="tick" x="5" y="5" text-anchor="end">&lt;&amp;&gt;</text>
+        </g>
+        </svg>
+        "#);
     }
 }

@@ -1,6 +1,6 @@
 //! The definitions of all figures, at the end of the page.
 
-use super::slug;
+use super::document::slug;
 use crate::chart::escape;
 use crate::figures;
 
@@ -45,7 +45,7 @@ pub(super) fn parts() -> Vec<Part> {
 fn inline(text: &str) -> String {
     let marked = |text: &str, mark: char, tag: &str| -> String {
         let pieces: Vec<&str> = text.split(mark).collect();
-        if pieces.len() % 2 == 0 {
+        if pieces.len().is_multiple_of(2) {
             return text.to_owned();
         }
         let mut html = String::new();

@@ -1,7 +1,7 @@
 //! The report as one HTML file: no network, no font, no script that it could not do without.
 //!
-//! Templates own the markup, `templates/report.css` the look; this module turns an [`Analysis`] into
-//! what the templates show.
+//! Templates own the markup, `templates/report.css` the look; this module turns an [`Analysis`]
+//! into what the templates show.
 //!
 //! ```text
 //!     Page                   title, style, choice of subject, definitions
@@ -11,129 +11,9 @@
 
 mod conditions;
 mod definitions;
+mod document;
 mod phase;
 mod run;
 mod tables;
 
-use askama::Template;
-use fslab_model::{RunRecord, Subject};
-
-use crate::chart::Label;
-use crate::{Analysis, ReportError, palette, wording};
-
-/// Renders the report of `runs` as one self-contained HTML document.
-///
-/// # Errors
-/// [`ReportError::NoRun`] for an empty slice, [`ReportError::Template`] should a template fail.
-pub fn html(runs: &[RunRecord]) -> Result<String, ReportError> {
-    let Some(first) = runs.first() else {
-        return Err(ReportError::NoRun);
-    };
-    let cast = Cast::of(runs);
-    let parts = runs
-        .iter()
-        .enumerate()
-        .map(|(index, record)| run::Run::of(&Analysis::of(record), index, &cast))
-        .collect::<Result<Vec<_>, _>>()?;
-    let page = Page {
-        title: match runs.len() {
-            1 => run::title(first),
-            several => format!("{several} runs compared by fslab"),
-        },
-        style: include_str!("../../templates/report.css"),
-        colours: palette::rules(cast.0.len()),
-        script: include_str!("../../templates/report.js"),
-        chips: cast.chips(),
-        runs: parts,
-        definitions: definitions::parts(),
-        version: env!("CARGO_PKG_VERSION"),
-    };
-    Ok(page.render()?)
-}
-
-#[derive(Template)]
-#[template(path = "report.html")]
-struct Page {
-    title: String,
-    style: &'static str,
-    colours: String,
-    script: &'static str,
-    chips: Vec<Chip>,
-    runs: Vec<run::Run>,
-    definitions: Vec<definitions::Part>,
-    version: &'static str,
-}
-
-/// A subject in the bar that names the colours.
-struct Chip {
-    class: String,
-    shape: &'static str,
-    name: String,
-}
-
-/// All subjects of a report in the order in which they first appear: a subject has one look in
-/// every run.
-struct Cast<'a>(Vec<&'a Subject>);
-
-impl<'a> Cast<'a> {
-    fn of(runs: &'a [RunRecord]) -> Self {
-        let mut subjects: Vec<&Subject> = Vec::new();
-        for subject in runs.iter().flat_map(|run| &run.header.plan.subjects) {
-            if !subjects.contains(&&subject.subject) {
-                subjects.push(&subject.subject);
-            }
-        }
-        Self(subjects)
-    }
-
-    /// The subject's number; it decides its look.
-    fn number(&self, subject: &Subject) -> usize {
-        let found = self.0.iter().position(|known| *known == subject);
-        found.unwrap_or_default()
-    }
-
-    fn label(&self, subject: &Subject) -> Label {
-        Label {
-            name: subject.to_string(),
-            look: self.number(subject),
-        }
-    }
-
-    fn chips(&self) -> Vec<Chip> {
-        let chip = |(number, subject): (usize, &&Subject)| Chip {
-            class: palette::class(number),
-            shape: palette::shape(number),
-            name: subject.to_string(),
-        };
-        self.0.iter().enumerate().map(chip).collect()
-    }
-}
-
-/// An id that any text may be made of: letters, digits and hyphens stay, all else is spelled out.
-fn slug(text: &str) -> String {
-    let mut slug = String::new();
-    for letter in text.chars() {
-        if letter.is_ascii_alphanumeric() || letter == '-' {
-            slug.push(letter);
-        } else {
-            slug.push_str(&format!("_{:x}", u32::from(letter)));
-        }
-    }
-    slug
-}
-
-/// The subjects of a run as a title: "ext4, XFS and Btrfs"; a number where they are many.
-fn subjects_in_words(run: &RunRecord) -> String {
-    let names: Vec<String> = run
-        .header
-        .plan
-        .subjects
-        .iter()
-        .map(|plan| wording::name(&plan.subject))
-        .collect();
-    match names.len() {
-        0 => "No subject".to_owned(),
-        1..=6 => wording::list(&names),
-        many => format!("{many} file systems"),
-    }
-}
+pub use document::html;

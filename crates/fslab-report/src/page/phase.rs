@@ -3,7 +3,8 @@
 use fslab_model::definitions::DURABLE_THROUGHPUT;
 use fslab_model::{CachePolicy, LatencyHistogram};
 
-use super::slug;
+use super::document::slug;
+use super::run::unbroken;
 use super::tables::{Looks, Style, render};
 use crate::chart::{Course, Curve, Dots, Label, Names, latency, series};
 use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, ReportError};
@@ -53,7 +54,7 @@ impl Stage<'_> {
             title: wording::heading(phase.name),
             setting: setting(phase),
             cold: phase.cache == CachePolicy::Cold,
-            sentence: sentences::on_phase(self.analysis, phase).map(|s| s.text),
+            sentence: sentences::on_phase(self.analysis, phase).map(|s| unbroken(&s.text)),
             table: render(&table, Style::Sheet, self.looks, self.prefix)?,
             panels,
             id,

@@ -3,9 +3,9 @@
 use fslab_model::{RunRecord, TrialOutcome};
 
 use super::conditions::{Facts, facts};
+use super::document::{Cast, subjects_in_words};
 use super::phase::{Panel, PhasePart, Stage};
 use super::tables::{Looks, Style, render};
-use super::{Cast, subjects_in_words};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
 use crate::wording::count;
@@ -35,6 +35,11 @@ pub(super) struct Run {
     pub(super) facts: Vec<Facts>,
 }
 
+/// A sentence whose percent signs stay with their numbers.
+pub(super) fn unbroken(text: &str) -> String {
+    text.replace(" %", "\u{a0}%")
+}
+
 /// The title of a run's report.
 pub(super) fn title(run: &RunRecord) -> String {
     format!("{}: {}", run.header.plan.title, subjects_in_words(run))
@@ -56,7 +61,7 @@ impl Run {
         let told = sentences(analysis);
         let of_kind = |wanted: &dyn Fn(SentenceKind) -> bool| -> Vec<String> {
             let found = told.iter().filter(|sentence| wanted(sentence.kind));
-            found.map(|sentence| sentence.text.clone()).collect()
+            found.map(|sentence| unbroken(&sentence.text)).collect()
         };
         let run = analysis.run;
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::{Cast, slug};
+use super::document::{Cast, slug};
 use crate::{Align, Column, ReportError, Table, TableCell, Tone, palette};
 
 /// Text of more letters gets room for a few words a line.

@@ -3,7 +3,7 @@
 use fslab_model::{StepRecord, SubjectPlan, format_ns};
 use fslab_stats::quantile;
 
-use super::subject_cell;
+use super::cells::subject_cell;
 use crate::wording::{command_line, count};
 use crate::{Analysis, Column, Table, TableCell, Tone};
 

@@ -1,8 +1,8 @@
 //! What has no figure, and why.
 
-use fslab_model::{CellId, Failure, PhaseOutcome, PhaseRecord, Subject, TrialOutcome};
+use fslab_model::{CellId, Failure, PhaseOutcome, Subject, TrialOutcome};
 
-use super::subject_cell;
+use super::cells::subject_cell;
 use crate::{Analysis, Column, RepeatState, Table, TableCell, Tone, wording};
 
 /// Every trial and phase that failed, was skipped or has no record, with its reason; `None` where
@@ -84,9 +84,11 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
             fates.push(fate(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
             continue;
         };
-        let in_phase = |failure| {
-            let failed = |phase: &PhaseRecord| matches!(&phase.outcome, PhaseOutcome::Failed { failure: of } if of == failure);
-            trial.phases.iter().any(failed)
+        let in_phase = |failure: &Failure| {
+            trial.phases.iter().any(|phase| match &phase.outcome {
+                PhaseOutcome::Failed { failure: found } => found == failure,
+                PhaseOutcome::Done | PhaseOutcome::Skipped { .. } => false,
+            })
         };
         if let TrialOutcome::Failed { failure } = &trial.outcome
             && !in_phase(failure)

@@ -1,5 +1,6 @@
 //! The tables of a report, each a function of the analysis.
 
+mod cells;
 mod commands;
 mod failures;
 mod overview;
@@ -15,52 +16,3 @@ pub use phase::phase;
 pub use steps::{durable, steps};
 pub use trials::trials;
 pub(crate) use trials::utc;
-
-use fslab_model::Subject;
-
-use crate::{Comparison, Entry, Standing, TableCell, Tone, wording};
-
-/// A median of a comparison; bold for a certain winner.
-fn median(comparison: &Comparison, entry: &Entry) -> TableCell {
-    let Some(median) = entry.median() else {
-        return TableCell::nothing();
-    };
-    let text = wording::figure(comparison.metric, median);
-    TableCell::new(text).tone(match entry.standing {
-        Standing::Winner => Tone::Strong,
-        _ => Tone::Plain,
-    })
-}
-
-/// The interval of a subject's repeats.
-fn interval(comparison: &Comparison, entry: &Entry) -> TableCell {
-    match entry.location.and_then(|location| location.interval) {
-        Some(interval) => TableCell::new(wording::figure_interval(comparison.metric, interval)),
-        None => TableCell::nothing(),
-    }
-}
-
-/// The speed relative to the best, `≈` before it where the two cannot be told apart.
-fn against_best(entry: &Entry) -> Option<String> {
-    let speed = wording::ratio(entry.to_best?.value);
-    Some(match entry.standing {
-        Standing::Tied => format!("≈ {speed}"),
-        _ => speed,
-    })
-}
-
-/// The reason of [`crate::PhaseCell::absence`] in a word.
-fn absence_word(reason: &str) -> &'static str {
-    if reason.starts_with("skipped") {
-        "skipped"
-    } else if reason == "not run" {
-        "not run"
-    } else {
-        "failed"
-    }
-}
-
-/// The first cell of a subject's row.
-fn subject_cell(index: usize, subject: &Subject) -> TableCell {
-    TableCell::new(subject.to_string()).about(index)
-}

@@ -1,8 +1,11 @@
 //! Phases by subjects: the one table that a reader in a hurry wants.
 
-use super::{absence_word, against_best, median};
+use super::cells::{absence_word, against_best, median};
 use crate::wording::{self, NOTHING};
-use crate::{Analysis, Column, PhaseAnalysis, Standing, Table, TableCell, Tone};
+use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Standing, Table, TableCell, Tone};
+
+/// Tied subjects that are named; more are counted.
+const TIED_NAMES_MAX: usize = 4;
 
 /// The median of the headline figure for each phase and subject, with its ratio to the best of the
 /// phase as detail and heat, and the winner where there is one.
@@ -55,7 +58,7 @@ fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
         entry.summary.is_some().then_some((comparison, entry))
     });
     let Some((comparison, entry)) = found else {
-        let absence = phase.cells.get(subject).and_then(|cell| cell.absence());
+        let absence = phase.cells.get(subject).and_then(PhaseCell::absence);
         let word = absence.as_deref().map_or(NOTHING, absence_word);
         let tone = if word == "failed" {
             Tone::Bad
@@ -94,7 +97,9 @@ fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
         .with(Standing::Tied)
         .map(|subject| names[subject].clone())
         .collect();
-    let text = if tied.len() > 1 {
+    let text = if tied.len() > TIED_NAMES_MAX {
+        format!("tie of {}", tied.len())
+    } else if tied.len() > 1 {
         format!("tie: {}", wording::list(&tied))
     } else if comparison.with(Standing::Unranked).next().is_some() {
         "too few repeats".to_owned()

@@ -3,7 +3,7 @@
 use fslab_model::definitions as d;
 use fslab_model::{CacheVerdict, Headline, LatencyHistogram, MetricDefinition, Subject, Unit};
 
-use super::{absence_word, against_best, interval, median, subject_cell};
+use super::cells::{absence_word, against_best, interval, median, subject_cell};
 use crate::wording;
 use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
 

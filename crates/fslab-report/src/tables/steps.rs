@@ -2,7 +2,7 @@
 
 use fslab_model::definitions::{DURABLE_THROUGHPUT, SETTLE_SYNC, SETTLE_UNMOUNT, THROUGHPUT};
 
-use super::{against_best, interval, median, subject_cell};
+use super::cells::{against_best, interval, median, subject_cell};
 use crate::{Analysis, Column, Comparison, Table, TableCell, wording};
 
 /// The median duration of mkfs, the first mount, the last unmount and the check, with intervals;

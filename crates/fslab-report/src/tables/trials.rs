@@ -3,7 +3,7 @@
 use fslab_model::{TrialOutcome, TrialRecord, format_ns};
 use jiff::Timestamp;
 
-use super::subject_cell;
+use super::cells::subject_cell;
 use crate::{Analysis, Column, Table, TableCell, Tone};
 
 /// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record.

@@ -158,7 +158,7 @@ pub(crate) fn run_of(subjects: &[&str], repeats: u32) -> RunRecord {
     }
 }
 
-/// The usual run: ext4, xfs and btrfs, three repeats, of which one failed and one phase was skipped.
+/// The usual run: ext4, xfs and btrfs, three repeats; one trial failed, one phase was skipped.
 pub(crate) fn usual() -> RunRecord {
     let mut run = run_of(&["ext4", "xfs", "btrfs"], 3);
     fail_trial(&mut run, 2, 1);

@@ -2,7 +2,7 @@
 
 use fslab_model::{DeviceSpec, Facts, Failure};
 
-use super::{Place, Prepared};
+use super::place::{Place, Prepared};
 use crate::lease::Belongings;
 
 pub(crate) struct Fake;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
 use fslab_sys::LoopDevice;
 
-use super::{Place, Prepared, create_folder, demand_room, demand_superuser, demand_writable};
+use super::place::{
+    Place, Prepared, create_folder, demand_room, demand_superuser, demand_writable,
+};
 use crate::lease::Belongings;
 
 /// Logical block size of the loop device: that of most disks sold, as they show themselves.
@@ -52,12 +54,16 @@ impl Place for Image {
         };
         create_folder(work)?;
         create_folder(mount_point)?;
-        fslab_sys::create_allocated(image, self.size.0).map_err(|error| {
+        fslab_sys::create_written(image, self.size.0).map_err(|error| {
             let kind = match error.kind() {
                 std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
                 _ => FailureKind::Device,
             };
-            let text = format!("cannot allocate {} for {}", self.size, image.display());
+            let text = format!(
+                "cannot make the image of {} at {}",
+                self.size,
+                image.display()
+            );
             Failure::new(kind, text)
                 .because(&error)
                 .hint("--folder names another place for images, --size a smaller one")
@@ -73,6 +79,7 @@ impl Place for Image {
         let mut facts = Facts::new();
         facts.insert("loop.block_bytes".into(), BLOCK_BYTES.to_string());
         facts.insert("loop.direct_io".into(), "yes".into());
+        facts.insert("loop.discard".into(), "no".into());
         if let Ok(below) = fslab_fs::recognise(&self.folder) {
             facts.insert("image.on".into(), below.fs_type);
         }

@@ -1,0 +1,44 @@
+//! The table of subcommands: a new one is a file and a line here.
+
+use clap::Subcommand;
+
+use super::{clean, compare, export, fs, list, report, show, study, trial};
+use crate::exit::CommandResult;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compare file systems: run a study over them, print a table, write a report
+    Compare(compare::CompareArgs),
+    /// The catalogue of file systems, and what works on this machine
+    Fs(fs::FsArgs),
+    /// The studies that come with the program
+    Study(study::StudyArgs),
+    /// List the runs in the store
+    List(list::ListArgs),
+    /// Show one run
+    Show(show::ShowArgs),
+    /// Write the report of one or more runs
+    Report(report::ReportArgs),
+    /// Write a run's records as JSON or CSV
+    Export(export::ExportArgs),
+    /// Remove mounts, loop devices and images that a killed run left
+    Clean(clean::CleanArgs),
+    /// Run one trial: specification on standard input, events on standard output
+    Trial(trial::TrialArgs),
+}
+
+impl Command {
+    pub(crate) fn exec(self) -> CommandResult {
+        match self {
+            Self::Compare(args) => args.exec(),
+            Self::Fs(args) => args.exec(),
+            Self::Study(args) => args.exec(),
+            Self::List(args) => args.exec(),
+            Self::Show(args) => args.exec(),
+            Self::Report(args) => args.exec(),
+            Self::Export(args) => args.exec(),
+            Self::Clean(args) => args.exec(),
+            Self::Trial(args) => args.exec(),
+        }
+    }
+}

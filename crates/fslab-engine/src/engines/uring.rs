@@ -1,0 +1,101 @@
+//! The engine that keeps many reads and writes in flight through an io_uring.
+
+use std::io;
+
+use fslab_model::FailureKind;
+use fslab_sys::{Ring, RingOptions};
+
+use super::refusals::refuse_msync;
+use crate::drive::{
+    DataWorker, absolute, open_data_file, prepare_files, run_queue_loop, run_threads,
+};
+use crate::recording::{MonotonicClock, combine};
+use crate::registry::Engine;
+use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
+
+pub(crate) const URING: Engine = Engine {
+    kind: EngineKind::Uring,
+    run_data,
+    run_metadata: None,
+};
+
+/// Operations in flight at most.
+const DEPTH_MAX: u32 = 4096;
+/// Memory of all buffers of a thread at most.
+const BUFFERS_BYTES_MAX: u64 = 4 << 30;
+
+fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
+    validate(job)?;
+    refuse_msync(job)?;
+    prepare_files(context, job)?;
+    let prepare = |thread| {
+        let worker = DataWorker::new(context, job, thread, true);
+        Ok((worker, set_up(context, job, thread)?))
+    };
+    let (outcomes, used) = run_threads(
+        job.threads,
+        &context.stop,
+        prepare,
+        |(worker, ring), crew| run_queue_loop(worker, ring, &MonotonicClock, crew),
+    )?;
+    Ok(combine(outcomes, Some(used), true))
+}
+
+fn validate(job: &DataJob) -> Result<(), EngineError> {
+    let depth = job.uring.queue_depth;
+    if !(1..=DEPTH_MAX).contains(&depth) {
+        let message = format!("a queue depth of {depth} is not one of 1 to {DEPTH_MAX}");
+        return Err(EngineError::bad_input(message));
+    }
+    if !(1..=depth).contains(&job.uring.batch) {
+        let batch = job.uring.batch;
+        let message = format!("a batch of {batch} is not one of 1 to the queue depth, {depth}");
+        return Err(EngineError::bad_input(message));
+    }
+    let buffers_bytes = u64::from(depth) * job.record_bytes.next_multiple_of(4096);
+    if buffers_bytes > BUFFERS_BYTES_MAX {
+        return Err(EngineError::bad_input(format!(
+            "a queue depth of {depth} with records of {} bytes needs {buffers_bytes} bytes of \
+             buffers, more than 4 GiB",
+            job.record_bytes
+        )));
+    }
+    if job.uring.completion_poll && !job.direct {
+        return Err(EngineError::unsupported(
+            "polling for completions needs O_DIRECT: the page cache has nothing to poll",
+        ));
+    }
+    Ok(())
+}
+
+fn set_up(context: &RunContext, job: &DataJob, thread: u32) -> Result<Ring, EngineError> {
+    let path = absolute(context, job, thread);
+    let file = open_data_file(&path, job, false)?;
+    let options = RingOptions {
+        depth: job.uring.queue_depth,
+        buffer_bytes: job.record_bytes.min(job.file_bytes) as usize,
+        registered_buffers: job.uring.registered_buffers,
+        registered_file: job.uring.registered_file,
+        submission_poll_ms: job.uring.submission_poll_ms,
+        completion_poll: job.uring.completion_poll,
+    };
+    Ring::new(file, options).map_err(|source| refused(&path, source))
+}
+
+/// The kernel refused to set up a ring.
+fn refused(path: &std::path::Path, source: io::Error) -> EngineError {
+    let kind = source.kind();
+    let error = EngineError::io("set up an io_uring for", path, source);
+    match kind {
+        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported => error
+            .of_kind(FailureKind::Unsupported)
+            .hint("Linux 6.1 or newer with io_uring is needed; the engine psync needs neither"),
+        io::ErrorKind::PermissionDenied => error
+            .of_kind(FailureKind::Unsupported)
+            .hint("io_uring is forbidden here: see the sysctl kernel.io_uring_disabled"),
+        io::ErrorKind::OutOfMemory => {
+            error.hint("registered buffers count as locked memory: raise `ulimit -l`")
+        }
+        _ => error,
+    }
+}

@@ -1,0 +1,72 @@
+//! A whole run, arranged for comparison.
+
+use super::{Comparison, PhaseAnalysis, phase};
+use fslab_model::definitions::{CHECK, MKFS, MOUNT, UNMOUNT};
+use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord, trial_metrics};
+
+/// The metrics that belong to a trial and to none of its phases.
+pub(crate) const STEP_METRICS: [&MetricDefinition; 4] = [&MKFS, &MOUNT, &UNMOUNT, &CHECK];
+
+/// A run, arranged for comparison: subjects in the order of the plan, phases in that of the study.
+#[derive(Clone, Debug)]
+pub struct Analysis<'a> {
+    /// The run.
+    pub run: &'a RunRecord,
+    /// Its phases.
+    pub phases: Vec<PhaseAnalysis<'a>>,
+    /// mkfs, mount, unmount and check, those that any trial measured.
+    pub steps: Vec<Comparison>,
+}
+
+impl<'a> Analysis<'a> {
+    /// Arranges `run`.
+    #[must_use]
+    pub fn of(run: &'a RunRecord) -> Self {
+        let cells: Vec<Vec<&TrialRecord>> = run
+            .header
+            .plan
+            .cells()
+            .map(|cell| run.cell(cell.id).collect())
+            .collect();
+        let phases = phase::arrange(run, &cells);
+        let steps = STEP_METRICS
+            .into_iter()
+            .map(|metric| Comparison::of(metric, step_samples(metric, &cells)))
+            .filter(|comparison| !comparison.is_empty())
+            .collect();
+        Self { run, phases, steps }
+    }
+
+    /// The subjects, each at the place that it has in every comparison.
+    pub fn subjects(&self) -> impl ExactSizeIterator<Item = &'a Subject> + use<'a> {
+        self.run.header.plan.subjects.iter().map(|s| &s.subject)
+    }
+
+    /// The subject's trials, in the order of their repeats.
+    pub fn trials_of(&self, subject: usize) -> impl Iterator<Item = &'a TrialRecord> + use<'a> {
+        let cell = CellId(u32::try_from(subject).unwrap_or(u32::MAX));
+        self.run.cell(cell)
+    }
+
+    /// Whether any comparison of the run has an interval, so that rankings may be stated.
+    #[must_use]
+    pub fn has_intervals(&self) -> bool {
+        self.phases
+            .iter()
+            .filter_map(|phase| phase.comparison.as_ref())
+            .any(Comparison::has_intervals)
+    }
+}
+
+fn step_samples(metric: &MetricDefinition, cells: &[Vec<&TrialRecord>]) -> Vec<Vec<f64>> {
+    let value = |trial: &&TrialRecord| {
+        trial_metrics(trial)
+            .into_iter()
+            .find(|found| found.definition == metric)
+            .map(|found| found.value)
+    };
+    cells
+        .iter()
+        .map(|trials| trials.iter().filter_map(value).collect())
+        .collect()
+}

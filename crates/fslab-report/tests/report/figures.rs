@@ -1,0 +1,44 @@
+//! docs/figures.md defines every figure.
+
+use fslab_model::METRICS;
+use fslab_report::{Analysis, figures, tables};
+
+use crate::fixture::usual;
+
+#[test]
+fn every_metric_is_defined_with_unit_formula_source_and_bias() {
+    let figures = figures();
+    for metric in METRICS {
+        let found = figures.iter().find(|figure| figure.name == metric.name);
+        let figure = found.unwrap_or_else(|| panic!("{} is not defined", metric.name));
+        for label in ["Unit", "Formula", "Source", "Bias"] {
+            let text = figure.line(label);
+            assert!(
+                text.is_some_and(|text| !text.is_empty()),
+                "{label} of {}",
+                metric.name
+            );
+        }
+        let unit = figure.line("Unit").unwrap_or_default();
+        assert!(
+            unit.starts_with(metric.unit.symbol()),
+            "{}: {unit}",
+            metric.name
+        );
+    }
+}
+
+#[test]
+fn every_figure_that_a_table_shows_is_defined() {
+    let (figures, run) = (figures(), usual());
+    let analysis = Analysis::of(&run);
+    let mut shown: Vec<&str> = Vec::new();
+    for phase in &analysis.phases {
+        let table = tables::phase(phase, analysis.subjects());
+        shown.extend(table.columns.iter().filter_map(|column| column.figure));
+    }
+    assert!(shown.len() > 20);
+    for name in shown {
+        assert!(figures.iter().any(|figure| figure.name == name), "{name}");
+    }
+}

@@ -1,0 +1,9 @@
+//! What the report says of runs with a known story, through the crate's public face alone.
+
+mod escaping;
+mod exports;
+mod figures;
+mod fixture;
+mod page;
+mod summary;
+mod tables;

@@ -1,0 +1,136 @@
+//! The HTML page as a whole.
+
+use std::collections::BTreeSet;
+
+use fslab_model::RunRecord;
+use fslab_report::{ReportError, html};
+
+use crate::fixture::{run_of, usual};
+
+fn page(run: RunRecord) -> String {
+    html(&[run]).expect("a report")
+}
+
+/// The values of an attribute, wherever it stands.
+fn attribute<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    let needle = format!(" {name}=\"");
+    page.match_indices(&needle)
+        .filter_map(|(at, _)| page[at + needle.len()..].split('"').next())
+        .collect()
+}
+
+#[test]
+fn the_page_loads_nothing_from_anywhere() {
+    let page = page(usual());
+    assert!(attribute(&page, "src").is_empty());
+    assert!(
+        attribute(&page, "href")
+            .iter()
+            .all(|href| href.starts_with('#'))
+    );
+    for foreign in ["http:", "https:", "@import", "url(", "<link", "<iframe"] {
+        assert!(!page.contains(foreign), "{foreign}");
+    }
+}
+
+#[test]
+fn the_same_record_gives_the_same_bytes_and_few_of_them() {
+    let (first, second) = (page(usual()), page(usual()));
+    assert_eq!(first, second);
+    assert!(first.len() < 1_500_000, "{}", first.len());
+}
+
+#[test]
+fn every_link_leads_somewhere_and_every_id_is_one_element() {
+    let runs = [usual(), run_of(&["xfs", "ext4"], 2)];
+    let page = html(&runs).expect("a report");
+    let ids = attribute(&page, "id");
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len(), "an id is used twice");
+    for href in attribute(&page, "href") {
+        assert!(unique.contains(&href[1..]), "{href} leads nowhere");
+    }
+    for label in attribute(&page, "aria-labelledby")
+        .iter()
+        .flat_map(|l| l.split(' '))
+    {
+        assert!(unique.contains(label), "{label} labels nothing");
+    }
+}
+
+#[test]
+fn elements_are_closed_in_the_order_in_which_they_were_opened() {
+    const VOID: [&str; 2] = ["meta", "input"];
+    for run in [usual(), run_of(&["xfs"], 1)] {
+        let page = page(run);
+        let body = &page[page.find("<body>").expect("a body")..page.find("<script>").expect("js")];
+        let mut open: Vec<&str> = Vec::new();
+        for piece in body.split('<').skip(1) {
+            let tag = piece.split('>').next().unwrap_or_default();
+            let name = tag.split([' ', '/']).next().unwrap_or_default();
+            if let Some(closed) = tag.strip_prefix('/') {
+                assert_eq!(open.pop(), Some(closed), "near {piece:.60}");
+            } else if !tag.ends_with('/') && !VOID.contains(&name) {
+                open.push(name);
+            }
+        }
+        assert_eq!(open, ["body"]);
+    }
+}
+
+#[test]
+fn every_chart_is_named_and_described() {
+    let page = page(usual());
+    let charts = page.matches("role=\"img\"").count();
+    // Three charts a phase, one of durable throughput, four of steps.
+    assert_eq!(charts, 9 * 3 + 1 + 4);
+    assert_eq!(page.matches("<desc id=").count(), charts);
+    assert!(page.contains("ext4: median 439 MB/s, 95 % interval"));
+}
+
+#[test]
+fn every_single_repeat_is_a_point() {
+    let page = page(run_of(&["ext4", "xfs"], 3));
+    let chart = page
+        .split("<svg ")
+        .find(|svg| svg.contains("r1-phase-write-rate-t"))
+        .expect("the chart of the first phase");
+    assert_eq!(chart.matches("class=\"dot\"").count(), 6);
+}
+
+#[test]
+fn no_figure_is_ever_not_a_number() {
+    let mut run = run_of(&["ext4", "xfs"], 3);
+    for (index, trial) in run.trials.iter_mut().enumerate() {
+        let phases = &mut trial.phases;
+        phases[0].bytes = Some(0);
+        phases[1].elapsed_ns = Some(0);
+        phases[2].elapsed_ns = Some(1);
+        phases[2].bytes = Some(u64::MAX);
+        phases[3].elapsed_ns = Some(u64::MAX);
+        phases[4].latencies.clear();
+        phases[5].series = None;
+        phases[6].operations = (index > 0).then_some(1);
+    }
+    let page = page(run);
+    for wrong in ["NaN", "inf ", ">inf", "-inf"] {
+        assert!(!page.contains(wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn runs_without_trials_phases_or_subjects_have_a_page() {
+    let mut empty = run_of(&["ext4", "xfs"], 3);
+    empty.trials.clear();
+    assert!(page(empty.clone()).contains("No trial of this run has a record yet."));
+    empty.header.plan.phases.clear();
+    assert!(page(empty.clone()).contains("Overview"));
+    empty.header.plan.subjects.clear();
+    assert!(page(empty).contains("No subject"));
+    assert!(page(run_of(&["xfs"], 1)).contains("There is one subject"));
+}
+
+#[test]
+fn a_report_of_no_run_is_an_error() {
+    assert!(matches!(html(&[]), Err(ReportError::NoRun)));
+}
