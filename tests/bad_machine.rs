@@ -9,9 +9,9 @@ const FAKE: [&str; 6] = ["compare", "fake", "--study", "./small.toml", "--out", 
 
 #[test]
 fn a_missing_mkfs_names_the_package() {
-    if !can_mount("missing mkfs", &[]) {
+    let Some(_turn) = can_mount("missing mkfs", &[]) else {
         return;
-    }
+    };
     // The catalogue looks into the system's own folders as well, so only an empty root hides them.
     let listed = Desk::new().run(&["fs", "list", "--probe", "--json"]);
     listed.expect_code(0);
@@ -64,9 +64,9 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
 
 #[test]
 fn a_disk_that_is_too_full_for_the_image_is_told_before_anything_runs() {
-    if !can_mount("full disk", &["mkfs.ext4"]) {
+    let Some(_turn) = can_mount("full disk", &["mkfs.ext4"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     let ended = desk.run(&[
         "compare", "ext4", "--venue", "loop", "--folder", "images", "--size", "900TiB",

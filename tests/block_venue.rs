@@ -76,9 +76,9 @@ fn compare(desk: &Desk, device: &str) -> Ended {
 
 #[test]
 fn a_device_named_for_destruction_is_formatted_even_over_a_signature() {
-    if !can_mount("block venue", &["mkfs.ext4", "losetup"]) {
+    let Some(_turn) = can_mount("block venue", &["mkfs.ext4", "losetup"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     let device = Device::new(&desk);
     device.tool(&["mkfs.ext4", "-q", device.name()]);
@@ -91,9 +91,9 @@ fn a_device_named_for_destruction_is_formatted_even_over_a_signature() {
 
 #[test]
 fn a_mounted_device_is_refused() {
-    if !can_mount("mounted device", &["mkfs.ext4", "losetup"]) {
+    let Some(_turn) = can_mount("mounted device", &["mkfs.ext4", "losetup"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     let device = Device::new(&desk);
     device.tool(&["mkfs.ext4", "-q", device.name()]);
@@ -116,9 +116,9 @@ fn a_mounted_device_is_refused() {
 
 #[test]
 fn swap_space_in_use_is_refused() {
-    if !can_mount("swap", &["mkswap", "swapon", "losetup"]) {
+    let Some(_turn) = can_mount("swap", &["mkswap", "swapon", "losetup"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     let device = Device::new(&desk);
     device.tool(&["mkswap", device.name()]);
@@ -136,9 +136,9 @@ fn swap_space_in_use_is_refused() {
 
 #[test]
 fn what_is_no_block_device_or_too_small_is_refused() {
-    if !can_mount("no device", &["losetup", "mkfs.ext4"]) {
+    let Some(_turn) = can_mount("no device", &["losetup", "mkfs.ext4"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     compare(&desk, "small.toml")
         .expect_code(2)

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use crate::harness::{Desk, is_root};
+use crate::harness::{Desk, is_root, turn};
 
 #[test]
 fn a_user_without_privileges_measures_the_directory_at_hand_and_is_told_why() {
+    let _turn = turn();
     let desk = Desk::new().unprivileged();
     let ended = desk.run(&[
         "compare",
@@ -46,6 +47,7 @@ fn a_user_without_privileges_measures_the_directory_at_hand_and_is_told_why() {
 
 #[test]
 fn cold_reads_of_evicted_files_come_from_the_device() {
+    let _turn = turn();
     let desk = Desk::new();
     let compare = [
         "compare",

@@ -38,7 +38,7 @@ fn the_table_and_the_path_of_the_report_are_printed() {
     let desk = Desk::new();
     let ended = desk.run(&COMPARE[..8]);
     ended.expect_code(0);
-    assert!(ended.out.contains("strided-read"), "{}", ended.out);
+    assert!(ended.out.contains("Strided read"), "{}", ended.out);
     let last = ended.out.lines().last().expect("lines");
     let path = last
         .strip_prefix("report: ")
@@ -111,7 +111,7 @@ fn runs_are_listed_shown_and_exported() {
     assert!(desk.run(&["list"]).out.contains(&name));
     let shown = desk.run(&["show", &name[..17], "--all"]);
     shown.expect_code(0);
-    assert!(shown.out.contains("random-write"));
+    assert!(shown.out.contains("Random write"));
     let csv = desk.run(&["export", &name, "--format", "csv"]);
     csv.expect_code(0);
     let width = csv.out.lines().next().expect("a head").split(',').count();

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
 
@@ -213,8 +214,12 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whether this machine can run the tests that format and mount; says why where it cannot.
-pub(crate) fn can_mount(test: &str, programs: &[&str]) -> bool {
+/// One test at a time: caches are dropped for the whole machine, under the feet of every other.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A turn for a test that formats and mounts; `None`, with the reason said, where this machine
+/// cannot run it.
+pub(crate) fn can_mount(test: &str, programs: &[&str]) -> Option<MutexGuard<'static, ()>> {
     let missing = |program: &&&str| {
         !["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
             .iter()
@@ -227,10 +232,15 @@ pub(crate) fn can_mount(test: &str, programs: &[&str]) -> bool {
     } else if let Some(program) = programs.iter().find(missing) {
         format!("{program} is not installed")
     } else {
-        return true;
+        return Some(turn());
     };
     skip(test, &reason);
-    false
+    None
+}
+
+/// A turn for a test that drops caches or depends on them.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Says, past the test runner's capture, that a test did not run.

@@ -44,9 +44,9 @@ fn stored_trials(desk: &Desk) -> usize {
 
 #[test]
 fn ctrl_c_keeps_what_is_done_and_resume_does_the_rest() {
-    if !can_mount("ctrl-c", &["mkfs.ext4"]) {
+    let Some(_turn) = can_mount("ctrl-c", &["mkfs.ext4"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     let mut child = desk.start(&COMPARE);
     wait_for_first_trial(&mut child);
@@ -69,9 +69,9 @@ fn ctrl_c_keeps_what_is_done_and_resume_does_the_rest() {
 
 #[test]
 fn kill_9_of_the_run_loses_one_trial_and_clean_removes_what_it_left() {
-    if !can_mount("kill -9", &["mkfs.ext4"]) {
+    let Some(_turn) = can_mount("kill -9", &["mkfs.ext4"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     let mut child = desk.start(&COMPARE);
     wait_for_first_trial(&mut child);
@@ -107,9 +107,9 @@ fn kill_9_of_the_run_loses_one_trial_and_clean_removes_what_it_left() {
 
 #[test]
 fn the_next_start_after_kill_9_cleans_up_by_itself() {
-    if !can_mount("restart", &["mkfs.ext4"]) {
+    let Some(_turn) = can_mount("restart", &["mkfs.ext4"]) else {
         return;
-    }
+    };
     let desk = Desk::new();
     let mut child = desk.start(&COMPARE);
     wait_for_first_trial(&mut child);

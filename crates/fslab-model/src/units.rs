@@ -189,7 +189,8 @@ pub enum Share {
 }
 
 impl Share {
-    /// The share in bytes of `whole`, rounded down to a multiple of 1 MiB where it is 1 MiB or more.
+    /// The share in bytes of `whole`, rounded down to a multiple of 1 MiB where it is 1 MiB or
+    /// more.
     #[must_use]
     pub fn of(self, whole: Bytes) -> Bytes {
         match self {

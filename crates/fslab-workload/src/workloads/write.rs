@@ -1,4 +1,5 @@
-//! A new file is written from its first to its last record, then fsync: the fsync is part of the time.
+//! A new file is written from its first to its last record, then fsync: the fsync is part of the
+//! time.
 
 use fslab_engine::{DataJob, EngineError, Measured, RunContext, SyncPolicy, run_data};
 use fslab_model::{Headline, PhaseKind};
