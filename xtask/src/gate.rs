@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
+use crate::tally::Tally;
+
 /// One step of the gate: a cargo command.
 struct Step {
     name: &'static str,
@@ -51,7 +53,6 @@ const STEPS: &[Step] = &[
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
         ..step("doc", &["doc", "--workspace", "--no-deps"])
     },
-    step("test", &["test", "--workspace"]),
     Step {
         needs: Some(Need {
             probe: &["deny", "--version"],
@@ -68,6 +69,9 @@ const STEPS: &[Step] = &[
     },
 ];
 
+/// The last step: its summary is what a reader of the end of a log wants to see.
+const TEST: Step = step("test", &["test", "--workspace", "--locked"]);
+
 /// Runs the gate over the workspace in `root`.
 pub(crate) fn run(root: &Path) -> ExitCode {
     let began = Instant::now();
@@ -76,18 +80,40 @@ pub(crate) fn run(root: &Path) -> ExitCode {
             println!("gate: {} NOT RUN: {}", step.name, need.otherwise);
             continue;
         }
-        println!("gate: {} ...", step.name);
-        let step_began = Instant::now();
-        let result = passes(command(step, root));
-        let took_s = step_began.elapsed().as_secs_f64();
-        if let Err(why) = result {
-            println!("gate: {} FAILED after {took_s:.1} s: {why}", step.name);
+        if !timed(step, || passes(command(step, root))) {
             return ExitCode::FAILURE;
         }
-        println!("gate: {} passed in {took_s:.1} s", step.name);
     }
-    println!("gate: passed in {:.1} s", began.elapsed().as_secs_f64());
-    ExitCode::SUCCESS
+    let mut tally = Tally::default();
+    let passed = timed(&TEST, || tally.run(command(&TEST, root)));
+    println!(
+        "gate: {} in {:.1} s",
+        verdict(passed),
+        began.elapsed().as_secs_f64()
+    );
+    println!("tests: {tally}");
+    if passed {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+/// Runs a step and says how it went.
+fn timed(step: &Step, run: impl FnOnce() -> Result<(), String>) -> bool {
+    println!("gate: {} ...", step.name);
+    let began = Instant::now();
+    let result = run();
+    let took_s = began.elapsed().as_secs_f64();
+    match &result {
+        Ok(()) => println!("gate: {} passed in {took_s:.1} s", step.name),
+        Err(why) => println!("gate: {} FAILED after {took_s:.1} s: {why}", step.name),
+    }
+    result.is_ok()
+}
+
+fn verdict(passed: bool) -> &'static str {
+    if passed { "passed" } else { "FAILED" }
 }
 
 fn command(step: &Step, root: &Path) -> Command {

@@ -2,6 +2,7 @@
 //! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files.
 
 mod gate;
+mod tally;
 mod tidy;
 
 use std::path::{Path, PathBuf};

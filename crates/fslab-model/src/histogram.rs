@@ -46,6 +46,11 @@ impl LatencyHistogram {
         self.0.saturating_record(ns.max(LOWEST_NS));
     }
 
+    /// Counts `count` operations of `ns` nanoseconds each.
+    pub fn record_many(&mut self, ns: u64, count: u64) {
+        self.0.saturating_record_n(ns.max(LOWEST_NS), count);
+    }
+
     /// Adds what `other` counted.
     pub fn merge(&mut self, other: &Self) {
         self.0

@@ -12,6 +12,8 @@ pub enum PhaseKind {
     Read,
     /// Writes file data.
     Write,
+    /// Reads and writes file data.
+    Mixed,
     /// Works on names and attributes.
     Metadata,
 }
@@ -242,6 +244,7 @@ impl PhaseRecord {
         let moved = match self.kind {
             PhaseKind::Read => device.read_bytes,
             PhaseKind::Write => device.write_bytes,
+            PhaseKind::Mixed => device.read_bytes + device.write_bytes,
             PhaseKind::Metadata => return None,
         };
         Some(moved as f64 / bytes as f64)

@@ -4,6 +4,7 @@
 //! so nothing that is done with a ring in safe code can touch memory that the kernel is writing.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, AsRawFd};
 
 use io_uring::{IoUring, opcode, squeue, types};
@@ -68,11 +69,17 @@ pub struct Ring {
     options: RingOptions,
     /// `None` only after it was closed.
     file: Option<DataFile>,
-    /// `None` only after they had to be left to the kernel.
-    buffers: Option<PageBuffer>,
+    /// The file, or its index in the ring's table.
+    descriptor: types::Fd,
+    /// Says which of the two it is.
+    flags: squeue::Flags,
+    /// Left to the kernel where it might still write into them.
+    buffers: ManuallyDrop<PageBuffer>,
     stride: usize,
     busy: Box<[bool]>,
     in_flight: u32,
+    /// Slot and result of the operations that were taken last.
+    taken: Vec<(u32, i32)>,
 }
 
 impl Ring {
@@ -94,6 +101,12 @@ impl Ring {
             builder.setup_iopoll();
         }
         let ring = builder.build(options.depth)?;
+        let (descriptor, flags) = if options.registered_file {
+            (types::Fd(0), squeue::Flags::FIXED_FILE)
+        } else {
+            let descriptor = types::Fd(file.as_fd().as_raw_fd());
+            (descriptor, squeue::Flags::empty())
+        };
         let stride = options.buffer_bytes.next_multiple_of(4096);
         let mut buffers = PageBuffer::zeroed(stride * options.depth as usize);
         if options.registered_file {
@@ -116,10 +129,13 @@ impl Ring {
             ring,
             options,
             file: Some(file),
-            buffers: Some(buffers),
+            descriptor,
+            flags,
+            buffers: ManuallyDrop::new(buffers),
             stride,
             busy: vec![false; options.depth as usize].into(),
             in_flight: 0,
+            taken: Vec::with_capacity(2 * options.depth as usize),
         })
     }
 
@@ -130,12 +146,8 @@ impl Ring {
     #[inline]
     #[must_use]
     pub fn buffer(&self, slot: u32) -> &[u8] {
-        assert!(
-            !self.busy[slot as usize],
-            "a buffer in flight was asked for"
-        );
-        let buffers = self.buffers.as_ref().expect("only dropping takes them");
-        &buffers[slot as usize * self.stride..][..self.options.buffer_bytes]
+        let start = self.start_of(slot);
+        &self.buffers[start..][..self.options.buffer_bytes]
     }
 
     /// The buffer `slot`, for writing.
@@ -144,24 +156,33 @@ impl Ring {
     /// Where an operation in flight uses it.
     #[inline]
     pub fn buffer_mut(&mut self, slot: u32) -> &mut [u8] {
-        assert!(
-            !self.busy[slot as usize],
-            "a buffer in flight was asked for"
-        );
-        let buffers = self.buffers.as_mut().expect("only dropping takes them");
-        &mut buffers[slot as usize * self.stride..][..self.options.buffer_bytes]
+        let start = self.start_of(slot);
+        &mut self.buffers[start..][..self.options.buffer_bytes]
+    }
+
+    /// Where the buffer `slot` begins; panics where the kernel uses it.
+    #[inline(always)]
+    fn start_of(&self, slot: u32) -> usize {
+        let slot = slot as usize;
+        assert!(!self.busy[slot], "a buffer in flight was asked for");
+        slot * self.stride
     }
 
     /// Queues a read or a write, to be submitted later.
     ///
     /// # Panics
     /// Where the buffer is in use, or the transfer leaves it.
-    #[inline]
+    #[inline(always)]
     pub fn queue(&mut self, transfer: RingTransfer) {
-        let part = &mut self.buffer_mut(transfer.slot)[transfer.within..][..transfer.length];
-        let (start, length) = (part.as_mut_ptr(), transfer.length as u32);
+        let from = self.start_of(transfer.slot) + transfer.within;
+        let fits = transfer.within.checked_add(transfer.length);
+        assert!(
+            fits.is_some_and(|end| end <= self.options.buffer_bytes),
+            "a transfer leaves its buffer"
+        );
+        let (start, length) = (self.buffers[from..].as_mut_ptr(), transfer.length as u32);
         let RingTransfer { offset, slot, .. } = transfer;
-        let (file, index) = (self.descriptor(), slot as u16);
+        let (file, index) = (self.descriptor, slot as u16);
         let entry = match (transfer.reads, self.options.registered_buffers) {
             (true, true) => opcode::ReadFixed::new(file, start, length, index)
                 .offset(offset)
@@ -188,7 +209,7 @@ impl Ring {
             !self.busy[slot as usize],
             "a buffer in flight was asked for"
         );
-        let file = self.descriptor();
+        let file = self.descriptor;
         let entry = match call {
             RingSync::Fsync => opcode::Fsync::new(file).build(),
             RingSync::Fdatasync => opcode::Fsync::new(file)
@@ -244,16 +265,33 @@ impl Ring {
         }
     }
 
-    /// Takes the next completion, if there is one.
+    /// Takes all completions there are, and gives their number.
     #[inline]
-    pub fn next_completion(&mut self) -> Option<RingCompletion> {
-        let entry = self.ring.completion().next()?;
-        let slot = entry.user_data() as u32;
-        self.busy[slot as usize] = false;
-        self.in_flight -= 1;
-        let result = u32::try_from(entry.result())
-            .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
-        Some(RingCompletion { slot, result })
+    pub fn take_completions(&mut self) -> usize {
+        self.taken.clear();
+        for entry in self.ring.completion() {
+            let slot = entry.user_data() as u32;
+            self.busy[slot as usize] = false;
+            self.taken.push((slot, entry.result()));
+        }
+        self.in_flight -= self.taken.len() as u32;
+        self.taken.len()
+    }
+
+    /// The `index`-th of the completions that were taken last.
+    ///
+    /// # Panics
+    /// Where there were not so many.
+    #[inline(always)]
+    #[must_use]
+    pub fn completion(&self, index: usize) -> RingCompletion {
+        let (slot, result) = self.taken[index];
+        let result = if result >= 0 {
+            Ok(result.cast_unsigned())
+        } else {
+            Err(io::Error::from_raw_os_error(-result))
+        };
+        RingCompletion { slot, result }
     }
 
     /// Operations queued or in flight.
@@ -270,7 +308,7 @@ impl Ring {
     pub fn close(mut self) -> io::Result<()> {
         while self.in_flight > 0 {
             self.submit_and_wait(1)?;
-            while self.next_completion().is_some() {}
+            self.take_completions();
         }
         if self.options.registered_file {
             self.ring.submitter().unregister_files()?;
@@ -278,25 +316,9 @@ impl Ring {
         self.file.take().map_or(Ok(()), DataFile::close)
     }
 
-    /// The file, or its index in the ring's table.
-    #[inline]
-    fn descriptor(&self) -> types::Fd {
-        if self.options.registered_file {
-            types::Fd(0)
-        } else {
-            let file = self.file.as_ref().expect("only closing takes it");
-            types::Fd(file.as_fd().as_raw_fd())
-        }
-    }
-
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, entry: squeue::Entry, slot: u32) {
-        let flags = if self.options.registered_file {
-            squeue::Flags::FIXED_FILE
-        } else {
-            squeue::Flags::empty()
-        };
-        let entry = entry.flags(flags).user_data(u64::from(slot));
+        let entry = entry.flags(self.flags).user_data(u64::from(slot));
         // SAFETY: the file lives as long as the ring; the buffer does too, and is not lent out
         // until the completion was taken.
         let pushed = unsafe { self.ring.submission().push(&entry) };
@@ -311,11 +333,12 @@ impl Drop for Ring {
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.submit_and_wait(1).is_err() {
-                std::mem::forget(self.buffers.take());
                 return;
             }
-            while self.next_completion().is_some() {}
+            self.take_completions();
         }
+        // SAFETY: nothing is in flight, and the buffers are not used again.
+        unsafe { ManuallyDrop::drop(&mut self.buffers) };
     }
 }
 
@@ -369,14 +392,15 @@ mod tests {
                 });
             }
             ring.submit_and_wait(4).expect("submits");
-            for _ in 0..4 {
-                let done = ring.next_completion().expect("four are done");
-                assert_eq!(done.result.expect("written"), 100);
+            assert_eq!(ring.take_completions(), 4);
+            for index in 0..4 {
+                assert_eq!(ring.completion(index).result.expect("written"), 100);
             }
             for call in [RingSync::Fsync, RingSync::Fdatasync, RingSync::Range] {
                 ring.queue_sync(call, 0);
                 ring.submit_and_wait(1).expect("submits");
-                let done = ring.next_completion().expect("is done");
+                assert_eq!(ring.take_completions(), 1);
+                let done = ring.completion(0);
                 done.result.expect("synchronised");
             }
             ring.queue(RingTransfer {
@@ -387,7 +411,8 @@ mod tests {
                 reads: true,
             });
             ring.submit_and_wait(1).expect("submits");
-            let done = ring.next_completion().expect("is done");
+            assert_eq!(ring.take_completions(), 1);
+            let done = ring.completion(0);
             assert_eq!((done.slot, done.result.expect("read")), (1, 50));
             assert!(ring.buffer(1)[10..30].iter().all(|byte| *byte == 2));
             assert!(ring.buffer(1)[30..60].iter().all(|byte| *byte == 3));

@@ -22,7 +22,7 @@ impl Phase<'_> {
     pub(crate) fn without_figures(&self, outcome: PhaseOutcome) -> PhaseRecord {
         PhaseRecord::empty(
             self.spec,
-            self.workload.kind(),
+            self.workload.kind(&self.spec.parameters),
             self.workload.headline(),
             outcome,
         )

@@ -2,7 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use fslab_engine::{Amount, DataJob, MetadataJob, MetadataOperation, MetadataSync, TreeShape};
+use fslab_engine::{
+    Amount, DataJob, EngineKind, MetadataJob, MetadataOperation, MetadataSync, ParseEngineError,
+    TreeShape,
+};
 use fslab_model::{Bytes, Parameters, Share};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,7 +36,7 @@ pub(crate) enum Size {
 
 impl Size {
     /// The size in bytes; a share is one of `whole`.
-    fn resolve(&self, whole: Bytes) -> Result<u64, String> {
+    pub(crate) fn resolve(&self, whole: Bytes) -> Result<u64, String> {
         match self {
             Self::Bytes(bytes) => Ok(*bytes),
             Self::Written(text) => {
@@ -44,7 +47,7 @@ impl Size {
     }
 
     /// The size in bytes once resolved; 0 before.
-    fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::Bytes(bytes) => *bytes,
             Self::Written(_) => 0,
@@ -189,10 +192,8 @@ impl WorkloadParameters for SmallFiles {
         Ok(())
     }
 
-    /// Every file takes a block of 4 KiB at least, and as much again for names and inodes.
     fn footprint(&self) -> Bytes {
-        let data = self.file_size.0.next_multiple_of(4096);
-        Bytes(self.files.saturating_mul(data.saturating_add(4096)))
+        tree_footprint(self.files, self.file_size.0)
     }
 
     fn data_files(&self) -> Option<Vec<PathBuf>> {
@@ -223,8 +224,26 @@ impl SmallFiles {
     }
 }
 
+/// Every file takes a block of 4 KiB at least, and as much again for names and inodes.
+pub(crate) fn tree_footprint(files: u64, file_bytes: u64) -> Bytes {
+    let each = file_bytes
+        .div_ceil(4096)
+        .saturating_add(1)
+        .saturating_mul(4096);
+    Bytes(files.saturating_mul(each))
+}
+
+/// The engine of that name, where one is named.
+pub(crate) fn parse_engine(name: Option<&str>) -> Result<Option<EngineKind>, String> {
+    name.map(|name| {
+        name.parse()
+            .map_err(|error: ParseEngineError| error.to_string())
+    })
+    .transpose()
+}
+
 /// A path must lie below the root of the file system that is measured.
-fn demand_inside(path: &Path) -> Result<(), String> {
+pub(crate) fn demand_inside(path: &Path) -> Result<(), String> {
     let inside = path
         .components()
         .all(|part| matches!(part, Component::Normal(_)));

@@ -4,14 +4,16 @@ use fslab_model::nearest_name;
 
 use crate::workload::{Workload, WorkloadError};
 use crate::workloads::{
-    Append, Chmod, Create, List, RandomRead, RandomWrite, Read, ReadFiles, Rewrite, Stat,
-    StridedRead, Unlink, Write,
+    Append, Chmod, Create, Files, Io, List, RandomRead, RandomWrite, Read, ReadFiles, Rewrite,
+    Stat, StridedRead, Unlink, Write,
 };
 
-static ALL: [&dyn Workload; 13] = [
+static ALL: [&dyn Workload; 15] = [
     &Append,
     &Chmod,
     &Create,
+    &Files,
+    &Io,
     &List,
     &RandomRead,
     &RandomWrite,
@@ -118,7 +120,7 @@ mod tests {
             let first = run();
             assert_eq!(first.elapsed_ns, run().elapsed_ns, "{}", workload.name());
             assert!(first.operations > 0, "{}", workload.name());
-            if workload.kind() != PhaseKind::Metadata {
+            if workload.kind(&parameters) != PhaseKind::Metadata {
                 assert!(
                     first.bytes.is_some_and(|bytes| bytes > 0),
                     "{}",
@@ -147,12 +149,14 @@ mod tests {
             "chmod",
             "unlink",
             "append",
+            "io",
+            "files",
         ];
         assert_eq!(order.len(), all().len());
         for name in order {
             let workload = find(name).expect("known");
             let mut given = Parameters::new();
-            if workload.kind() == PhaseKind::Metadata {
+            if workload.kind(&given) == PhaseKind::Metadata {
                 given.insert("files".into(), 500.into());
             }
             if matches!(name, "read" | "strided-read" | "random-read") {

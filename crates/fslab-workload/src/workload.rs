@@ -45,8 +45,8 @@ pub trait Workload: Sync {
     fn name(&self) -> &'static str;
     /// What it does, in one line.
     fn title(&self) -> &'static str;
-    /// Which side of the device it works on.
-    fn kind(&self) -> PhaseKind;
+    /// Which side of the device it works on, with these parameters.
+    fn kind(&self, parameters: &Parameters) -> PhaseKind;
     /// The figure it is known by.
     fn headline(&self) -> Headline;
     /// Fills in what `given` leaves out, turns shares of `size` into bytes, and validates.
@@ -102,6 +102,11 @@ pub(crate) trait Definition: Sync {
     const KIND: PhaseKind;
     const HEADLINE: Headline;
 
+    /// The kind, where it depends on the parameters.
+    fn kind(_parameters: &Self::Parameters) -> PhaseKind {
+        Self::KIND
+    }
+
     /// Fills in what only this workload has a default for.
     fn complete(_parameters: &mut Self::Parameters) {}
 
@@ -117,8 +122,8 @@ impl<D: Definition> Workload for D {
         D::TITLE
     }
 
-    fn kind(&self) -> PhaseKind {
-        D::KIND
+    fn kind(&self, parameters: &Parameters) -> PhaseKind {
+        read::<D>(parameters).map_or(D::KIND, |typed| D::kind(&typed))
     }
 
     fn headline(&self) -> Headline {

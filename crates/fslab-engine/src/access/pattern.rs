@@ -1,7 +1,10 @@
 //! The patterns there are, as a job names them.
 
+use serde::{Deserialize, Serialize};
+
 /// In what order the records of a file are visited.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Access {
     /// From the first to the last, then again from the first.
     Sequential,

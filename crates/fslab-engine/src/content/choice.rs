@@ -1,7 +1,10 @@
 //! How much of the data a compressing or deduplicating file system can save.
 
+use serde::{Deserialize, Serialize};
+
 /// What the data of a job is like. By default nothing of it can be compressed or shared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Content {
     /// Percent of each block of 4 KiB that is zero bytes: 0 to 100; the stamp always stays.
     pub compressible_percent: u8,

@@ -13,7 +13,7 @@ pub(crate) const BLOCK_BYTES: usize = 4096;
 const BLOCK: u64 = BLOCK_BYTES as u64;
 /// Blocks that differ from one another: 4 MiB, more than any file system compresses at once by
 /// default, and a power of two, so that finding a block needs no division.
-const POOL_BLOCKS: u64 = 1024;
+const POOL_BLOCKS: u64 = 256;
 /// Bytes of a mismatch that are shown.
 const SHOWN_BYTES: usize = 16;
 

@@ -113,16 +113,11 @@ fn write<T: DataTarget, C: Clock>(
     worker
         .recorder
         .operation(worker.write, start_ns, end_ns, extent.length as u64);
-    let Some(periodic) = &mut worker.periodic else {
-        return Ok(end_ns);
-    };
-    periodic.left -= 1;
-    if periodic.left > 0 {
-        return Ok(end_ns);
+    worker.until_sync -= 1;
+    match worker.sync_due() {
+        None => Ok(end_ns),
+        Some(periodic) => sync(worker, target, clock, periodic.call, periodic.slot),
     }
-    periodic.left = periodic.every;
-    let (call, slot) = (periodic.call, periodic.slot);
-    sync(worker, target, clock, call, slot)
 }
 
 fn sync<T: DataTarget, C: Clock>(

@@ -38,6 +38,8 @@ pub(crate) struct DataWorker<'a> {
     pub(crate) read: Slot,
     pub(crate) write: Slot,
     pub(crate) periodic: Option<Periodic>,
+    /// Writes until the next periodic sync; without one, more than there can be.
+    pub(crate) until_sync: u64,
     pub(crate) closing: Option<(SyncCall, Slot)>,
     /// `None` where nothing is written or verified.
     pub(crate) pool: Option<DataPool>,
@@ -51,7 +53,6 @@ pub(crate) struct Periodic {
     pub(crate) call: SyncCall,
     pub(crate) slot: Slot,
     pub(crate) every: u64,
-    pub(crate) left: u64,
 }
 
 impl<'a> DataWorker<'a> {
@@ -76,7 +77,6 @@ impl<'a> DataWorker<'a> {
             call: every.call,
             slot: recorder.slot(every.call.as_str()),
             every: every.operations,
-            left: every.operations,
         });
         let closing = job
             .sync
@@ -98,11 +98,22 @@ impl<'a> DataWorker<'a> {
             recorder,
             read,
             write,
+            until_sync: periodic.map_or(u64::MAX, |periodic| periodic.every),
             periodic,
             closing,
             pool: needs_pool.then(|| DataPool::new(context.seed, job.content, record_bytes)),
             buffer: PageBuffer::zeroed(if needs_buffer { record_bytes } else { 0 }),
         }
+    }
+
+    /// The sync that is due, if one is; it is due again after as many writes.
+    #[inline]
+    pub(crate) fn sync_due(&mut self) -> Option<Periodic> {
+        if self.until_sync > 0 {
+            return None;
+        }
+        self.until_sync = self.periodic.map_or(u64::MAX, |periodic| periodic.every);
+        self.periodic
     }
 
     /// The next operation.

@@ -12,16 +12,34 @@ use super::budget::Budget;
 use super::data_worker::{DataWorker, Step};
 use super::threads::Crew;
 use crate::EngineError;
+use crate::access::Extent;
 use crate::jobs::SyncCall;
 use crate::recording::{Clock, Slot, ThreadOutcome};
 
 /// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
-    step: Step,
+    reads: bool,
+    /// Its place in the file.
+    offset: u64,
+    length: u32,
     /// Bytes that were moved by calls that fell short.
-    done: usize,
+    done: u32,
     start_ns: u64,
+}
+
+impl Flight {
+    const NONE: Self = Self {
+        reads: true,
+        offset: 0,
+        length: 0,
+        done: 0,
+        start_ns: 0,
+    };
+
+    fn operation(self) -> &'static str {
+        if self.reads { "read" } else { "write" }
+    }
 }
 
 /// One thread's loop with all that it works on.
@@ -30,7 +48,7 @@ struct QueueLoop<'a, 'w, C> {
     ring: Ring,
     clock: &'a C,
     crew: &'a Crew<'a>,
-    flights: Box<[Option<Flight>]>,
+    flights: Box<[Flight]>,
     free: Vec<u32>,
     now_ns: u64,
 }
@@ -48,7 +66,7 @@ pub(crate) fn run_queue_loop<C: Clock>(
         ring,
         clock,
         crew,
-        flights: vec![None; depth as usize].into(),
+        flights: vec![Flight::NONE; depth as usize].into(),
         free: (0..depth).rev().collect(),
         now_ns: clock.now_ns(),
     };
@@ -90,9 +108,11 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         self.worker.pacer.begin(self.now_ns);
         loop {
             let more = self.fill(&mut budget)?;
-            if self.sync_is_due() {
+            if self.worker.until_sync == 0 {
                 self.drain()?;
-                self.periodic_sync()?;
+                if let Some(periodic) = self.worker.sync_due() {
+                    self.sync(periodic.call, periodic.slot)?;
+                }
                 continue;
             }
             if self.ring.in_flight() > 0 {
@@ -109,11 +129,11 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
     /// Queues operations while there are budget and free slots; whether more are to come.
     #[inline]
     fn fill(&mut self, budget: &mut Budget) -> Result<bool, EngineError> {
+        if self.crew.must_stop() {
+            return Err(self.worker.interruption());
+        }
         while !self.free.is_empty() {
-            if self.crew.must_stop() {
-                return Err(self.worker.interruption());
-            }
-            if self.sync_is_due() {
+            if self.worker.until_sync == 0 {
                 return Ok(true);
             }
             let due_ns = self.worker.pacer.due_ns();
@@ -133,36 +153,34 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
     #[inline]
     fn queue(&mut self, start_ns: u64) {
         let slot = self.free.pop().expect("the caller looked for a free slot");
-        let step = self.worker.next_step();
-        if !step.reads {
-            let extent = step.extent;
+        let Step { reads, extent } = self.worker.next_step();
+        if !reads {
             if let Some(pool) = &mut self.worker.pool {
                 let data = pool.slice(self.worker.identity, extent.offset, extent.length);
                 self.ring.buffer_mut(slot)[..extent.length].copy_from_slice(data);
             }
-            if let Some(periodic) = &mut self.worker.periodic {
-                periodic.left -= 1;
-            }
+            self.worker.until_sync -= 1;
         }
         let flight = Flight {
-            step,
+            reads,
+            offset: extent.offset,
+            length: extent.length as u32,
             done: 0,
             start_ns,
         };
-        self.flights[slot as usize] = Some(flight);
+        self.flights[slot as usize] = flight;
         self.queue_rest(slot, flight);
     }
 
     /// Queues what an operation has not moved yet.
     #[inline]
     fn queue_rest(&mut self, slot: u32, flight: Flight) {
-        let Step { reads, extent } = flight.step;
         self.ring.queue(RingTransfer {
             slot,
-            within: flight.done,
-            length: extent.length - flight.done,
-            offset: extent.offset + flight.done as u64,
-            reads,
+            within: flight.done as usize,
+            length: (flight.length - flight.done) as usize,
+            offset: flight.offset + u64::from(flight.done),
+            reads: flight.reads,
         });
     }
 
@@ -178,57 +196,65 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         };
         submitted.map_err(|e| self.worker.failure("submit to", e))?;
         self.now_ns = self.clock.now_ns();
-        while let Some(completion) = self.ring.next_completion() {
+        for index in 0..self.ring.take_completions() {
+            let completion = self.ring.completion(index);
             self.complete(completion)?;
         }
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn complete(&mut self, completion: RingCompletion) -> Result<(), EngineError> {
         let slot = completion.slot;
-        let Some(mut flight) = self.flights[slot as usize] else {
-            // A sync has no flight; its outcome is looked at where it was issued.
-            return Ok(());
-        };
-        let Step { reads, extent } = flight.step;
-        let operation = if reads { "read" } else { "write" };
+        let flight = self.flights[slot as usize];
         match completion.result {
-            Ok(0) if reads => {
-                let short = io::ErrorKind::UnexpectedEof.into();
-                return Err(self.worker.failure(operation, short));
-            }
-            Ok(0) => {
-                let full = io::ErrorKind::WriteZero.into();
-                return Err(self.worker.failure(operation, full));
-            }
-            Ok(count) => flight.done += count as usize,
-            Err(error) if is_transient(&error) => {}
-            Err(error) => return Err(self.worker.failure(operation, error)),
+            Ok(count) if flight.done + count == flight.length => {}
+            result => return self.fell_short(slot, flight, result),
         }
-        if flight.done < extent.length {
-            self.flights[slot as usize] = Some(flight);
-            self.queue_rest(slot, flight);
-            return Ok(());
-        }
-        self.flights[slot as usize] = None;
-        let kind = if reads {
+        let (recorder, bytes) = (&mut self.worker.recorder, u64::from(flight.length));
+        let kind = if flight.reads {
             self.worker.read
         } else {
             self.worker.write
         };
-        let bytes = extent.length as u64;
-        self.worker
-            .recorder
-            .operation(kind, flight.start_ns, self.now_ns, bytes);
-        if reads
-            && self.worker.job.verify
+        recorder.operation(kind, flight.start_ns, self.now_ns, bytes);
+        if flight.reads
             && let Some(pool) = &self.worker.pool
+            && self.worker.job.verify
         {
-            self.worker
-                .verify_with(pool, extent, self.ring.buffer(slot))?;
+            let extent = Extent {
+                offset: flight.offset,
+                length: flight.length as usize,
+            };
+            let found = self.ring.buffer(slot);
+            self.worker.verify_with(pool, extent, found)?;
         }
         self.free.push(slot);
+        Ok(())
+    }
+
+    /// An operation moved less than it should have: the rest is queued, or it has failed.
+    #[cold]
+    fn fell_short(
+        &mut self,
+        slot: u32,
+        mut flight: Flight,
+        result: io::Result<u32>,
+    ) -> Result<(), EngineError> {
+        let failure = match result {
+            Ok(0) if flight.reads => Some(io::ErrorKind::UnexpectedEof.into()),
+            Ok(0) => Some(io::ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                flight.done += count;
+                None
+            }
+            Err(error) => Some(error).filter(|error| !is_transient(error)),
+        };
+        if let Some(failure) = failure {
+            return Err(self.worker.failure(flight.operation(), failure));
+        }
+        self.flights[slot as usize] = flight;
+        self.queue_rest(slot, flight);
         Ok(())
     }
 
@@ -238,20 +264,6 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
             self.submit_and_reap(false)?;
         }
         Ok(())
-    }
-
-    #[inline]
-    fn sync_is_due(&self) -> bool {
-        matches!(&self.worker.periodic, Some(periodic) if periodic.left == 0)
-    }
-
-    fn periodic_sync(&mut self) -> Result<(), EngineError> {
-        let Some(periodic) = &mut self.worker.periodic else {
-            return Ok(());
-        };
-        periodic.left = periodic.every;
-        let (call, slot) = (periodic.call, periodic.slot);
-        self.sync(call, slot)
     }
 
     /// Issues a sync while nothing else is in flight, and waits for it.
@@ -271,7 +283,12 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         let done = self.ring.submit_and_wait(1);
         self.now_ns = self.clock.now_ns();
         done.map_err(|e| self.worker.failure("submit to", e))?;
-        let completion = self.ring.next_completion().expect("one was waited for");
+        let taken = self.ring.take_completions();
+        assert_eq!(
+            taken, 1,
+            "a sync was waited for, and nothing else is in flight"
+        );
+        let completion = self.ring.completion(0);
         completion
             .result
             .map_err(|e| self.worker.failure(call.as_str(), e))?;

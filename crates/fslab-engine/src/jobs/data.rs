@@ -1,5 +1,6 @@
 //! Jobs that read and write the data of a file.
 
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 use super::{Advice, Pace, StdioTuning, UringTuning};
@@ -67,7 +68,8 @@ pub struct DataJob {
 }
 
 /// What is done with records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// They are read.
     Read,
@@ -81,7 +83,8 @@ pub enum Direction {
 }
 
 /// When a thread has done enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Amount {
     /// After as many operations as its part of the file has records.
     WholeFile,
@@ -94,7 +97,8 @@ pub enum Amount {
 }
 
 /// Whether a file is to be there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OpenMode {
     /// It must exist.
     Existing,
@@ -105,7 +109,8 @@ pub enum OpenMode {
 }
 
 /// What a write waits for, as set when the file is opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OpenSync {
     /// The page cache.
     None,
@@ -116,7 +121,8 @@ pub enum OpenSync {
 }
 
 /// Space that is reserved before the clock starts. It changes what writes cost: a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Preparation {
     /// None: the file grows as it is written.
     None,
@@ -127,7 +133,8 @@ pub enum Preparation {
 }
 
 /// Whether threads share a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Each has a file, or a range of files, of its own.
     Own,
@@ -137,7 +144,8 @@ pub enum Sharing {
 }
 
 /// Which calls make data durable, and when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SyncPolicy {
     /// Every so many writes.
     pub every: Option<SyncEvery>,
@@ -146,7 +154,8 @@ pub struct SyncPolicy {
 }
 
 /// A sync every so many writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SyncEvery {
     /// How many; at least 1.
     pub operations: u64,
@@ -155,7 +164,8 @@ pub struct SyncEvery {
 }
 
 /// A call that makes data durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SyncCall {
     /// fsync(2); with mmap, msync(2) of the mapping and then fsync(2).
     Fsync,
@@ -271,7 +281,10 @@ impl DataJob {
     }
 
     /// Whether the job makes sense, whoever runs it.
-    pub(crate) fn validate(&self) -> Result<(), EngineError> {
+    ///
+    /// # Errors
+    /// Of kind `BadInput`, with what makes no sense.
+    pub fn validate(&self) -> Result<(), EngineError> {
         let name = self.file.display();
         let fault = [
             is_outside(&self.file).then(|| "a path that leaves the root".to_owned()),

@@ -1,5 +1,6 @@
 //! Jobs that work on names, attributes and small files.
 
+use serde::{Deserialize, Serialize};
 use super::data::THREADS_MAX;
 use super::{FileSizes, Sharing, TreeShape};
 use crate::{Content, EngineError};
@@ -37,7 +38,8 @@ pub struct MetadataJob {
 }
 
 /// What is done to each file, or to each directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum MetadataOperation {
     /// mkdir(2) of every directory below the base.
     Mkdir,
@@ -85,7 +87,8 @@ pub enum MetadataOperation {
 }
 
 /// Which of its names a file is reached by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Names {
     /// That which it was created with.
     Files,
@@ -98,7 +101,8 @@ pub enum Names {
 }
 
 /// In what order files, or directories, are visited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// That of their numbers, in which they are created.
     Sequential,
@@ -110,7 +114,8 @@ pub enum Order {
 }
 
 /// Which calls make changes durable.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct MetadataSync {
     /// fsync(2) of each file that is created, before it is closed.
     pub fsync_file: bool,
@@ -250,7 +255,10 @@ impl MetadataJob {
     }
 
     /// Whether the job makes sense, whoever runs it.
-    pub(crate) fn validate(&self) -> Result<(), EngineError> {
+    ///
+    /// # Errors
+    /// Of kind `BadInput`, with what makes no sense.
+    pub fn validate(&self) -> Result<(), EngineError> {
         let fault = [
             self.tree.fault(),
             self.file_bytes.fault(),

@@ -1,7 +1,10 @@
 //! When operations are issued.
 
+use serde::{Deserialize, Serialize};
+
 /// When operations are issued.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Pace {
     /// Closed loop: each as soon as the one before it is done.
     #[default]

@@ -1,9 +1,11 @@
 //! How long the files of a tree are: a pure function of the seed and the file's number.
 
+use serde::{Deserialize, Serialize};
 use crate::random::mix;
 
 /// How long the files of a tree are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FileSizes {
     /// All the same, in bytes.
     Fixed(u64),
@@ -26,7 +28,8 @@ pub enum FileSizes {
 }
 
 /// One row of a table of sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WeightedSize {
     /// The share of files with this length, relative to the other weights.
     pub weight: u32,
@@ -67,7 +70,8 @@ impl FileSizes {
     }
 
     /// The length of the longest file in bytes.
-    pub(crate) fn longest(&self) -> u64 {
+    #[must_use]
+    pub fn longest(&self) -> u64 {
         match self {
             Self::Fixed(bytes) => *bytes,
             Self::Uniform { max, .. } | Self::LogUniform { max, .. } => *max,

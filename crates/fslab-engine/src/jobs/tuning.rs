@@ -1,7 +1,10 @@
 //! Settings that only one engine has, and hints to the kernel.
 
+use serde::{Deserialize, Serialize};
+
 /// posix_fadvise(2) on the whole file, after it was opened and before the first operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Advice {
     /// POSIX_FADV_SEQUENTIAL.
     Sequential,
@@ -16,7 +19,8 @@ pub enum Advice {
 }
 
 /// Settings of the io_uring engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct UringTuning {
     /// Operations in flight at most, per thread: 1 to 4096.
     pub queue_depth: u32,
@@ -46,7 +50,8 @@ impl Default for UringTuning {
 }
 
 /// Settings of the stdio engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct StdioTuning {
     /// Size of the stream's buffer; 0 for an unbuffered stream.
     pub buffer_bytes: usize,

@@ -1,6 +1,7 @@
 //! What is noted while a job runs, without allocating: latencies, counts, progress over time.
 
 mod clock;
+mod latency_counts;
 mod recorder;
 mod series;
 mod span;

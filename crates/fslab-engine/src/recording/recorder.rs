@@ -1,8 +1,9 @@
 //! The book that one thread keeps: a histogram for each kind of operation, counts, progress.
 
-use fslab_model::{LatencyHistogram, OperationLatency};
+use fslab_model::OperationLatency;
 
 use super::SeriesRecorder;
+use super::latency_counts::LatencyCounts;
 
 /// The place of one kind of operation in a recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub(crate) struct Slot(usize);
 /// What one thread has noted.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
-    latencies: Vec<(&'static str, LatencyHistogram)>,
+    latencies: Vec<(&'static str, LatencyCounts)>,
     series: SeriesRecorder,
     operations: u64,
     bytes: u64,
@@ -36,7 +37,7 @@ impl Recorder {
             .iter()
             .position(|(name, _)| *name == operation);
         Slot(known.unwrap_or_else(|| {
-            self.latencies.push((operation, LatencyHistogram::new()));
+            self.latencies.push((operation, LatencyCounts::new()));
             self.latencies.len() - 1
         }))
     }
@@ -44,8 +45,8 @@ impl Recorder {
     /// Starts at `now_ns`, forgetting what was noted before: a ramp-up.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         if self.operations > 0 {
-            for (_, histogram) in &mut self.latencies {
-                *histogram = LatencyHistogram::new();
+            for (_, counts) in &mut self.latencies {
+                counts.clear();
             }
         }
         self.series.begin(now_ns);
@@ -54,7 +55,7 @@ impl Recorder {
     }
 
     /// Notes one operation of the job.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn operation(&mut self, slot: Slot, start_ns: u64, end_ns: u64, bytes: u64) {
         self.latencies[slot.0]
             .1
@@ -84,14 +85,14 @@ impl Recorder {
 
     /// The latencies of those kinds that occurred, and the series.
     pub(crate) fn finish(self) -> (Vec<OperationLatency>, SeriesRecorder) {
-        let occurred = self
+        let latencies = self
             .latencies
             .into_iter()
-            .filter(|(_, histogram)| histogram.count() > 0);
-        let latencies = occurred.map(|(operation, histogram)| OperationLatency {
-            operation: operation.to_owned(),
-            histogram,
-        });
+            .map(|(operation, counts)| OperationLatency {
+                operation: operation.to_owned(),
+                histogram: counts.histogram(),
+            })
+            .filter(|latency| latency.histogram.count() > 0);
         (latencies.collect(), self.series)
     }
 }

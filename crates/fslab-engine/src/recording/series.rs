@@ -1,6 +1,8 @@
 //! Progress over time in a fixed number of intervals: when they are used up, each becomes twice as
 //! wide, so that a run of any length allocates nothing after its start.
 
+use std::ops::AddAssign;
+
 use fslab_model::TimeSeries;
 
 /// Intervals kept at most: 100 ms each for almost seven minutes, then 200 ms, and so on.
@@ -14,8 +16,21 @@ pub(crate) struct SeriesRecorder {
     /// The clock at the end of the current interval.
     interval_end_ns: u64,
     current: usize,
-    operations: Box<[u64]>,
-    bytes: Box<[u64]>,
+    intervals: Box<[Interval]>,
+}
+
+/// What completed in one interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct Interval {
+    operations: u64,
+    bytes: u64,
+}
+
+impl AddAssign for Interval {
+    fn add_assign(&mut self, other: Self) {
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+    }
 }
 
 impl SeriesRecorder {
@@ -26,15 +41,13 @@ impl SeriesRecorder {
             interval_ns,
             interval_end_ns: interval_ns,
             current: 0,
-            operations: vec![0; CAPACITY].into(),
-            bytes: vec![0; CAPACITY].into(),
+            intervals: vec![Interval::default(); CAPACITY].into(),
         }
     }
 
     /// Begins, empty, with `now_ns` as the start of the first interval.
     pub(crate) fn begin(&mut self, now_ns: u64) {
-        self.operations[..=self.current].fill(0);
-        self.bytes[..=self.current].fill(0);
+        self.intervals[..=self.current].fill(Interval::default());
         self.current = 0;
         self.start_ns = now_ns;
         self.interval_end_ns = now_ns + self.interval_ns;
@@ -47,8 +60,10 @@ impl SeriesRecorder {
         if end_ns >= self.interval_end_ns {
             self.advance(end_ns);
         }
-        self.operations[self.current] += 1;
-        self.bytes[self.current] += bytes;
+        self.intervals[self.current] += Interval {
+            operations: 1,
+            bytes,
+        };
     }
 
     #[cold]
@@ -65,12 +80,12 @@ impl SeriesRecorder {
     fn coarsen(&mut self) {
         self.interval_ns *= 2;
         self.current /= 2;
-        for series in [&mut self.operations, &mut self.bytes] {
-            for index in 0..CAPACITY / 2 {
-                series[index] = series[2 * index] + series[2 * index + 1];
-            }
-            series[CAPACITY / 2..].fill(0);
+        for index in 0..CAPACITY / 2 {
+            let mut wider = self.intervals[2 * index];
+            wider += self.intervals[2 * index + 1];
+            self.intervals[index] = wider;
         }
+        self.intervals[CAPACITY / 2..].fill(Interval::default());
     }
 
     /// Adds `other`, whose intervals began at the same time as these.
@@ -82,22 +97,17 @@ impl SeriesRecorder {
             other.coarsen();
         }
         self.current = self.current.max(other.current);
-        for (mine, theirs) in [
-            (&mut self.operations, &other.operations),
-            (&mut self.bytes, &other.bytes),
-        ] {
-            mine.iter_mut()
-                .zip(theirs)
-                .for_each(|(mine, theirs)| *mine += theirs);
-        }
+        let pairs = self.intervals.iter_mut().zip(&other.intervals);
+        pairs.for_each(|(mine, theirs)| *mine += *theirs);
     }
 
     /// The series up to the interval in which the last operation completed.
     pub(crate) fn finish(self) -> TimeSeries {
+        let used = &self.intervals[..=self.current];
         TimeSeries {
             interval_ns: self.interval_ns,
-            operations: self.operations[..=self.current].to_vec(),
-            bytes: self.bytes[..=self.current].to_vec(),
+            operations: used.iter().map(|interval| interval.operations).collect(),
+            bytes: used.iter().map(|interval| interval.bytes).collect(),
         }
     }
 }

@@ -354,7 +354,7 @@ fn trial(plan: &Plan, cell: u32, repeat: u32, chance: &mut Chance) -> TrialRecor
 fn phase(scene: &Scene, cell: u32, chance: &mut Chance) -> PhaseRecord {
     let headline = match scene.kind {
         PhaseKind::Metadata => Headline::OperationRate,
-        PhaseKind::Read | PhaseKind::Write => Headline::Throughput,
+        PhaseKind::Read | PhaseKind::Write | PhaseKind::Mixed => Headline::Throughput,
     };
     let seconds = scene.seconds[cell as usize % 3] * chance.around_one(0.03);
     let bytes = scene.record * scene.operations;

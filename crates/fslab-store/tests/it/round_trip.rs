@@ -95,7 +95,8 @@ prop_compose! {
     fn phase()(
         names in [text(), text()],
         kind in prop_oneof![
-            Just(PhaseKind::Read), Just(PhaseKind::Write), Just(PhaseKind::Metadata)
+            Just(PhaseKind::Read), Just(PhaseKind::Write), Just(PhaseKind::Mixed),
+            Just(PhaseKind::Metadata)
         ],
         headline in prop_oneof![Just(Headline::Throughput), Just(Headline::OperationRate)],
         cache in prop_oneof![Just(CachePolicy::Keep), Just(CachePolicy::Cold)],

@@ -3,6 +3,8 @@
 mod append;
 mod chmod;
 mod create;
+mod files;
+mod io;
 mod list;
 mod random_read;
 mod random_write;
@@ -17,6 +19,8 @@ mod write;
 pub(crate) use append::Append;
 pub(crate) use chmod::Chmod;
 pub(crate) use create::Create;
+pub(crate) use files::Files;
+pub(crate) use io::Io;
 pub(crate) use list::List;
 pub(crate) use random_read::RandomRead;
 pub(crate) use random_write::RandomWrite;
