@@ -10,6 +10,7 @@
 //! ```
 
 mod access;
+mod calibrate;
 mod content;
 mod context;
 mod drive;
@@ -24,6 +25,7 @@ mod recording;
 mod registry;
 
 pub use access::Access;
+pub use calibrate::{Calibration, calibrate};
 pub use content::Content;
 pub use context::{RunContext, StopFlag};
 pub use error::EngineError;

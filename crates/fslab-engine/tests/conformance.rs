@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use fslab_engine::{
-    Access, Amount, DataJob, Direction, EngineError, EngineKind, Measured, OpenMode, Pace,
-    RunContext, Sharing, StopFlag, SyncPolicy, run_data,
+    Access, Advice, Amount, DataJob, Direction, EngineError, EngineKind, Measured, MetadataJob,
+    MetadataOperation, OpenMode, OpenSync, Pace, Preparation, RunContext, Sharing, StdioTuning,
+    StopFlag, SyncCall, SyncEvery, SyncPolicy, TreeShape, UringTuning, run_data, run_metadata,
 };
 use fslab_model::FailureKind;
 use tempfile::TempDir;
@@ -352,5 +353,286 @@ fn an_open_loop_keeps_its_rate_and_a_time_limit_its_time() {
         assert!(measured.elapsed_ns >= 20_000_000, "{engine}");
         assert!(measured.operations > 100, "{engine}");
         assert_eq!(measured.operations, count(&measured, "read"), "{engine}");
+    }
+}
+
+#[test]
+fn every_call_that_makes_data_durable_is_issued_or_refused_by_name() {
+    for engine in KEEPING {
+        for call in [
+            SyncCall::Fsync,
+            SyncCall::Fdatasync,
+            SyncCall::FileRange,
+            SyncCall::Msync,
+        ] {
+            let scene = scene(*engine);
+            let every = SyncEvery {
+                operations: 10,
+                call,
+            };
+            let job = DataJob {
+                sync: SyncPolicy {
+                    every: Some(every),
+                    closing: Some(call),
+                },
+                ..DataJob::write("f", 25 * 4096, 4096)
+            };
+            match scene.run(&job) {
+                Ok(measured) => {
+                    assert_eq!(count(&measured, call.as_str()), 3, "{engine} {call:?}");
+                    assert_eq!(measured.operations, 25, "{engine} {call:?}");
+                }
+                Err(error) => {
+                    assert_eq!(call, SyncCall::Msync, "{engine}: {error}");
+                    assert_eq!(error.kind(), FailureKind::Unsupported, "{engine}");
+                    assert_ne!(*engine, EngineKind::Mmap);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn flags_and_preparations_work_or_are_refused_and_nothing_is_dropped_silently() {
+    let plain = DataJob::write("f", 16 * 4096, 4096);
+    let jobs = [
+        (
+            "direct",
+            DataJob {
+                direct: true,
+                ..plain.clone()
+            },
+        ),
+        (
+            "sync",
+            DataJob {
+                open_sync: OpenSync::Full,
+                ..plain.clone()
+            },
+        ),
+        (
+            "dsync",
+            DataJob {
+                open_sync: OpenSync::Data,
+                ..plain.clone()
+            },
+        ),
+        (
+            "truncate",
+            DataJob {
+                preparation: Preparation::Truncate,
+                ..plain.clone()
+            },
+        ),
+        (
+            "allocate",
+            DataJob {
+                preparation: Preparation::Allocate,
+                ..plain.clone()
+            },
+        ),
+        (
+            "advice",
+            DataJob {
+                advice: Some(Advice::Random),
+                ..plain.clone()
+            },
+        ),
+    ];
+    for engine in KEEPING {
+        for (flag, job) in &jobs {
+            let scene = scene(*engine);
+            match scene.run(job) {
+                Ok(_) => {
+                    let read = DataJob {
+                        verify: true,
+                        ..DataJob::read("f", 16 * 4096, 4096)
+                    };
+                    scene.done(&read);
+                }
+                Err(error) => {
+                    let never = match *flag {
+                        "direct" => matches!(engine, EngineKind::Mmap | EngineKind::Stdio),
+                        "sync" | "dsync" => *engine == EngineKind::Mmap,
+                        _ => false,
+                    };
+                    assert_eq!(
+                        error.kind(),
+                        FailureKind::Unsupported,
+                        "{engine} {flag}: {error}"
+                    );
+                    if !never {
+                        eprintln!("skipped: this file system refuses {flag}: {error}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_that_o_direct_cannot_take_is_bad_input() {
+    let scene = scene(EngineKind::Psync);
+    scene.done(&DataJob::write("f", FILE_BYTES, 4096));
+    let job = DataJob {
+        direct: true,
+        ..DataJob::read("f", FILE_BYTES, 1000)
+    };
+    match scene.run(&job) {
+        // Some file systems take any length, or have no O_DIRECT at all.
+        Ok(measured) => assert_eq!(measured.bytes, Some(FILE_BYTES)),
+        Err(error) => assert!(
+            matches!(
+                error.kind(),
+                FailureKind::BadInput | FailureKind::Unsupported
+            ),
+            "{error}"
+        ),
+    }
+}
+
+#[test]
+fn rings_of_any_depth_and_setting_read_and_write_the_same() {
+    let tuning = UringTuning::default();
+    let single = UringTuning {
+        queue_depth: 1,
+        batch: 1,
+        ..tuning
+    };
+    let deep = UringTuning {
+        queue_depth: 128,
+        batch: 1,
+        ..tuning
+    };
+    let plain = UringTuning {
+        registered_buffers: false,
+        registered_file: false,
+        ..tuning
+    };
+    let polled = UringTuning {
+        submission_poll_ms: Some(10),
+        ..tuning
+    };
+    for uring in [tuning, single, deep, plain, polled] {
+        let scene = scene(EngineKind::Uring);
+        let write = DataJob {
+            uring,
+            access: Access::RandomOnce,
+            ..DataJob::write("f", FILE_BYTES, 4096)
+        };
+        scene.done(&write);
+        let read = DataJob {
+            uring,
+            verify: true,
+            ..DataJob::read("f", FILE_BYTES, 8192)
+        };
+        assert_eq!(scene.done(&read).bytes, Some(FILE_BYTES), "{uring:?}");
+    }
+    for uring in [
+        UringTuning {
+            queue_depth: 0,
+            ..tuning
+        },
+        UringTuning {
+            queue_depth: 8,
+            batch: 9,
+            ..tuning
+        },
+        UringTuning {
+            queue_depth: 10_000,
+            ..tuning
+        },
+    ] {
+        let scene = scene(EngineKind::Uring);
+        let error = scene.run(&DataJob {
+            uring,
+            ..DataJob::write("f", FILE_BYTES, 4096)
+        });
+        assert_eq!(
+            error.expect_err("makes no sense").kind(),
+            FailureKind::BadInput,
+            "{uring:?}"
+        );
+    }
+}
+
+#[test]
+fn streams_work_by_character_and_with_any_buffer() {
+    for (buffer_bytes, by_character) in [(0, false), (512, true), (1 << 20, false)] {
+        let scene = scene(EngineKind::Stdio);
+        let stdio = StdioTuning {
+            buffer_bytes,
+            by_character,
+        };
+        let write = DataJob {
+            stdio,
+            ..DataJob::write("f", 100_000, 8192)
+        };
+        assert_eq!(scene.done(&write).bytes, Some(100_000));
+        let read = DataJob {
+            stdio,
+            verify: true,
+            ..DataJob::read("f", 100_000, 8192)
+        };
+        scene.done(&read);
+    }
+}
+
+#[test]
+fn a_mix_reads_and_writes_in_the_share_asked_for() {
+    for engine in KEEPING {
+        let scene = scene(*engine);
+        scene.done(&DataJob::write("f", FILE_BYTES, 65_536));
+        let mix = DataJob {
+            direction: Direction::Mix { read_percent: 30 },
+            access: Access::RandomUniform,
+            amount: Amount::Operations(2_000),
+            open: OpenMode::Existing,
+            generation: 1,
+            ..DataJob::write("f", FILE_BYTES, 4096)
+        };
+        let measured = scene.done(&mix);
+        let reads = count(&measured, "read");
+        assert_eq!(reads + count(&measured, "write"), 2_000, "{engine}");
+        assert!((500..700).contains(&reads), "{engine}: {reads}");
+        let read = DataJob {
+            verify: true,
+            generation: 1,
+            older_generations: true,
+            ..DataJob::read("f", FILE_BYTES, 4096)
+        };
+        scene.done(&read);
+    }
+}
+
+#[test]
+fn an_engine_without_metadata_operations_says_so() {
+    for engine in [EngineKind::Uring, EngineKind::Mmap, EngineKind::Stdio] {
+        let scene = scene(engine);
+        let job = MetadataJob::new(MetadataOperation::Create, TreeShape::flat("t", 1, 0));
+        let error = run_metadata(&scene.context, &job).expect_err("issues none");
+        assert_eq!(error.kind(), FailureKind::Unsupported, "{engine}");
+        assert!(error.to_string().contains(engine.as_str()), "{error}");
+    }
+}
+
+#[test]
+fn offsets_and_odd_records_are_kept() {
+    for engine in KEEPING {
+        let scene = scene(*engine);
+        let job = DataJob {
+            offset_bytes: 12_345,
+            access: Access::Reverse,
+            ..DataJob::write("f", 10_000, 777)
+        };
+        assert_eq!(scene.done(&job).bytes, Some(10_000), "{engine}");
+        let content = scene.content("f");
+        assert_eq!(content.len(), 22_345, "{engine}");
+        assert!(content[..12_345].iter().all(|byte| *byte == 0), "{engine}");
+        scene.done(&DataJob {
+            open: OpenMode::Existing,
+            direction: Direction::Read,
+            ..job
+        });
     }
 }

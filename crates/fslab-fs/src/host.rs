@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CatalogueError, Mount, SearchPath, all, parse_mount_table};
+use fslab_sys::{Mount, parse_mount_table};
+
+use crate::{CatalogueError, SearchPath, all};
 
 /// The bit of CAP_SYS_ADMIN in the capability sets of /proc/self/status.
 const CAP_SYS_ADMIN_BIT: u32 = 21;
@@ -29,7 +31,7 @@ pub enum Privilege {
 }
 
 /// What a machine has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
     /// The kernel's release, such as `6.12.9-amd64`.
     pub kernel_release: String,

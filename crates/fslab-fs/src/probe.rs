@@ -223,7 +223,9 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::{find, parse_mount_table};
+    use fslab_sys::parse_mount_table;
+
+    use crate::find;
 
     fn names(of: &[&str]) -> BTreeSet<String> {
         of.iter().map(|&name| name.to_owned()).collect()

@@ -133,7 +133,7 @@ impl DeviceNumber {
     /// That of reading /proc or sysfs.
     pub fn in_use(self, path: &Path) -> io::Result<Option<InUse>> {
         for mount in crate::mounts()? {
-            let same = mount.device == (self.major, self.minor);
+            let same = mount.device_number == format!("{}:{}", self.major, self.minor);
             // Btrfs and others show a device number of their own: compare the source as well.
             let named = DeviceNumber::of(Path::new(&mount.source)).is_ok_and(|it| it == self);
             if same || named {

@@ -13,6 +13,7 @@ mod data_file;
 mod kernel_log;
 mod loop_device;
 mod mapping;
+mod mount_table;
 mod mounting;
 mod names;
 mod page_buffer;
@@ -29,9 +30,8 @@ pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use kernel_log::KernelLog;
 pub use loop_device::{LoopDevice, detach_loop_of, loop_devices_of};
 pub use mapping::Mapping;
-pub use mounting::{
-    MountEntry, MountFlags, drop_caches, mount, mounts, sync_file_system, unmount, unmount_lazily,
-};
+pub use mount_table::{Mount, mounts, parse_mount_table};
+pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, unmount_lazily};
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{

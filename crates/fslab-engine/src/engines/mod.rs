@@ -9,7 +9,7 @@ mod stdio;
 mod uring;
 
 pub(crate) use mmap::MMAP;
-pub(crate) use null::NULL;
+pub(crate) use null::{NULL, NullTarget};
 pub(crate) use psync::PSYNC;
 pub(crate) use stdio::STDIO;
 pub(crate) use uring::URING;

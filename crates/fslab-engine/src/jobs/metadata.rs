@@ -1,9 +1,9 @@
 //! Jobs that work on names, attributes and small files.
 
-use serde::{Deserialize, Serialize};
 use super::data::THREADS_MAX;
 use super::{FileSizes, Sharing, TreeShape};
 use crate::{Content, EngineError};
+use serde::{Deserialize, Serialize};
 
 /// One operation on every file, or every directory, of a tree.
 ///

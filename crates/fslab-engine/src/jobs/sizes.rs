@@ -1,7 +1,7 @@
 //! How long the files of a tree are: a pure function of the seed and the file's number.
 
-use serde::{Deserialize, Serialize};
 use crate::random::mix;
+use serde::{Deserialize, Serialize};
 
 /// How long the files of a tree are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

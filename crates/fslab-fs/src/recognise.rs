@@ -1,36 +1,12 @@
-//! What is mounted at a directory, from /proc/self/mountinfo as proc_pid_mountinfo(5) defines it.
+//! What is mounted at a directory.
 
-use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use fslab_sys::Mount;
 use serde::{Deserialize, Serialize};
 
 use crate::CatalogueError;
-
-const MOUNT_TABLE: &str = "/proc/self/mountinfo";
-
-/// One mount.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mount {
-    /// The mount's number.
-    pub id: u64,
-    /// The number of the mount that it hangs below.
-    pub parent: u64,
-    /// `major:minor` of what its files are on.
-    pub device_number: String,
-    /// What of the file system is to be seen here: a folder or a subvolume of it.
-    pub root: PathBuf,
-    /// Where it is to be seen.
-    pub mount_point: PathBuf,
-    /// The driver's name for it, such as `ext4`, `fuseblk` or `overlay`.
-    pub fs_type: String,
-    /// A device, or whatever else the driver calls its source.
-    pub source: String,
-    /// Options of the mount and, behind them, those of the file system, each once.
-    pub options: Vec<String>,
-}
 
 /// What is mounted at a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,12 +34,11 @@ pub fn recognise(path: &Path) -> Result<Recognised, CatalogueError> {
         path: path.to_owned(),
         source,
     })?;
-    let table = fs::read(MOUNT_TABLE).map_err(|source| CatalogueError::Read {
-        path: MOUNT_TABLE.into(),
+    let mounts = fslab_sys::mounts().map_err(|source| CatalogueError::Read {
+        path: "/proc/self/mountinfo".into(),
         source,
     })?;
-    recognise_in(&parse_mount_table(&table), &real)
-        .ok_or_else(|| CatalogueError::NotMounted(path.to_owned()))
+    recognise_in(&mounts, &real).ok_or_else(|| CatalogueError::NotMounted(path.to_owned()))
 }
 
 /// What `mounts` have at the absolute `path`; `None` where no mount covers it.
@@ -105,71 +80,9 @@ fn first_below<'a>(mounts: &'a [Mount], above: &Mount, path: &Path) -> Option<&'
         .min_by_key(depth)
 }
 
-/// Reads a mountinfo table; a line that is none is left out.
-#[must_use]
-pub fn parse_mount_table(table: &[u8]) -> Vec<Mount> {
-    table
-        .split(|byte| *byte == b'\n')
-        .filter_map(parse_line)
-        .collect()
-}
-
-fn parse_line(line: &[u8]) -> Option<Mount> {
-    let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
-    let [id, parent, device_number, root, mount_point, options, ..] = fields[..] else {
-        return None;
-    };
-    // Optional fields stand between the sixth and a lone hyphen.
-    let hyphen = 6 + fields.get(6..)?.iter().position(|field| field == b"-")?;
-    let [fs_type, source, super_options] = *fields.get(hyphen + 1..hyphen + 4)? else {
-        return None;
-    };
-    let mut all_options: Vec<String> = Vec::new();
-    let each = |list: &[u8]| text(list).split(',').map(str::to_owned).collect::<Vec<_>>();
-    for option in [each(options), each(super_options)].concat() {
-        if !all_options.contains(&option) {
-            all_options.push(option);
-        }
-    }
-    Some(Mount {
-        id: text(id).parse().ok()?,
-        parent: text(parent).parse().ok()?,
-        device_number: text(device_number),
-        root: path(root),
-        mount_point: path(mount_point),
-        fs_type: text(fs_type),
-        source: text(source),
-        options: all_options,
-    })
-}
-
-fn text(field: &[u8]) -> String {
-    path(field).to_string_lossy().into_owned()
-}
-
-fn path(field: &[u8]) -> PathBuf {
-    PathBuf::from(OsString::from_vec(unescape(field)))
-}
-
-/// Undoes the three-digit octal escapes of blank, tab, newline and backslash.
-fn unescape(field: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let [first, tail @ ..] = rest {
-        let code = (*first == b'\\').then(|| octal(tail)).flatten();
-        plain.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &tail[3..] } else { tail };
-    }
-    plain
-}
-
-fn octal(digits: &[u8]) -> Option<u8> {
-    let digits = std::str::from_utf8(digits.get(..3)?).ok()?;
-    u8::from_str_radix(digits, 8).ok()
-}
-
 #[cfg(test)]
 mod tests {
+    use fslab_sys::parse_mount_table;
     use proptest::prelude::*;
 
     use super::*;
@@ -213,7 +126,6 @@ mod tests {
         let disk = at("/home/my disk/f");
         assert_eq!(disk.mount_point, Path::new("/home/my disk"));
         assert_eq!(disk.source, "/dev/sda1");
-        assert_eq!(unescape(b"a\\134040\\011\\9\\"), b"a\\040\t\\9\\");
     }
 
     #[test]
@@ -228,13 +140,6 @@ mod tests {
         };
         assert_eq!(source("/tmp/x").as_deref(), Some("top"));
         assert_eq!(source("/home/my disk/f").as_deref(), Some("over-home"));
-    }
-
-    #[test]
-    fn lines_that_are_no_mounts_are_left_out() {
-        let mounts = parse_mount_table(b"\n1 2\nx y z / / rw - a b c\n36 35 1:1 / /m rw -\n");
-        assert_eq!(mounts, []);
-        assert_eq!(recognise_in(&mounts, Path::new("/")), None);
     }
 
     #[test]
@@ -257,20 +162,6 @@ mod tests {
             }
             let found = recognise_in(&parse_mount_table(table.as_bytes()), Path::new(&place));
             prop_assert!(Path::new(&place).starts_with(found.expect("the root").mount_point));
-        }
-
-        #[test]
-        fn escaping_and_unescaping_give_the_same_bytes(
-            bytes in prop::collection::vec(1_u8.., 0..20)
-        ) {
-            let escaped: Vec<u8> = bytes
-                .iter()
-                .flat_map(|byte| match byte {
-                    b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}").into_bytes(),
-                    _ => vec![*byte],
-                })
-                .collect();
-            prop_assert_eq!(unescape(&escaped), bytes);
         }
     }
 }

@@ -1,0 +1,132 @@
+//! What the harness itself costs on this machine, so that a figure can be seen in its light.
+
+use crate::context::StopFlag;
+use crate::drive::{DataWorker, run_data_loop, run_threads};
+use crate::engines::NullTarget;
+use crate::recording::{Clock, MonotonicClock, Recorder, combine};
+use crate::{Access, Amount, DataJob, EngineKind, Measured, RunContext};
+
+/// Repeats of each measurement; the fastest counts, since disturbances only ever add.
+const REPEATS: u32 = 9;
+/// Operations in each.
+const OPERATIONS: u32 = 20_000;
+
+/// What the harness itself costs, in nanoseconds per operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// One reading of the clock.
+    pub clock_ns: f64,
+    /// Noting one operation: histogram, counts, time series.
+    pub recording_ns: f64,
+    /// One whole turn of the measuring loop around an operation that does nothing: choosing the
+    /// record, reading the clock twice, noting.
+    pub null_operation_ns: f64,
+}
+
+impl Calibration {
+    /// The share of a job's time that the harness took, from 0 to 1; `None` where no time passed.
+    ///
+    /// It is an estimate: the loop's cost is taken to be that of the null operation. For an engine
+    /// that shares readings of the clock among operations it is an upper bound.
+    #[must_use]
+    pub fn harness_share(&self, measured: &Measured) -> Option<f64> {
+        let busy_ns: u64 = measured
+            .threads
+            .iter()
+            .map(|thread| thread.elapsed_ns)
+            .sum();
+        let harness_ns = self.null_operation_ns * measured.operations as f64;
+        (busy_ns > 0).then(|| (harness_ns / busy_ns as f64).min(1.0))
+    }
+}
+
+/// Measures the harness, in a few dozen milliseconds.
+#[must_use]
+pub fn calibrate() -> Calibration {
+    Calibration {
+        clock_ns: fastest(clock_ns),
+        recording_ns: fastest(recording_ns),
+        null_operation_ns: fastest(null_operation_ns),
+    }
+}
+
+fn fastest(measure: fn() -> f64) -> f64 {
+    (0..REPEATS)
+        .map(|_| measure())
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// The time of `work` on a number per operation.
+fn per_operation(mut work: impl FnMut(u64)) -> f64 {
+    let clock = MonotonicClock;
+    let start_ns = clock.now_ns();
+    for turn in 0..u64::from(OPERATIONS) {
+        work(turn);
+    }
+    (clock.now_ns() - start_ns) as f64 / f64::from(OPERATIONS)
+}
+
+fn clock_ns() -> f64 {
+    per_operation(|_| {
+        std::hint::black_box(MonotonicClock.now_ns());
+    })
+}
+
+fn recording_ns() -> f64 {
+    let mut recorder = Recorder::new(100_000_000);
+    let slot = recorder.slot("null");
+    recorder.begin(0);
+    per_operation(|turn| {
+        let turn = std::hint::black_box(turn);
+        recorder.operation(slot, turn, turn + turn % 4096, 4096);
+    })
+}
+
+fn null_operation_ns() -> f64 {
+    let context = RunContext::new(EngineKind::Null, "/", 1);
+    let job = DataJob {
+        access: Access::RandomUniform,
+        amount: Amount::Operations(OPERATIONS.into()),
+        ..DataJob::read("null", 1 << 30, 4096)
+    };
+    let prepare = |thread| Ok(DataWorker::new(&context, &job, thread, false));
+    let ran = run_threads(1, &StopFlag::new(), prepare, |worker, crew| {
+        run_data_loop(
+            worker,
+            NullTarget::instant(&MonotonicClock),
+            &MonotonicClock,
+            crew,
+        )
+    });
+    let (outcomes, used) = ran.expect("doing nothing does not fail");
+    let measured = combine(outcomes, Some(used), true);
+    measured.elapsed_ns as f64 / f64::from(OPERATIONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_data;
+
+    #[test]
+    fn the_harness_costs_something_and_its_parts_less_than_the_whole() {
+        let calibration = calibrate();
+        assert!(calibration.clock_ns > 0.0);
+        assert!(calibration.recording_ns > 0.0);
+        assert!(calibration.null_operation_ns > calibration.clock_ns);
+    }
+
+    #[test]
+    fn the_share_of_the_harness_follows_from_the_time_of_an_operation() {
+        let context = RunContext::new(EngineKind::Null, "/", 1);
+        let measured = run_data(&context, &DataJob::read("f", 1 << 20, 4096)).expect("runs");
+        let mean_ns = measured.elapsed_ns as f64 / measured.operations as f64;
+        let tenth = Calibration {
+            clock_ns: 1.0,
+            recording_ns: 1.0,
+            null_operation_ns: mean_ns / 10.0,
+        };
+        let share = tenth.harness_share(&measured).expect("time passed");
+        assert!((share - 0.1).abs() < 1e-9, "{share}");
+    }
+}
