@@ -8,11 +8,7 @@ use crate::harness::{Desk, can_mount, is_root, skip};
 const FAKE: [&str; 6] = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
 
 #[test]
-fn a_missing_mkfs_names_the_package() {
-    let Some(_turn) = can_mount("missing mkfs", &[]) else {
-        return;
-    };
-    // The catalogue looks into the system's own folders as well, so only an empty root hides them.
+fn the_probe_says_works_exactly_where_nothing_stands_in_the_way() {
     let listed = Desk::new().run(&["fs", "list", "--probe", "--json"]);
     listed.expect_code(0);
     let probes: serde_json::Value = serde_json::from_str(&listed.out).expect("pure JSON");
@@ -22,6 +18,22 @@ fn a_missing_mkfs_names_the_package() {
             assert_eq!(venue["works"].as_bool(), Some(obstacles == 0), "{probe}");
         }
     }
+}
+
+#[test]
+fn a_missing_mkfs_names_the_package() {
+    let Some(_turn) = can_mount("missing mkfs", &["mkfs.ext4", "unshare"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    // In a mount namespace of its own, where mkfs.ext4 is a file that cannot be run.
+    let hide = "mount --bind /dev/null $(readlink -f $(PATH=$PATH:/usr/sbin:/sbin command -v \
+                mkfs.ext4)) && exec \"$0\" compare ext4 --venue loop";
+    let mut hidden = std::process::Command::new("unshare");
+    hidden.args(["--mount", "sh", "-c", hide, env!("CARGO_BIN_EXE_fslab")]);
+    let ended = desk.run_as_is(hidden);
+    ended.expect_code(4).expect_error("mkfs.ext4", "e2fsprogs");
+    desk.expect_nothing_left();
 }
 
 #[test]

@@ -77,8 +77,13 @@ impl Desk {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
+        command.args(arguments);
+        self.at_the_desk(command)
+    }
+
+    /// `command` with the desk's environment, folder and user.
+    fn at_the_desk(&self, mut command: Command) -> Command {
         command
-            .args(arguments)
             .env_clear()
             .env("HOME", self.path("home"))
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -94,6 +99,15 @@ impl Desk {
     pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         Ended::from(
             self.command(arguments)
+                .output()
+                .expect("the program starts"),
+        )
+    }
+
+    /// Runs any command with the desk's environment.
+    pub(crate) fn run_as_is(&self, command: Command) -> Ended {
+        Ended::from(
+            self.at_the_desk(command)
                 .output()
                 .expect("the program starts"),
         )

@@ -120,3 +120,32 @@ fn the_next_start_after_kill_9_cleans_up_by_itself() {
     assert_eq!(stored_trials(&desk), 4);
     desk.expect_nothing_left();
 }
+
+#[test]
+fn a_trial_over_its_limit_is_ended_and_recorded_with_its_place() {
+    let desk = Desk::new();
+    let endless = "format = 1\nname = 'endless'\ntitle = 'e'\nsize = '4MiB'\nrepeats = 1\n\
+                   trial_limit_s = 60\n[[phase]]\nname = 'forever'\nworkload = 'io'\n\
+                   file_size = '1MiB'\namount = { time-ns = 60_000_000_000 }\n";
+    std::fs::write(desk.path("endless.toml"), endless).expect("a study");
+    let ended = desk.run(&[
+        "compare",
+        "--study",
+        "./endless.toml",
+        "--venue",
+        "dir",
+        "--out",
+        "out",
+        "--trial-limit",
+        "1",
+    ]);
+    ended.expect_code(3);
+    let run = desk.last_run();
+    let failure = &run["trials"][0]["failure"];
+    assert_eq!(failure["kind"], "timeout", "{failure}");
+    assert!(
+        failure["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("'forever'"))
+    );
+}

@@ -10,3 +10,4 @@ mod fake_path;
 mod harness;
 mod interruption;
 mod loop_venue;
+mod reference;

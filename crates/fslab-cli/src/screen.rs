@@ -78,7 +78,11 @@ pub(crate) fn render(table: &Table) -> String {
         screen.force_no_tty();
     }
     let heads = table.columns.iter().map(|column| {
-        Cell::new(&column.title)
+        let title = match &column.group {
+            Some(group) => format!("{group}\n{}", column.title),
+            None => column.title.clone(),
+        };
+        Cell::new(title)
             .add_attribute(Attribute::Bold)
             .set_alignment(align(column.align))
     });

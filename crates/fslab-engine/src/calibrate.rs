@@ -1,10 +1,10 @@
 //! What the harness itself costs on this machine, so that a figure can be seen in its light.
 
 use crate::context::StopFlag;
-use crate::drive::{DataWorker, run_data_loop, run_threads};
+use crate::drive::{DataWorker, Staff, run_data_loop, run_workers};
 use crate::engines::NullTarget;
 use crate::recording::{Clock, MonotonicClock, Recorder, combine};
-use crate::{Access, Amount, DataJob, EngineKind, Measured, RunContext};
+use crate::{Access, Amount, DataJob, EngineKind, Measured, RunContext, Workers};
 
 /// Repeats of each measurement; the fastest counts, since disturbances only ever add.
 const REPEATS: u32 = 9;
@@ -90,7 +90,13 @@ fn null_operation_ns() -> f64 {
         ..DataJob::read("null", 1 << 30, 4096)
     };
     let prepare = |thread| Ok(DataWorker::new(&context, &job, thread, false));
-    let ran = run_threads(1, &StopFlag::new(), prepare, |worker, crew| {
+    let stop = StopFlag::new();
+    let staff = Staff {
+        count: 1,
+        workers: Workers::Threads,
+        stop: &stop,
+    };
+    let ran = run_workers(staff, prepare, |worker, crew| {
         run_data_loop(
             worker,
             NullTarget::instant(&MonotonicClock),
@@ -99,7 +105,7 @@ fn null_operation_ns() -> f64 {
         )
     });
     let (outcomes, used) = ran.expect("doing nothing does not fail");
-    let measured = combine(outcomes, Some(used), true);
+    let measured = combine(outcomes, used, true);
     measured.elapsed_ns as f64 / f64::from(OPERATIONS)
 }
 

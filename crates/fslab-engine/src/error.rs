@@ -65,6 +65,23 @@ impl EngineError {
         Self::plain(FailureKind::Corrupt, "verify", Some(path), message.into())
     }
 
+    /// The error that another process reported.
+    pub(crate) fn from_failure(failure: Failure) -> Self {
+        let source = match (failure.errno, failure.causes.is_empty()) {
+            (Some(errno), _) => Some(io::Error::from_raw_os_error(errno)),
+            (None, false) => Some(io::Error::other(failure.causes.join(": "))),
+            (None, true) => None,
+        };
+        Self(Box::new(Content {
+            kind: failure.kind,
+            operation: "run in a process".into(),
+            path: None,
+            message: failure.message,
+            hint: failure.hint.map(Cow::Owned),
+            source,
+        }))
+    }
+
     /// Adds advice.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {

@@ -33,7 +33,7 @@ pub use evict::evict;
 pub use jobs::{
     Advice, Amount, DataJob, Direction, FileSizes, MetadataJob, MetadataOperation, MetadataSync,
     Names, OpenMode, OpenSync, Order, Pace, Preparation, Sharing, StdioTuning, SyncCall, SyncEvery,
-    SyncPolicy, TreeShape, UringTuning, WeightedSize,
+    SyncPolicy, TreeShape, UringTuning, WeightedSize, Workers,
 };
 pub use kind::{EngineKind, ParseEngineError};
 pub use measured::{Measured, ThreadMeasured};

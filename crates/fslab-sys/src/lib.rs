@@ -22,6 +22,7 @@ mod residency;
 mod ring;
 mod space;
 mod stream;
+mod worker_process;
 
 pub use block_device::{BlockCounters, DeviceNumber, InUse};
 pub use clock::{monotonic_ns, sleep_until_ns};
@@ -42,3 +43,4 @@ pub use residency::resident_pages;
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use space::{available_bytes, create_written};
 pub use stream::{Stream, StreamUse};
+pub use worker_process::{WorkerProcess, WorkerSide};

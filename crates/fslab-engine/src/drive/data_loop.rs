@@ -36,12 +36,8 @@ pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
         .zip(before)
         .map(|(after, before)| after.since(before));
     target.close().map_err(|e| worker.failure("close", e))?;
-    Ok(ThreadOutcome {
-        start_ns,
-        end_ns,
-        recorder: worker.recorder,
-        used,
-    })
+    let recorder = worker.recorder;
+    Ok(ThreadOutcome::new(start_ns, end_ns, recorder, used))
 }
 
 /// Issues operations until the budget is used up; gives the end of the last one.

@@ -11,9 +11,11 @@ mod names_loop;
 mod names_worker;
 mod pacer;
 mod paths;
+mod processes;
 mod queue_loop;
 mod target;
 mod threads;
+mod workers;
 
 pub(crate) use data_files::{absolute, lengthen_file, open_data_file, prepare_files};
 pub(crate) use data_loop::run_data_loop;
@@ -23,4 +25,4 @@ pub(crate) use names_worker::NamesWorker;
 pub(crate) use paths::{PathWriter, file_number};
 pub(crate) use queue_loop::run_queue_loop;
 pub(crate) use target::{DataTarget, NamesTarget, Task};
-pub(crate) use threads::run_threads;
+pub(crate) use workers::{Staff, run_workers};

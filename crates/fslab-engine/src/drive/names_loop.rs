@@ -50,12 +50,8 @@ pub(crate) fn run_names_loop<T: NamesTarget, C: Clock>(
         .zip(before)
         .map(|(after, before)| after.since(before));
     let NamesLoop { worker, end_ns, .. } = running;
-    Ok(ThreadOutcome {
-        start_ns,
-        end_ns,
-        recorder: worker.recorder,
-        used,
-    })
+    let recorder = worker.recorder;
+    Ok(ThreadOutcome::new(start_ns, end_ns, recorder, used))
 }
 
 impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {

@@ -93,12 +93,8 @@ pub(crate) fn run_queue_loop<C: Clock>(
         ..
     } = running;
     ring.close().map_err(|e| worker.failure("close", e))?;
-    Ok(ThreadOutcome {
-        start_ns,
-        end_ns,
-        recorder: worker.recorder,
-        used,
-    })
+    let recorder = worker.recorder;
+    Ok(ThreadOutcome::new(start_ns, end_ns, recorder, used))
 }
 
 impl<C: Clock> QueueLoop<'_, '_, C> {

@@ -12,8 +12,8 @@ use super::psync::sync_file;
 use super::refusals::{refuse_direct, refuse_open_sync};
 use crate::access::Extent;
 use crate::drive::{
-    DataTarget, DataWorker, absolute, lengthen_file, open_data_file, prepare_files, run_data_loop,
-    run_threads,
+    DataTarget, DataWorker, Staff, absolute, lengthen_file, open_data_file, prepare_files,
+    run_data_loop, run_workers,
 };
 use crate::jobs::{Advice, SyncCall};
 use crate::recording::{MonotonicClock, combine};
@@ -34,13 +34,12 @@ fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError
         let worker = DataWorker::new(context, job, thread, MappedFile::HOLDS_DATA);
         Ok((worker, MappedFile::open(context, job, thread)?))
     };
-    let (outcomes, used) = run_threads(
-        job.threads,
-        &context.stop,
+    let (outcomes, used) = run_workers(
+        Staff::for_data(context, job),
         prepare,
         |(worker, file), crew| run_data_loop(worker, file, &MonotonicClock, crew),
     )?;
-    Ok(combine(outcomes, Some(used), true))
+    Ok(combine(outcomes, used, true))
 }
 
 /// A file and its mapping.

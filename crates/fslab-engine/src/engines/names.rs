@@ -12,7 +12,7 @@ use fslab_sys::{DataFile, NameDirectory, PageBuffer};
 use super::psync::write_all;
 use crate::content::DataPool;
 use crate::drive::{
-    NamesTarget, NamesWorker, PathWriter, Task, file_number, run_names_loop, run_threads,
+    NamesTarget, NamesWorker, PathWriter, Staff, Task, file_number, run_names_loop, run_workers,
 };
 use crate::jobs::{DirectoryNumber, MetadataOperation, Names};
 use crate::recording::{MonotonicClock, combine};
@@ -36,16 +36,15 @@ pub(super) fn run_metadata(
         let worker = NamesWorker::new(context, job, thread);
         Ok((worker, NamesFolder::open(context, job, &base)?))
     };
-    let (outcomes, used) = run_threads(
-        job.threads,
-        &context.stop,
+    let (outcomes, used) = run_workers(
+        Staff::for_metadata(context, job),
         prepare,
         |(worker, folder), crew| run_names_loop(worker, folder, &MonotonicClock, crew),
     )?;
     let moves_data = job.operation.writes_data() || job.operation.reads_data();
     Ok(combine(
         outcomes,
-        Some(used),
+        used,
         moves_data && job.file_bytes.longest() > 0,
     ))
 }

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 use crate::access::{Extent, Permutation};
 use crate::drive::{
-    DataTarget, DataWorker, NamesTarget, NamesWorker, Task, run_data_loop, run_names_loop,
-    run_threads,
+    DataTarget, DataWorker, NamesTarget, NamesWorker, Staff, Task, run_data_loop, run_names_loop,
+    run_workers,
 };
 use crate::jobs::{MetadataOperation, Names, SyncCall};
 use crate::random::{Random, mix_bytes};
@@ -34,34 +34,27 @@ const SYNC_NS: u64 = 400_000;
 const SLOW_ONE_IN: u64 = 100;
 
 fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
+    // On a clock of its own no process can be told from a thread.
+    let staff = Staff::for_data(context, job).as_threads();
     let prepare = |thread| Ok((thread, DataWorker::new(context, job, thread, false)));
-    let (outcomes, _) = run_threads(
-        job.threads,
-        &context.stop,
-        prepare,
-        |(thread, worker), crew| {
-            let clock = SyntheticClock::default();
-            let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
-            let target = NullTarget::new(&clock, seed, thread);
-            run_data_loop(worker, target, &clock, crew)
-        },
-    )?;
+    let (outcomes, _) = run_workers(staff, prepare, |(thread, worker), crew| {
+        let clock = SyntheticClock::default();
+        let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
+        let target = NullTarget::new(&clock, seed, thread);
+        run_data_loop(worker, target, &clock, crew)
+    })?;
     Ok(combine(outcomes, None, true))
 }
 
 fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
+    let staff = Staff::for_metadata(context, job).as_threads();
     let prepare = |thread| Ok((thread, NamesWorker::new(context, job, thread)));
-    let (outcomes, _) = run_threads(
-        job.threads,
-        &context.stop,
-        prepare,
-        |(thread, worker), crew| {
-            let clock = SyntheticClock::default();
-            let seed = mix_bytes(context.seed, job.operation.as_str().as_bytes());
-            let target = NullTarget::new(&clock, seed, thread);
-            run_names_loop(worker, target, &clock, crew)
-        },
-    )?;
+    let (outcomes, _) = run_workers(staff, prepare, |(thread, worker), crew| {
+        let clock = SyntheticClock::default();
+        let seed = mix_bytes(context.seed, job.operation.as_str().as_bytes());
+        let target = NullTarget::new(&clock, seed, thread);
+        run_names_loop(worker, target, &clock, crew)
+    })?;
     let moves_data = job.operation.writes_data() || job.operation.reads_data();
     Ok(combine(
         outcomes,

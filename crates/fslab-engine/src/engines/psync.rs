@@ -8,7 +8,8 @@ use super::names::run_metadata;
 use super::refusals::refuse_msync;
 use crate::access::Extent;
 use crate::drive::{
-    DataTarget, DataWorker, absolute, open_data_file, prepare_files, run_data_loop, run_threads,
+    DataTarget, DataWorker, Staff, absolute, open_data_file, prepare_files, run_data_loop,
+    run_workers,
 };
 use crate::jobs::SyncCall;
 use crate::recording::{MonotonicClock, combine};
@@ -29,13 +30,12 @@ fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError
         let file = open_data_file(&absolute(context, job, thread), job, false)?;
         Ok((worker, PsyncFile(file)))
     };
-    let (outcomes, used) = run_threads(
-        job.threads,
-        &context.stop,
+    let (outcomes, used) = run_workers(
+        Staff::for_data(context, job),
         prepare,
         |(worker, file), crew| run_data_loop(worker, file, &MonotonicClock, crew),
     )?;
-    Ok(combine(outcomes, Some(used), true))
+    Ok(combine(outcomes, used, true))
 }
 
 /// A file that is read and written by pread(2) and pwrite(2).

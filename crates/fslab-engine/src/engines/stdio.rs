@@ -9,7 +9,8 @@ use super::psync::sync_file;
 use super::refusals::{refuse_direct, refuse_msync};
 use crate::access::Extent;
 use crate::drive::{
-    DataTarget, DataWorker, absolute, open_data_file, prepare_files, run_data_loop, run_threads,
+    DataTarget, DataWorker, Staff, absolute, open_data_file, prepare_files, run_data_loop,
+    run_workers,
 };
 use crate::jobs::SyncCall;
 use crate::recording::{MonotonicClock, combine};
@@ -30,13 +31,12 @@ fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError
         let worker = DataWorker::new(context, job, thread, StreamFile::HOLDS_DATA);
         Ok((worker, StreamFile::open(context, job, thread)?))
     };
-    let (outcomes, used) = run_threads(
-        job.threads,
-        &context.stop,
+    let (outcomes, used) = run_workers(
+        Staff::for_data(context, job),
         prepare,
         |(worker, file), crew| run_data_loop(worker, file, &MonotonicClock, crew),
     )?;
-    Ok(combine(outcomes, Some(used), true))
+    Ok(combine(outcomes, used, true))
 }
 
 /// What a stream did last: between reading and writing C demands a seek.

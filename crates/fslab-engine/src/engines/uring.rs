@@ -7,7 +7,7 @@ use fslab_sys::{Ring, RingOptions};
 
 use super::refusals::refuse_msync;
 use crate::drive::{
-    DataWorker, absolute, open_data_file, prepare_files, run_queue_loop, run_threads,
+    DataWorker, Staff, absolute, open_data_file, prepare_files, run_queue_loop, run_workers,
 };
 use crate::recording::{MonotonicClock, combine};
 use crate::registry::Engine;
@@ -32,13 +32,12 @@ fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError
         let worker = DataWorker::new(context, job, thread, true);
         Ok((worker, set_up(context, job, thread)?))
     };
-    let (outcomes, used) = run_threads(
-        job.threads,
-        &context.stop,
+    let (outcomes, used) = run_workers(
+        Staff::for_data(context, job),
         prepare,
         |(worker, ring), crew| run_queue_loop(worker, ring, &MonotonicClock, crew),
     )?;
-    Ok(combine(outcomes, Some(used), true))
+    Ok(combine(outcomes, used, true))
 }
 
 fn validate(job: &DataJob) -> Result<(), EngineError> {

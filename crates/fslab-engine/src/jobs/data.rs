@@ -57,8 +57,10 @@ pub struct DataJob {
     pub verify: bool,
     /// Accept blocks of an earlier generation as well: a rewrite need not have reached them all.
     pub older_generations: bool,
-    /// How many threads.
+    /// How many threads, or processes.
     pub threads: u32,
+    /// Which of the two.
+    pub workers: Workers,
     /// Whether they share the file.
     pub sharing: Sharing,
     /// Settings of the io_uring engine.
@@ -130,6 +132,17 @@ pub enum Preparation {
     Truncate,
     /// fallocate(2) of its full length.
     Allocate,
+}
+
+/// What works at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workers {
+    /// Threads of this process.
+    #[default]
+    Threads,
+    /// Processes, forked for the job; also a single one is. The null engine uses threads.
+    Processes,
 }
 
 /// Whether threads share a file.
@@ -244,6 +257,7 @@ impl DataJob {
             verify: false,
             older_generations: false,
             threads: 1,
+            workers: Workers::Threads,
             sharing: Sharing::Own,
             uring: UringTuning::default(),
             stdio: StdioTuning::default(),

@@ -1,7 +1,7 @@
 //! Jobs that work on names, attributes and small files.
 
 use super::data::THREADS_MAX;
-use super::{FileSizes, Sharing, TreeShape};
+use super::{FileSizes, Sharing, TreeShape, Workers};
 use crate::{Content, EngineError};
 use serde::{Deserialize, Serialize};
 
@@ -30,8 +30,10 @@ pub struct MetadataJob {
     pub content: Content,
     /// Compare what is read with what was written.
     pub verify: bool,
-    /// How many threads.
+    /// How many threads, or processes.
     pub threads: u32,
+    /// Which of the two.
+    pub workers: Workers,
     /// `Own`: each thread has a range of files, so mostly directories of its own. `Shared`: the
     /// files of each directory are dealt out among all.
     pub sharing: Sharing,
@@ -250,6 +252,7 @@ impl MetadataJob {
             content: Content::default(),
             verify: false,
             threads: 1,
+            workers: Workers::Threads,
             sharing: Sharing::Own,
         }
     }

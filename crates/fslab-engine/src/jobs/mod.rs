@@ -8,7 +8,7 @@ mod tree;
 mod tuning;
 
 pub use data::{Amount, DataJob, Direction, OpenMode, OpenSync, Preparation, Sharing};
-pub use data::{SyncCall, SyncEvery, SyncPolicy};
+pub use data::{SyncCall, SyncEvery, SyncPolicy, Workers};
 pub(crate) use metadata::Subjects;
 pub use metadata::{MetadataJob, MetadataOperation, MetadataSync, Names, Order};
 pub use pace::Pace;

@@ -4,12 +4,13 @@
 use std::ops::AddAssign;
 
 use fslab_model::TimeSeries;
+use serde::{Deserialize, Serialize};
 
 /// Intervals kept at most: 100 ms each for almost seven minutes, then 200 ms, and so on.
 const CAPACITY: usize = 4096;
 
 /// Counts what completes in each interval.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SeriesRecorder {
     start_ns: u64,
     interval_ns: u64,
@@ -20,7 +21,7 @@ pub(crate) struct SeriesRecorder {
 }
 
 /// What completed in one interval.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Interval {
     operations: u64,
     bytes: u64,

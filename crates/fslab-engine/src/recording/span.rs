@@ -2,22 +2,47 @@
 
 use fslab_model::{CpuUse, LatencyHistogram, OperationLatency};
 use fslab_sys::ResourceUse;
+use serde::{Deserialize, Serialize};
 
 use super::clock::cpu_use;
 use super::{Recorder, SeriesRecorder};
 use crate::{Measured, ThreadMeasured};
 
-/// What one thread brings home.
-#[derive(Debug)]
+/// What one thread, or one process, brings home.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ThreadOutcome {
     /// The clock before its first operation.
-    pub(crate) start_ns: u64,
+    start_ns: u64,
     /// The clock after its last, a closing sync included.
-    pub(crate) end_ns: u64,
-    /// Its book.
-    pub(crate) recorder: Recorder,
-    /// Its processor use between the two.
-    pub(crate) used: Option<ResourceUse>,
+    end_ns: u64,
+    operations: u64,
+    bytes: u64,
+    latencies: Vec<OperationLatency>,
+    series: SeriesRecorder,
+    cpu: Option<CpuUse>,
+}
+
+impl ThreadOutcome {
+    /// The outcome of a thread that worked from `start_ns` to `end_ns`, noted it in `recorder`, and
+    /// used so much of the processor meanwhile.
+    pub(crate) fn new(
+        start_ns: u64,
+        end_ns: u64,
+        recorder: Recorder,
+        used: Option<ResourceUse>,
+    ) -> Self {
+        let (operations, bytes) = (recorder.operations(), recorder.bytes());
+        let (latencies, series) = recorder.finish();
+        Self {
+            start_ns,
+            end_ns,
+            operations,
+            bytes,
+            latencies,
+            series,
+            cpu: used.map(cpu_use),
+        }
+    }
 }
 
 /// The figures of a job whose threads brought home `outcomes`, of which there is at least one.
@@ -46,20 +71,17 @@ pub(crate) fn combine(
     let mut latencies = Vec::new();
     let mut threads = Vec::with_capacity(outcomes.len());
     for outcome in outcomes {
-        let (operations, bytes) = (outcome.recorder.operations(), outcome.recorder.bytes());
-        let elapsed_ns = outcome.end_ns - outcome.start_ns;
-        let (own, series) = outcome.recorder.finish();
-        merge_latencies(&mut latencies, &own);
+        merge_latencies(&mut latencies, &outcome.latencies);
         match &mut merged {
-            None => merged = Some(series),
-            Some(merged) => merged.merge(series),
+            None => merged = Some(outcome.series),
+            Some(merged) => merged.merge(outcome.series),
         }
         threads.push(ThreadMeasured {
-            elapsed_ns,
-            operations,
-            bytes,
-            latencies: own,
-            cpu: outcome.used.map(cpu_use),
+            elapsed_ns: outcome.end_ns - outcome.start_ns,
+            operations: outcome.operations,
+            bytes: outcome.bytes,
+            latencies: outcome.latencies,
+            cpu: outcome.cpu,
         });
     }
     let bytes = threads.iter().map(|thread| thread.bytes).sum();

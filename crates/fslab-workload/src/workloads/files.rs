@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fslab_engine::{
     Content, EngineError, FileSizes, Measured, MetadataJob, MetadataOperation, MetadataSync, Names,
-    Order, RunContext, Sharing, TreeShape, run_metadata,
+    Order, RunContext, Sharing, TreeShape, Workers, run_metadata,
 };
 use fslab_model::{Bytes, Headline, PhaseKind};
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,7 @@ pub(crate) struct FilesParameters {
     content: Content,
     verify: bool,
     threads: u32,
+    workers: Workers,
     sharing: Sharing,
 }
 
@@ -56,6 +57,7 @@ impl Default for FilesParameters {
             content: job.content,
             verify: job.verify,
             threads: job.threads,
+            workers: job.workers,
             sharing: job.sharing,
         }
     }
@@ -81,6 +83,7 @@ impl FilesParameters {
             content: self.content,
             verify: self.verify,
             threads: self.threads,
+            workers: self.workers,
             sharing: self.sharing,
         }
     }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use fslab_engine::{
     Access, Advice, Amount, Content, DataJob, Direction, EngineError, Measured, OpenMode, OpenSync,
-    Pace, Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, run_data,
+    Pace, Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers,
+    run_data,
 };
 use fslab_model::{Bytes, Headline, PhaseKind};
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,7 @@ pub(crate) struct IoParameters {
     verify: bool,
     older_generations: bool,
     threads: u32,
+    workers: Workers,
     sharing: Sharing,
     uring: UringTuning,
     stdio: StdioTuning,
@@ -72,6 +74,7 @@ impl Default for IoParameters {
             verify: job.verify,
             older_generations: job.older_generations,
             threads: job.threads,
+            workers: job.workers,
             sharing: job.sharing,
             uring: job.uring,
             stdio: job.stdio,
@@ -102,6 +105,7 @@ impl IoParameters {
             verify: self.verify,
             older_generations: self.older_generations,
             threads: self.threads,
+            workers: self.workers,
             sharing: self.sharing,
             uring: self.uring,
             stdio: self.stdio,

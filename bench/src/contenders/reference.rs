@@ -1,0 +1,215 @@
+//! The bare loops in C: what the kernel and the clock cost, and nothing else.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::contender::{Contender, Invocation, Task, ask_version, words};
+use crate::error::BenchError;
+use crate::work::{
+    DATA_FILE, Figure, QUEUE_BATCH, QUEUE_DEPTH, RECORD_BYTES, SMALL_FILE_BYTES,
+    STREAM_RECORD_BYTES, Work,
+};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
+const PROGRAMS: [&str; 5] = [
+    "account",
+    "pread_loop",
+    "ring_loop",
+    "stream_loop",
+    "names_loop",
+];
+const OPTIONS: [&str; 3] = ["-O2", "-Wall", "-Wextra"];
+
+/// The compiled programs.
+#[derive(Clone, Debug)]
+pub(crate) struct Programs(PathBuf);
+
+/// The contender `C`.
+pub(crate) struct Reference(pub(crate) Programs);
+
+impl Programs {
+    /// Compiles all of them into `folder`.
+    pub(crate) fn compile(folder: &Path) -> Result<Self, BenchError> {
+        for program in PROGRAMS {
+            let source = Path::new(SOURCES).join(format!("{program}.c"));
+            let output = Command::new("cc")
+                .args(OPTIONS)
+                .arg("-o")
+                .arg(folder.join(program))
+                .arg(&source)
+                .output()
+                .map_err(|e| BenchError::io("compile", &source, e))?;
+            if !output.status.success() {
+                return Err(BenchError::Command {
+                    command: format!("cc {}", source.display()),
+                    status: output.status.to_string(),
+                    output: String::from_utf8_lossy(&output.stderr).into_owned(),
+                });
+            }
+        }
+        Ok(Self(folder.to_owned()))
+    }
+
+    /// The path of one of them.
+    pub(crate) fn path(&self, program: &str) -> PathBuf {
+        self.0.join(program)
+    }
+
+    /// Writes a file of random data.
+    pub(crate) fn write_file(&self, path: &Path, bytes: u64) -> Invocation {
+        let arguments = stream_arguments(path, bytes, "write");
+        Invocation::preparation(self.path("stream_loop"), arguments)
+    }
+}
+
+fn stream_arguments(path: &Path, bytes: u64, direction: &str) -> Vec<String> {
+    words([
+        path.display().to_string(),
+        bytes.to_string(),
+        STREAM_RECORD_BYTES.to_string(),
+        direction.to_owned(),
+    ])
+}
+
+impl Reference {
+    fn random_reads(&self, task: &Task<'_>) -> Invocation {
+        let mut arguments = words([
+            task.directory.join(DATA_FILE).display().to_string(),
+            task.amounts.data_bytes.to_string(),
+            RECORD_BYTES.to_string(),
+            task.amounts.reads.to_string(),
+        ]);
+        let cache = match task.work {
+            Work::Ring => Some("buffered"),
+            Work::RingDirect => Some("direct"),
+            _ => None,
+        };
+        let program = if cache.is_some() {
+            "ring_loop"
+        } else {
+            "pread_loop"
+        };
+        if let Some(cache) = cache {
+            let queue = [QUEUE_DEPTH.to_string(), QUEUE_BATCH.to_string()];
+            arguments.extend(queue);
+            arguments.push(cache.to_owned());
+        }
+        Invocation::of_figure(
+            self.0.path(program),
+            arguments,
+            Figure::RandomRead,
+            operation_rate,
+        )
+    }
+
+    fn names(&self, task: &Task<'_>, figure: Figure, operation: &str) -> Invocation {
+        let (files, bytes) = match task.work {
+            Work::Files => (task.amounts.files, SMALL_FILE_BYTES),
+            _ => (task.amounts.names, 0),
+        };
+        let arguments = words([
+            task.directory.join("files").display().to_string(),
+            files.to_string(),
+            bytes.to_string(),
+            operation.to_owned(),
+        ]);
+        Invocation::of_figure(
+            self.0.path("names_loop"),
+            arguments,
+            figure,
+            operation_rate,
+        )
+    }
+
+    fn stream(&self, task: &Task<'_>, figure: Figure, direction: &str) -> Invocation {
+        let arguments = stream_arguments(
+            &task.directory.join("stream"),
+            task.amounts.stream_bytes,
+            direction,
+        );
+        Invocation::of_figure(self.0.path("stream_loop"), arguments, figure, |text| {
+            operation_rate(text).map(|records| records * STREAM_RECORD_BYTES as f64)
+        })
+    }
+}
+
+impl Contender for Reference {
+    fn name(&self) -> &'static str {
+        "C"
+    }
+
+    fn version(&self) -> Result<String, String> {
+        ask_version("cc", &["--version"]).map(|cc| format!("bench/reference, {cc}, -O2"))
+    }
+
+    fn invocations(&self, task: &Task<'_>) -> Vec<Invocation> {
+        match task.work {
+            Work::Pread | Work::Ring | Work::RingDirect => vec![self.random_reads(task)],
+            Work::Names => vec![
+                self.names(task, Figure::Create, "create"),
+                self.names(task, Figure::Stat, "stat"),
+                self.names(task, Figure::Unlink, "unlink"),
+            ],
+            Work::Stream => vec![
+                self.stream(task, Figure::StreamWrite, "write"),
+                self.stream(task, Figure::StreamRead, "read"),
+            ],
+            Work::Files => vec![
+                self.names(task, Figure::FilesWrite, "create"),
+                self.names(task, Figure::FilesRead, "read"),
+            ],
+        }
+    }
+
+    fn remark(&self, work: Work) -> Option<&'static str> {
+        match work {
+            Work::Files => Some("the loop in C does not verify"),
+            _ => None,
+        }
+    }
+}
+
+/// The value of `key` in a line of `key=value` pairs.
+pub(crate) fn value_of(text: &str, key: &str) -> Option<u64> {
+    text.split_whitespace()
+        .filter_map(|pair| pair.split_once('='))
+        .find(|(name, _)| *name == key)?
+        .1
+        .parse()
+        .ok()
+}
+
+/// Operations per second.
+fn operation_rate(text: &str) -> Result<f64, BenchError> {
+    value_of(text, "operations")
+        .zip(value_of(text, "elapsed_ns"))
+        .map(|(operations, elapsed_ns)| operations as f64 * 1e9 / elapsed_ns as f64)
+        .ok_or_else(|| BenchError::output("the loop in C", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_a_loop_becomes_a_rate() {
+        let line = "operations=500 elapsed_ns=250000 latency_sum_ns=240000\n";
+        assert!((operation_rate(line).expect("reads") - 2e6).abs() < 1.0);
+        assert!(operation_rate("nothing").is_err());
+    }
+
+    #[test]
+    fn the_ring_is_given_its_depth_batch_and_cache() {
+        let reference = Reference(Programs("/opt".into()));
+        let task = Task {
+            work: Work::RingDirect,
+            amounts: crate::work::Amounts::QUICK,
+            directory: Path::new("/tmp"),
+        };
+        let line = reference.invocations(&task)[0].command_line();
+        assert_eq!(
+            line,
+            "/opt/ring_loop /tmp/data 4194304 4096 5000 32 16 direct"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! docs/workloads.md lists every workload with its defaults, as the code has them.
+//!
+//! `UPDATE_DOCS=1 cargo test -p fslab-workload` writes the list anew.
+
+use std::fmt::Write;
+use std::fs;
+
+use fslab_model::{Bytes, Parameters};
+
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads.md");
+const MARK: &str =
+    "<!-- Generated from here on: see crates/fslab-workload/tests/reference.rs -->\n";
+
+fn reference() -> String {
+    let mut text = String::new();
+    for workload in fslab_workload::all() {
+        let defaults = workload
+            .resolve(&Parameters::new(), Bytes::gib(1))
+            .expect("the defaults of every workload resolve");
+        writeln!(
+            text,
+            "\n### {}\n\n{}.\n\n```toml",
+            workload.name(),
+            workload.title()
+        )
+        .expect("a string takes everything");
+        for (name, value) in &defaults {
+            writeln!(text, "{name} = {value}").expect("a string takes everything");
+        }
+        text.push_str("```\n");
+    }
+    text
+}
+
+#[test]
+fn the_document_has_every_workload_with_its_defaults() {
+    let document = fs::read_to_string(DOCUMENT).expect("docs/workloads.md");
+    let (head, generated) = document.split_once(MARK).expect("the mark");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(DOCUMENT, format!("{head}{MARK}{}", reference())).expect("written");
+        return;
+    }
+    assert_eq!(
+        generated,
+        reference(),
+        "run UPDATE_DOCS=1 cargo test -p fslab-workload"
+    );
+}
