@@ -84,10 +84,19 @@ impl RecordBuilder {
         }
     }
 
-    /// The step that was begun last and has not ended: where a trial that died was.
+    /// Where the trial is: the step that was begun last and has not ended, or the phase that failed
+    /// last; `None` between steps.
     #[must_use]
-    pub fn current_step(&self) -> Option<&str> {
-        self.current_step.as_deref()
+    pub fn place(&self) -> Option<&str> {
+        let failed = |phase: &&PhaseRecord| matches!(phase.outcome, PhaseOutcome::Failed { .. });
+        let failed_last = || {
+            self.phases
+                .iter()
+                .rev()
+                .find(failed)
+                .map(|phase| &*phase.name)
+        };
+        self.current_step.as_deref().or_else(failed_last)
     }
 
     /// Whether the trial said that it came to its end.

@@ -75,7 +75,7 @@ impl Launch<'_> {
         let console = console
             .and_then(|thread| thread.join().ok())
             .unwrap_or_default();
-        let death = death(self.limit, status, cause, builder.current_step())
+        let death = death(self.limit, status, cause, builder.place())
             .or_else(|| watched.err().map(cannot_start))
             .or_else(|| garbage.map(protocol_failure));
         Ok(Ending {

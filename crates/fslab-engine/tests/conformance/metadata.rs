@@ -5,47 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use fslab_engine::{
-    EngineError, EngineKind, FileSizes, Measured, MetadataJob, MetadataOperation, MetadataSync,
-    Names, Order, RunContext, Sharing, TreeShape, run_metadata,
+    EngineKind, FileSizes, MetadataJob, MetadataOperation, MetadataSync, Names, Order, RunContext,
+    Sharing, TreeShape, run_metadata,
 };
 use fslab_model::FailureKind;
-use tempfile::TempDir;
 
-struct Scene {
-    folder: TempDir,
-    context: RunContext,
-}
-
-fn scene() -> Scene {
-    let folder = tempfile::tempdir().expect("a folder");
-    let context = RunContext::new(EngineKind::Psync, folder.path(), 42);
-    Scene { folder, context }
-}
-
-impl Scene {
-    fn run(&self, job: &MetadataJob) -> Result<Measured, EngineError> {
-        run_metadata(&self.context, job)
-    }
-
-    fn done(&self, job: &MetadataJob) -> Measured {
-        let operation = job.operation.as_str();
-        self.run(job).unwrap_or_else(|error| {
-            panic!(
-                "{operation}: {error}: {:?}",
-                std::error::Error::source(&error)
-            )
-        })
-    }
-}
+use crate::scene::{count, scene};
 
 fn tree() -> TreeShape {
     TreeShape::flat("t", 110, 20)
-}
-
-fn count(measured: &Measured, operation: &str) -> u64 {
-    measured
-        .latency(operation)
-        .map_or(0, fslab_model::LatencyHistogram::count)
 }
 
 /// The files below `folder`, relative to it.
@@ -74,15 +42,15 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
         TreeShape::flat("t", 30, 0),
         TreeShape::full("t", 3, 2, 4).expect("countable"),
     ] {
-        let scene = scene();
+        let scene = scene(EngineKind::Psync);
         let files = tree.files;
         let job = |operation, order| MetadataJob {
             order,
             ..MetadataJob::new(operation, tree.clone())
         };
-        let made = scene.done(&job(Operation::Mkdir, Order::Random));
+        let made = scene.done_names(&job(Operation::Mkdir, Order::Random));
         assert_eq!(made.operations, tree.directories());
-        let created = scene.done(&job(Operation::Create, Order::Random));
+        let created = scene.done_names(&job(Operation::Create, Order::Random));
         assert_eq!((created.operations, created.bytes), (files, None));
         assert_eq!(files_below(scene.folder.path()).len() as u64, files);
         for operation in [
@@ -95,7 +63,7 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
             Operation::FsyncFile,
         ] {
             for order in [Order::Sequential, Order::Random, Order::Readdir] {
-                let measured = scene.done(&job(operation, order));
+                let measured = scene.done_names(&job(operation, order));
                 assert_eq!(measured.operations, files, "{operation:?} {order:?}");
                 assert_eq!(count(&measured, operation.as_str()), files, "{operation:?}");
                 let listings = if order == Order::Readdir {
@@ -107,7 +75,7 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
             }
         }
         for operation in [Operation::List, Operation::FsyncDirectory] {
-            let measured = scene.done(&job(operation, Order::Sequential));
+            let measured = scene.done_names(&job(operation, Order::Sequential));
             assert_eq!(measured.operations, tree.directories() + 1, "{operation:?}");
         }
         assert_eq!(
@@ -117,7 +85,7 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
             files
         );
         assert!(files_below(scene.folder.path()).is_empty());
-        let removed = scene.done(&job(Operation::Rmdir, Order::Random));
+        let removed = scene.done_names(&job(Operation::Rmdir, Order::Random));
         assert_eq!(removed.operations, tree.directories());
         let base = fs::read_dir(scene.folder.path().join("t")).expect("the base stays");
         assert_eq!(base.count(), 0);
@@ -126,7 +94,7 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
 
 #[test]
 fn files_have_the_sizes_and_the_content_asked_for() {
-    let scene = scene();
+    let scene = scene(EngineKind::Psync);
     let sizes = FileSizes::Uniform {
         min: 0,
         max: 50_000,
@@ -135,7 +103,7 @@ fn files_have_the_sizes_and_the_content_asked_for() {
         file_bytes: sizes.clone(),
         ..MetadataJob::new(MetadataOperation::Create, tree())
     };
-    let created = scene.done(&create);
+    let created = scene.done_names(&create);
     let on_disk: u64 = files_below(scene.folder.path())
         .iter()
         .map(|name| {
@@ -151,13 +119,13 @@ fn files_have_the_sizes_and_the_content_asked_for() {
         order: Order::Random,
         ..MetadataJob::new(MetadataOperation::Read, tree())
     };
-    assert_eq!(scene.done(&read).bytes, Some(on_disk));
+    assert_eq!(scene.done_names(&read).bytes, Some(on_disk));
 
     let victim = scene.folder.path().join("t/d0003/f00000066");
     let mut content = fs::read(&victim).expect("is there");
     content[100] ^= 1;
     fs::write(&victim, &content).expect("writes");
-    let error = scene.run(&read).expect_err("a bit was flipped");
+    let error = scene.run_names(&read).expect_err("a bit was flipped");
     assert_eq!(
         (error.kind(), error.path()),
         (FailureKind::Corrupt, Some(&*victim))
@@ -169,16 +137,16 @@ fn files_have_the_sizes_and_the_content_asked_for() {
     content.pop();
     content[100] ^= 1;
     fs::write(&victim, &content).expect("writes");
-    let error = scene.run(&read).expect_err("a byte is missing");
+    let error = scene.run_names(&read).expect_err("a byte is missing");
     assert_eq!(error.kind(), FailureKind::Corrupt);
 }
 
 #[test]
 fn links_and_renamed_files_are_found_by_their_names() {
     use MetadataOperation as Operation;
-    let scene = scene();
+    let scene = scene(EngineKind::Psync);
     let job = |operation| MetadataJob::new(operation, tree());
-    scene.done(&MetadataJob {
+    scene.done_names(&MetadataJob {
         file_bytes: 10.into(),
         ..job(Operation::Create)
     });
@@ -188,7 +156,11 @@ fn links_and_renamed_files_are_found_by_their_names() {
         Operation::Readlink,
         Operation::Rename,
     ] {
-        assert_eq!(scene.done(&job(operation)).operations, 110, "{operation:?}");
+        assert_eq!(
+            scene.done_names(&job(operation)).operations,
+            110,
+            "{operation:?}"
+        );
     }
     let names = files_below(scene.folder.path());
     assert_eq!(names.len(), 3 * 110);
@@ -201,19 +173,19 @@ fn links_and_renamed_files_are_found_by_their_names() {
     }
     let text = fs::read_link(scene.folder.path().join("t/d0001/s00000020")).expect("a link");
     assert_eq!(text, Path::new("f00000020"));
-    scene.done(&MetadataJob {
+    scene.done_names(&MetadataJob {
         names: Names::Renamed,
         ..job(Operation::Rename)
     });
     for names in [Names::Links, Names::Symlinks, Names::Files] {
         for order in [Order::Readdir, Order::Random] {
-            scene.done(&MetadataJob {
+            scene.done_names(&MetadataJob {
                 names,
                 order,
                 ..job(Operation::Stat)
             });
         }
-        scene.done(&MetadataJob {
+        scene.done_names(&MetadataJob {
             names,
             ..job(Operation::Unlink)
         });
@@ -224,17 +196,17 @@ fn links_and_renamed_files_are_found_by_their_names() {
 #[test]
 fn attributes_lengths_and_reservations_are_set_or_refused_by_name() {
     use MetadataOperation as Operation;
-    let scene = scene();
+    let scene = scene(EngineKind::Psync);
     let job = |operation| MetadataJob {
         file_bytes: 8192.into(),
         ..MetadataJob::new(operation, tree())
     };
-    scene.done(&job(Operation::Create));
+    scene.done_names(&job(Operation::Create));
     let truncate = MetadataJob {
         truncated_bytes: 100,
         ..job(Operation::Truncate)
     };
-    scene.done(&truncate);
+    scene.done_names(&truncate);
     let file = scene.folder.path().join("t/d0000/f00000005");
     assert_eq!(fs::metadata(&file).expect("is there").len(), 100);
     for operation in [
@@ -242,7 +214,7 @@ fn attributes_lengths_and_reservations_are_set_or_refused_by_name() {
         Operation::SetXattr,
         Operation::GetXattr,
     ] {
-        match scene.run(&job(operation)) {
+        match scene.run_names(&job(operation)) {
             Ok(measured) => assert_eq!(measured.operations, 110, "{operation:?}"),
             Err(error) => {
                 assert_eq!(
@@ -258,7 +230,7 @@ fn attributes_lengths_and_reservations_are_set_or_refused_by_name() {
 
 #[test]
 fn durable_creation_records_its_syncs_by_themselves() {
-    let scene = scene();
+    let scene = scene(EngineKind::Psync);
     let sync = MetadataSync {
         fsync_file: true,
         fsync_directory: true,
@@ -269,7 +241,7 @@ fn durable_creation_records_its_syncs_by_themselves() {
         file_bytes: 100.into(),
         ..MetadataJob::new(MetadataOperation::Create, TreeShape::flat("t", 12, 5))
     };
-    let measured = scene.done(&job);
+    let measured = scene.done_names(&job);
     assert_eq!(measured.operations, 12);
     for (operation, times) in [
         ("create", 12),
@@ -284,42 +256,45 @@ fn durable_creation_records_its_syncs_by_themselves() {
 #[test]
 fn threads_share_out_the_files_of_a_tree() {
     for sharing in [Sharing::Own, Sharing::Shared] {
-        let scene = scene();
+        let scene = scene(EngineKind::Psync);
         let job = |operation| MetadataJob {
             threads: 4,
             sharing,
             order: Order::Random,
             ..MetadataJob::new(operation, tree())
         };
-        let created = scene.done(&job(MetadataOperation::Create));
+        let created = scene.done_names(&job(MetadataOperation::Create));
         assert_eq!((created.operations, created.threads.len()), (110, 4));
         assert_eq!(files_below(scene.folder.path()).len(), 110);
-        assert_eq!(scene.done(&job(MetadataOperation::Unlink)).operations, 110);
+        assert_eq!(
+            scene.done_names(&job(MetadataOperation::Unlink)).operations,
+            110
+        );
         assert!(files_below(scene.folder.path()).is_empty());
     }
 }
 
 #[test]
 fn a_missing_file_or_one_too_many_is_an_error_that_names_it() {
-    let scene = scene();
+    let scene = scene(EngineKind::Psync);
     let stat = MetadataJob::new(MetadataOperation::Stat, tree());
-    let nothing = scene.run(&stat).expect_err("there is no tree");
+    let nothing = scene.run_names(&stat).expect_err("there is no tree");
     assert_eq!(
         (nothing.kind(), nothing.errno()),
         (FailureKind::Io, Some(2))
     );
-    scene.done(&MetadataJob::new(MetadataOperation::Create, tree()));
-    let again = scene.run(&MetadataJob::new(MetadataOperation::Create, tree()));
+    scene.done_names(&MetadataJob::new(MetadataOperation::Create, tree()));
+    let again = scene.run_names(&MetadataJob::new(MetadataOperation::Create, tree()));
     assert_eq!(again.expect_err("they exist").errno(), Some(17));
     let file = scene.folder.path().join("t/d0005/f00000109");
     fs::remove_file(&file).expect("is there");
-    let error = scene.run(&stat).expect_err("one is missing");
+    let error = scene.run_names(&stat).expect_err("one is missing");
     assert_eq!((error.path(), error.operation()), (Some(&*file), "stat"));
     let listed = MetadataJob {
         order: Order::Readdir,
         ..stat
     };
-    let error = scene.run(&listed).expect_err("one is missing");
+    let error = scene.run_names(&listed).expect_err("one is missing");
     assert_eq!(error.kind(), FailureKind::Corrupt);
     assert!(
         error.to_string().contains("lists 9 of the 10 files"),
@@ -354,9 +329,9 @@ fn the_null_engine_does_every_operation_in_every_order_the_same_way_twice() {
 
 #[test]
 fn a_raised_flag_ends_a_metadata_job() {
-    let scene = scene();
+    let scene = scene(EngineKind::Psync);
     scene.context.stop.raise();
     let job = MetadataJob::new(MetadataOperation::Create, tree());
-    let error = scene.run(&job).expect_err("raised");
+    let error = scene.run_names(&job).expect_err("raised");
     assert_eq!(error.kind(), FailureKind::Interrupted);
 }

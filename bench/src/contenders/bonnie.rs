@@ -1,0 +1,176 @@
+//! bonnie++; CSV output of format 1.98. One process does all of a row.
+
+use super::contender::{Contender, Invocation, Rates, Task, ask_version};
+use crate::error::BenchError;
+use crate::work::{Figure, Work};
+
+/// The contender `bonnie++`.
+pub(crate) struct Bonnie;
+
+/// bonnie++ tells no rate of what took less than half a second, so it is given more to do.
+const NAMES_FACTOR: u64 = 6;
+const STREAM_FACTOR: u64 = 2;
+/// Files are counted in units of this.
+const FILES_UNIT: u64 = 1024;
+/// Columns of a line of CSV.
+const COLUMNS: usize = 50;
+const PUT_BLOCK: usize = 11;
+const GET_BLOCK: usize = 17;
+const SEQUENTIAL_CREATE: usize = 26;
+const RANDOM_STAT: usize = 34;
+const SEQUENTIAL_DELETE: usize = 30;
+
+impl Bonnie {
+    fn invocation(task: &Task<'_>, options: Vec<String>, read: fn(&str) -> Result<Rates, BenchError>) -> Invocation {
+        let mut arguments = vec![
+            "-q".to_owned(),
+            "-d".to_owned(),
+            task.directory.display().to_string(),
+            "-m".to_owned(),
+            "bench".to_owned(),
+        ];
+        // As root it demands to be told so.
+        if fslab_sys::is_superuser() {
+            arguments.extend(["-u".to_owned(), "root".to_owned()]);
+        }
+        arguments.extend(options);
+        Invocation {
+            program: "bonnie++".into(),
+            arguments,
+            input: None,
+            figure: None,
+            read: Box::new(read),
+        }
+    }
+}
+
+
+impl Contender for Bonnie {
+    fn name(&self) -> &'static str {
+        "bonnie++"
+    }
+
+    fn version(&self) -> Result<String, String> {
+        ask_version("bonnie++", &["-h"]).map(|_| "2.00".to_owned())
+    }
+
+    fn invocations(&self, task: &Task<'_>) -> Vec<Invocation> {
+        match task.work {
+            Work::Names => {
+                let units = (task.amounts.names * NAMES_FACTOR).div_ceil(FILES_UNIT);
+                let options = ["-s", "0", "-n", &format!("{units}:0:0:1")].map(str::to_owned);
+                vec![Self::invocation(task, options.into(), name_rates)]
+            }
+            Work::Stream => {
+                let mib = (task.amounts.stream_bytes * STREAM_FACTOR) >> 20;
+                let options = [
+                    "-f",
+                    "-n",
+                    "0",
+                    "-r",
+                    &(mib / 2).to_string(),
+                    "-s",
+                    &format!("{mib}:1024k"),
+                ];
+                let options = options.map(str::to_owned);
+                vec![Self::invocation(task, options.into(), stream_rates)]
+            }
+            Work::Pread | Work::Ring | Work::RingDirect | Work::Files => Vec::new(),
+        }
+    }
+
+    fn remark(&self, work: Work) -> Option<&'static str> {
+        match work {
+            Work::Names => Some(
+                "bonnie++ does six times as many files, since it tells no rate of what takes less \
+                 than half a second; stat in random order",
+            ),
+            Work::Stream => Some(
+                "bonnie++ does twice the bytes, for the same reason, with an fsync at the end of \
+                 writing",
+            ),
+            Work::Pread | Work::Ring | Work::RingDirect => {
+                Some("bonnie++ seeks by several processes, and has no io_uring")
+            }
+            Work::Files => Some("bonnie++ does not verify"),
+        }
+    }
+
+    fn is_one_process(&self) -> bool {
+        true
+    }
+}
+
+fn name_rates(text: &str) -> Result<Rates, BenchError> {
+    let columns = columns(text)?;
+    Ok(vec![
+        (Figure::Create, rate(&columns, SEQUENTIAL_CREATE)?),
+        (Figure::Stat, rate(&columns, RANDOM_STAT)?),
+        (Figure::Unlink, rate(&columns, SEQUENTIAL_DELETE)?),
+    ])
+}
+
+/// Rates of blocks are in KiB per second.
+fn stream_rates(text: &str) -> Result<Rates, BenchError> {
+    let columns = columns(text)?;
+    let bytes = |kib: Option<f64>| kib.map(|kib| kib * 1024.0);
+    Ok(vec![
+        (Figure::StreamWrite, bytes(rate(&columns, PUT_BLOCK)?)),
+        (Figure::StreamRead, bytes(rate(&columns, GET_BLOCK)?)),
+    ])
+}
+
+fn columns(text: &str) -> Result<Vec<&str>, BenchError> {
+    let line = text.lines().rfind(|line| line.starts_with("1.98,"));
+    let columns: Vec<_> = line.unwrap_or_default().split(',').collect();
+    if columns.len() == COLUMNS {
+        Ok(columns)
+    } else {
+        Err(BenchError::output("bonnie++", "no line of format 1.98"))
+    }
+}
+
+/// A rate; `None` where it is `+++++`: the phase was too short.
+fn rate(columns: &[&str], column: usize) -> Result<Option<f64>, BenchError> {
+    let text = columns[column];
+    if text.starts_with('+') {
+        return Ok(None);
+    }
+    let rate = text.parse::<f64>();
+    rate.map(Some)
+        .map_err(|_| BenchError::output("bonnie++", format!("column {column} is '{text}'")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_names_are_read_and_what_was_too_short_is_not_a_rate() {
+        let rates = name_rates(include_str!("../../fixtures/bonnie-names.csv")).expect("reads");
+        let expected = [
+            (Figure::Create, Some(144_486.0)),
+            (Figure::Stat, Some(608_430.0)),
+            (Figure::Unlink, Some(201_295.0)),
+        ];
+        assert_eq!(rates, expected);
+        let short = name_rates(include_str!("../../fixtures/bonnie-short.csv")).expect("reads");
+        assert!(short.iter().all(|(_, rate)| rate.is_none()));
+    }
+
+    #[test]
+    fn rates_of_blocks_are_bytes_per_second() {
+        let rates = stream_rates(include_str!("../../fixtures/bonnie-blocks.csv")).expect("reads");
+        let expected = [
+            (Figure::StreamWrite, Some(394_833.0 * 1024.0)),
+            (Figure::StreamRead, None),
+        ];
+        assert_eq!(rates, expected);
+    }
+
+    #[test]
+    fn a_line_of_another_format_is_an_error() {
+        assert!(name_rates("1.03,a,b").is_err());
+        assert!(name_rates("").is_err());
+    }
+}

@@ -1,0 +1,146 @@
+//! What is in a file is the same whoever writes it, and is verified when it is read.
+
+use std::fs;
+
+use fslab_engine::{Access, Amount, DataJob, Direction, EngineKind, OpenMode};
+use fslab_model::FailureKind;
+
+use crate::scene::{FILE_BYTES, KEEPING, count, scene};
+
+#[test]
+fn what_is_written_is_the_same_whoever_writes_it_in_whatever_order() {
+    let expected = {
+        let scene = scene(EngineKind::Psync);
+        scene.done(&DataJob::write("f", FILE_BYTES, 100_000));
+        scene.content("f")
+    };
+    assert_eq!(expected.len() as u64, FILE_BYTES);
+    for engine in KEEPING {
+        for (access, record_bytes) in [
+            (Access::Sequential, 4096),
+            (Access::Reverse, 8192),
+            (Access::Strided { stride_records: 7 }, 4096),
+            (Access::RandomOnce, 1000),
+            (Access::Sequential, 1 << 20),
+        ] {
+            let scene = scene(*engine);
+            let job = DataJob {
+                access,
+                ..DataJob::write("f", FILE_BYTES, record_bytes)
+            };
+            let measured = scene.done(&job);
+            assert!(scene.content("f") == expected, "{engine} {access:?}");
+            let records = FILE_BYTES.div_ceil(record_bytes);
+            assert_eq!(measured.operations, records, "{engine} {access:?}");
+            assert_eq!(measured.bytes, Some(FILE_BYTES), "{engine} {access:?}");
+            assert_eq!(count(&measured, "write"), records, "{engine} {access:?}");
+        }
+    }
+}
+
+#[test]
+fn a_verifying_read_accepts_what_was_written_and_names_a_flipped_bit() {
+    for engine in KEEPING {
+        let scene = scene(*engine);
+        scene.done(&DataJob::write("f", FILE_BYTES, 65_536));
+        let read = DataJob {
+            verify: true,
+            ..DataJob::read("f", FILE_BYTES, 4096)
+        };
+        let measured = scene.done(&read);
+        assert_eq!(measured.bytes, Some(FILE_BYTES), "{engine}");
+        scene.done(&DataJob {
+            access: Access::RandomOnce,
+            ..read.clone()
+        });
+
+        let mut content = scene.content("f");
+        content[777_777] ^= 4;
+        fs::write(scene.folder.path().join("f"), content).expect("writes");
+        let error = scene.run(&read).expect_err("a bit was flipped");
+        assert_eq!(error.kind(), FailureKind::Corrupt, "{engine}");
+        assert_eq!(
+            error.path(),
+            Some(&*scene.folder.path().join("f")),
+            "{engine}"
+        );
+        assert!(
+            error.to_string().contains("at offset 777777: expected"),
+            "{engine}: {error}"
+        );
+    }
+}
+
+#[test]
+fn a_rewrite_of_another_generation_changes_the_content_and_is_verified_as_such() {
+    for engine in KEEPING {
+        let scene = scene(*engine);
+        let write = DataJob::write("f", FILE_BYTES, 65_536);
+        scene.done(&write);
+        let first = scene.content("f");
+        scene.done(&DataJob {
+            open: OpenMode::Existing,
+            generation: 1,
+            ..write
+        });
+        assert!(scene.content("f") != first, "{engine}");
+        let read = DataJob {
+            verify: true,
+            ..DataJob::read("f", FILE_BYTES, 65_536)
+        };
+        let stale = scene.run(&read).expect_err("generation 0 is gone");
+        assert_eq!(stale.kind(), FailureKind::Corrupt, "{engine}");
+        scene.done(&DataJob {
+            generation: 1,
+            ..read
+        });
+    }
+}
+
+#[test]
+fn a_mix_reads_and_writes_in_the_share_asked_for() {
+    for engine in KEEPING {
+        let scene = scene(*engine);
+        scene.done(&DataJob::write("f", FILE_BYTES, 65_536));
+        let mix = DataJob {
+            direction: Direction::Mix { read_percent: 30 },
+            access: Access::RandomUniform,
+            amount: Amount::Operations(2_000),
+            open: OpenMode::Existing,
+            generation: 1,
+            ..DataJob::write("f", FILE_BYTES, 4096)
+        };
+        let measured = scene.done(&mix);
+        let reads = count(&measured, "read");
+        assert_eq!(reads + count(&measured, "write"), 2_000, "{engine}");
+        assert!((500..700).contains(&reads), "{engine}: {reads}");
+        let read = DataJob {
+            verify: true,
+            generation: 1,
+            older_generations: true,
+            ..DataJob::read("f", FILE_BYTES, 4096)
+        };
+        scene.done(&read);
+    }
+}
+
+#[test]
+fn offsets_and_odd_records_are_kept() {
+    for engine in KEEPING {
+        let scene = scene(*engine);
+        let job = DataJob {
+            offset_bytes: 12_345,
+            access: Access::Reverse,
+            ..DataJob::write("f", 10_000, 777)
+        };
+        assert_eq!(scene.done(&job).bytes, Some(10_000), "{engine}");
+        let content = scene.content("f");
+        assert_eq!(content.len(), 22_345, "{engine}");
+        assert!(content[..12_345].iter().all(|byte| *byte == 0), "{engine}");
+        scene.done(&DataJob {
+            open: OpenMode::Existing,
+            direction: Direction::Read,
+            ..job
+        });
+    }
+}

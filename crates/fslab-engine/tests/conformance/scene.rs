@@ -1,0 +1,71 @@
+//! A folder, an engine, and jobs that are run there.
+
+use std::error::Error;
+use std::fs;
+
+use fslab_engine::{
+    DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext, run_data, run_metadata,
+};
+use fslab_model::LatencyHistogram;
+use tempfile::TempDir;
+
+/// Engines that keep what is written.
+pub(crate) const KEEPING: &[EngineKind] = &[
+    EngineKind::Psync,
+    EngineKind::Uring,
+    EngineKind::Mmap,
+    EngineKind::Stdio,
+];
+/// Every engine.
+pub(crate) const ALL: &[EngineKind] = EngineKind::ALL;
+/// How long the files of most tests are: no whole number of blocks.
+pub(crate) const FILE_BYTES: u64 = 1_000_000;
+
+/// A folder of its own, which is removed at the end, and an engine to work in it.
+pub(crate) struct Scene {
+    pub(crate) folder: TempDir,
+    pub(crate) context: RunContext,
+}
+
+/// A fresh scene for `engine`.
+pub(crate) fn scene(engine: EngineKind) -> Scene {
+    let folder = tempfile::tempdir().expect("a folder");
+    let context = RunContext::new(engine, folder.path(), 42);
+    Scene { folder, context }
+}
+
+impl Scene {
+    pub(crate) fn run(&self, job: &DataJob) -> Result<Measured, EngineError> {
+        run_data(&self.context, job)
+    }
+
+    pub(crate) fn run_names(&self, job: &MetadataJob) -> Result<Measured, EngineError> {
+        run_metadata(&self.context, job)
+    }
+
+    /// Runs a job that must succeed.
+    pub(crate) fn done(&self, job: &DataJob) -> Measured {
+        self.succeed(self.run(job))
+    }
+
+    /// Runs a job that must succeed.
+    pub(crate) fn done_names(&self, job: &MetadataJob) -> Measured {
+        self.succeed(self.run_names(job))
+    }
+
+    fn succeed(&self, result: Result<Measured, EngineError>) -> Measured {
+        let engine = self.context.engine;
+        result.unwrap_or_else(|error| panic!("{engine}: {error}: {:?}", error.source()))
+    }
+
+    pub(crate) fn content(&self, name: &str) -> Vec<u8> {
+        fs::read(self.folder.path().join(name)).expect("the file is there")
+    }
+}
+
+/// How many latencies of `operation` were recorded.
+pub(crate) fn count(measured: &Measured, operation: &str) -> u64 {
+    measured
+        .latency(operation)
+        .map_or(0, LatencyHistogram::count)
+}
