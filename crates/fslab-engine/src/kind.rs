@@ -22,7 +22,10 @@ pub enum EngineKind {
 
 /// No engine has that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no engine '{name}'{}; known are psync, uring, mmap, stdio, null", meant(.nearest))]
+#[error(
+    "there is no engine '{name}'{}; known are psync, uring, mmap, stdio, null",
+    meant(.nearest)
+)]
 pub struct ParseEngineError {
     name: String,
     nearest: Option<&'static str>,

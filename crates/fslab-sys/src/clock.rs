@@ -28,7 +28,8 @@ pub fn sleep_until_ns(at_ns: u64) -> io::Result<()> {
         tv_sec: (at_ns / 1_000_000_000).cast_signed(),
         tv_nsec: (at_ns % 1_000_000_000).cast_signed(),
     };
-    // SAFETY: `time` is a valid timespec; with TIMER_ABSTIME nothing is written to the null pointer.
+    // SAFETY: `time` is a valid timespec; with TIMER_ABSTIME nothing is written to the null
+    // pointer.
     let errno = unsafe {
         libc::clock_nanosleep(
             libc::CLOCK_MONOTONIC,

@@ -7,8 +7,8 @@ use std::ptr::NonNull;
 
 use crate::DataFile;
 
+// SAFETY: these are the C library's own declarations; the libc crate has none of the two.
 unsafe extern "C" {
-    // The libc crate does not declare these two.
     fn putc_unlocked(character: libc::c_int, stream: *mut libc::FILE) -> libc::c_int;
     fn getc_unlocked(stream: *mut libc::FILE) -> libc::c_int;
 }

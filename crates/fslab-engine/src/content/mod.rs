@@ -5,7 +5,8 @@
 //!
 //! ```text
 //!     pool   | block 0 | block 1 | ... | block n-1 | block 0 again ...   random, made once
-//!     file   | stamp, rest of block k | stamp, rest of block k+1 | ...   k from file and generation
+//!     file   | stamp, rest of block k | stamp, rest of block k+1 | ...
+//!            k follows from the file and its generation
 //! ```
 //!
 //! So a record is one slice of the pool whose stamps are set in place: writing copies nothing and

@@ -11,9 +11,9 @@ use crate::random::{Random, mix};
 /// A stamp stands at every multiple of this.
 pub(crate) const BLOCK_BYTES: usize = 4096;
 const BLOCK: u64 = BLOCK_BYTES as u64;
-/// Blocks that differ from one another: 1 MiB, as much as any common file system compresses at once,
-/// little enough to stay in a processor's cache, and a power of two, so that finding a block needs
-/// no division. Beyond it the stamps keep blocks apart.
+/// Blocks that differ from one another: 1 MiB, as much as any common file system compresses at
+/// once, little enough to stay in a processor's cache, and a power of two, so that finding a block
+/// needs no division. Beyond it the stamps keep blocks apart.
 const POOL_BLOCKS: u64 = 256;
 /// Bytes of a mismatch that are shown.
 const SHOWN_BYTES: usize = 16;
@@ -89,8 +89,8 @@ impl DataPool {
         &self.blocks[start + within..][..length]
     }
 
-    /// Compares what was `found` at `offset`, a multiple of 4 KiB, with what `identity` holds there;
-    /// with `older` also with what it held in an earlier generation.
+    /// Compares what was `found` at `offset`, a multiple of 4 KiB, with what `identity` holds
+    /// there; with `older` also with what it held in an earlier generation.
     ///
     /// # Errors
     /// A sentence that names the offset, what was expected and what was found.

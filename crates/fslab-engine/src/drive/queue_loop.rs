@@ -1,8 +1,8 @@
 //! The loop that keeps many reads and writes in flight.
 //!
-//! Up to the queue depth is in flight; one system call submits what is queued and waits for a batch.
-//! The clock is read once before a batch is queued and once after one completed: the operations of
-//! a batch share these times, since the kernel sees and returns them together.
+//! Up to the queue depth is in flight; one system call submits what is queued and waits for a
+//! batch. The clock is read once after each call: operations that completed with it share their
+//! end, and those that are queued next their start, since the kernel sees and returns them so.
 
 use std::io;
 

@@ -51,7 +51,7 @@ pub struct DataJob {
     pub sync: SyncPolicy,
     /// What is written, as to compression and deduplication.
     pub content: Content,
-    /// How many times the content was replaced before; what is written, and expected, depends on it.
+    /// How many times the content was replaced before; what is written, and expected, follows.
     pub generation: u32,
     /// Compare what is read with what was written. Needs records of whole blocks of 4 KiB.
     pub verify: bool,

@@ -56,7 +56,8 @@ pub enum MetadataOperation {
     Read,
     /// open(2), getdents(2) to the end, close(2), of the base and every directory.
     List,
-    /// rename(2) to the name that [`Names::Renamed`] stands for, or back where the job works on those.
+    /// rename(2) to the name that [`Names::Renamed`] stands for, or back where the job works on
+    /// those.
     Rename,
     /// link(2): the file gets the name that [`Names::Links`] stands for.
     Link,

@@ -80,7 +80,7 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
         }
         assert_eq!(
             scene
-                .done(&job(Operation::Unlink, Order::Readdir))
+                .done_names(&job(Operation::Unlink, Order::Readdir))
                 .operations,
             files
         );
