@@ -16,7 +16,8 @@ const DIGITS: u8 = 3;
 /// Latencies of one kind of operation, in nanoseconds.
 ///
 /// Histograms of threads, repeats or machines are merged by [`LatencyHistogram::merge`];
-/// percentiles are never averaged. Serialised as base64 of the HDR "V2" encoding, which other tools read.
+/// percentiles are never averaged. Serialised as base64 of the HDR "V2" encoding, which other tools
+/// read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyHistogram(Histogram<u64>);
 

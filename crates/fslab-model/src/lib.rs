@@ -36,7 +36,7 @@ pub use metric::{
 pub use nearest::nearest_name;
 pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
-    PhaseRecord, Settled, TimeSeries,
+    PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
 pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};

@@ -114,6 +114,9 @@ pub mod definitions {
             "device bytes read per application byte read";
         SETTLE_SYNC, "settle_sync_ns", Nanoseconds, Lower, "sync right after the phase";
         SETTLE_UNMOUNT, "settle_unmount_ns", Nanoseconds, Lower, "unmount right after the phase";
+        FIRST_DONE, "first_done_ns", Nanoseconds, Neither,
+            "until the first of several threads was done";
+        HARNESS_SHARE, "harness_share", Ratio, Lower, "share of the time that fslab took itself";
         MKFS, "mkfs_ns", Nanoseconds, Lower, "duration of mkfs";
         MOUNT, "mount_ns", Nanoseconds, Lower, "duration of the first mount";
         UNMOUNT, "unmount_ns", Nanoseconds, Lower, "duration of the last unmount";
@@ -217,6 +220,8 @@ pub fn phase_metrics(phase: &PhaseRecord) -> Vec<Metric> {
             &d::SETTLE_UNMOUNT,
             phase.settled.map(|settled| float(settled.unmount_ns)),
         ),
+        metric(&d::FIRST_DONE, phase.first_done_ns.map(float)),
+        metric(&d::HARNESS_SHARE, phase.harness_share),
     ]
     .into_iter()
     .flatten()

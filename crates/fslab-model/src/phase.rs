@@ -91,6 +91,21 @@ pub struct CpuUse {
     pub involuntary_switches: u64,
 }
 
+/// What one of several threads, or processes, of a phase did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadRecord {
+    /// From the start of its first operation to the end of its last.
+    pub elapsed_ns: u64,
+    /// Operations that it completed.
+    pub operations: u64,
+    /// Bytes that it moved.
+    pub bytes: u64,
+    /// Its latencies by kind of operation.
+    pub latencies: Vec<OperationLatency>,
+    /// Its processor use.
+    pub cpu: Option<CpuUse>,
+}
+
 /// What the block device did meanwhile, from /sys/block/DEVICE/stat, for whomever.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceUse {
@@ -178,6 +193,15 @@ pub struct PhaseRecord {
     pub device: Option<DeviceUse>,
     /// Sync and unmount right after it, where the study asks for them.
     pub settled: Option<Settled>,
+    /// What each thread did, in their order; empty where there was one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<ThreadRecord>,
+    /// When the first of several threads had done its share: until then all were at work.
+    #[serde(default)]
+    pub first_done_ns: Option<u64>,
+    /// Share of the time that the harness itself took, from 0 to 1, as calibrated before the phases.
+    #[serde(default)]
+    pub harness_share: Option<f64>,
     /// What a reader of the figures must know.
     pub notes: Vec<String>,
 }
@@ -207,6 +231,9 @@ impl PhaseRecord {
             cpu: None,
             device: None,
             settled: None,
+            threads: Vec::new(),
+            first_done_ns: None,
+            harness_share: None,
             notes: Vec::new(),
         }
     }

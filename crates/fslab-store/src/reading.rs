@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use fslab_model::{
     CellId, CpuUse, DeviceUse, Facts, OperationLatency, PhaseOutcome, PhaseRecord, PlanHash,
-    RunHeader, RunId, RunRecord, Settled, StepRecord, TimeSeries, TrialId, TrialOutcome,
-    TrialRecord,
+    RunHeader, RunId, RunRecord, Settled, StepRecord, ThreadRecord, TimeSeries, TrialId,
+    TrialOutcome, TrialRecord,
 };
 use rusqlite::{Connection, Row};
 
@@ -199,6 +199,9 @@ fn phases(connection: &Connection, run: i64) -> Result<ByKey<Vec<PhaseRecord>>, 
                 cpu: cpu_use(row)?,
                 device: device_use(row)?,
                 settled: settled(row)?,
+                threads: threads(row)?,
+                first_done_ns: read_optional(row, "phases.first_done_ns")?,
+                harness_share: read(row, "phases.harness_share")?,
                 notes: read_json(row, "phases.notes")?,
             });
     }
@@ -257,6 +260,13 @@ fn settled(row: &Row) -> Result<Option<Settled>, Fault> {
         sync_ns,
         unmount_ns: read_integer(row, "phases.settle_unmount_ns")?,
     }))
+}
+
+fn threads(row: &Row) -> Result<Vec<ThreadRecord>, Fault> {
+    match read::<Option<String>>(row, "phases.threads")? {
+        Some(_) => read_json(row, "phases.threads"),
+        None => Ok(Vec::new()),
+    }
 }
 
 fn latencies(connection: &Connection, run: i64) -> Result<ByKey<Vec<OperationLatency>>, Fault> {

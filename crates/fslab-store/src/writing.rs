@@ -31,13 +31,15 @@ const INSERT_PHASE: &str = "
                         cpu_system_ns, cpu_voluntary_switches, cpu_involuntary_switches,
                         device_reads, device_read_bytes, device_writes, device_write_bytes,
                         device_discards, device_discard_bytes, device_flushes, device_busy_ns,
-                        settle_sync_ns, settle_unmount_ns, notes)
+                        settle_sync_ns, settle_unmount_ns, threads, first_done_ns,
+                        harness_share, notes)
     VALUES (:trial, :ordinal, :name, :workload, :kind, :headline, :cache, :parameters, :outcome,
             :skip_reason, :failure, :elapsed_ns, :operations, :bytes, :cpu_user_ns,
             :cpu_system_ns, :cpu_voluntary_switches, :cpu_involuntary_switches,
             :device_reads, :device_read_bytes, :device_writes, :device_write_bytes,
             :device_discards, :device_discard_bytes, :device_flushes, :device_busy_ns,
-            :settle_sync_ns, :settle_unmount_ns, :notes)";
+            :settle_sync_ns, :settle_unmount_ns, :threads, :first_done_ns,
+            :harness_share, :notes)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -330,6 +332,9 @@ fn insert_phase_row(
         ":device_busy_ns": optional("phases.device_busy_ns", device.map(|d| d.busy_ns))?,
         ":settle_sync_ns": optional("phases.settle_sync_ns", settled.map(|s| s.sync_ns))?,
         ":settle_unmount_ns": optional("phases.settle_unmount_ns", settled.map(|s| s.unmount_ns))?,
+        ":threads": (!phase.threads.is_empty()).then(|| json(&phase.threads)),
+        ":first_done_ns": optional("phases.first_done_ns", phase.first_done_ns)?,
+        ":harness_share": phase.harness_share,
         ":notes": json(&phase.notes),
     })?;
     Ok(())

@@ -1,13 +1,17 @@
 //! One phase: cold or not, measured, settled.
 
-use fslab_engine::{Measured, RunContext};
+use fslab_engine::{Calibration, Measured, RunContext, ThreadMeasured};
 use fslab_model::{
     CachePolicy, ColdMethod, Failure, FailureKind, PhaseOutcome, PhaseRecord, PhaseSpec,
+    ThreadRecord,
 };
 use fslab_workload::{RunError, Workload};
 
 use crate::counters;
 use crate::target::{Coldness, Steps, Target};
+
+/// From here on a phase says that the harness is a part of its figures.
+const HARNESS_SHARE_MAX: f64 = 0.05;
 
 /// A phase with all that it needs.
 pub(crate) struct Phase<'a> {
@@ -15,6 +19,8 @@ pub(crate) struct Phase<'a> {
     pub(crate) workload: &'static dyn Workload,
     pub(crate) cold: ColdMethod,
     pub(crate) context: &'a RunContext,
+    /// What the harness costs; `None` where no real time passes.
+    pub(crate) calibration: Option<Calibration>,
 }
 
 impl Phase<'_> {
@@ -61,6 +67,18 @@ impl Phase<'_> {
                 })?;
         let after = meter.and_then(counters::DeviceMeter::read);
         let mut record = self.without_figures(PhaseOutcome::Done);
+        record.harness_share = self
+            .calibration
+            .and_then(|calibration| calibration.harness_share(&measured));
+        if let Some(share) = record
+            .harness_share
+            .filter(|share| *share > HARNESS_SHARE_MAX)
+        {
+            record.notes.push(format!(
+                "the operations are so short that fslab itself took {:.0} % of the time",
+                share * 100.0
+            ));
+        }
         take_measured(&mut record, measured);
         record.device = before
             .zip(after)
@@ -84,6 +102,20 @@ fn take_measured(record: &mut PhaseRecord, measured: Measured) {
     record.latencies = measured.latencies;
     record.series = measured.series;
     record.cpu = measured.cpu;
+    if measured.threads.len() > 1 {
+        record.first_done_ns = Some(measured.first_done_ns);
+        record.threads = measured.threads.into_iter().map(thread_record).collect();
+    }
+}
+
+fn thread_record(thread: ThreadMeasured) -> ThreadRecord {
+    ThreadRecord {
+        elapsed_ns: thread.elapsed_ns,
+        operations: thread.operations,
+        bytes: thread.bytes,
+        latencies: thread.latencies,
+        cpu: thread.cpu,
+    }
 }
 
 fn bad(error: &(dyn std::error::Error + 'static)) -> Failure {

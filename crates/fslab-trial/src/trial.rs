@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use fslab_engine::{EngineKind, ParseEngineError, RunContext, StopFlag};
+use fslab_engine::{Calibration, EngineKind, ParseEngineError, RunContext, StopFlag};
 use fslab_fs::{FileSystem, SearchPath};
 use fslab_model::{
     EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, TrialSpec,
@@ -55,9 +55,36 @@ fn try_trial<W: Write>(
     prepare(&mut target, events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
-    let phases = run_phases(spec, &context, &mut target, events);
+    let calibration = (engine != EngineKind::Null).then(fslab_engine::calibrate);
+    if let Some(calibration) = calibration {
+        events.emit(EventBody::Facts {
+            facts: calibration_facts(calibration),
+        });
+    }
+    let surroundings = Surroundings {
+        context,
+        calibration,
+    };
+    let phases = run_phases(spec, &surroundings, &mut target, events);
     let finished = finish(&mut target, events);
     phases.and(finished)
+}
+
+/// What all phases of a trial share.
+struct Surroundings {
+    context: RunContext,
+    calibration: Option<Calibration>,
+}
+
+fn calibration_facts(calibration: Calibration) -> Facts {
+    let costs = [
+        ("clock_ns", calibration.clock_ns),
+        ("recording_ns", calibration.recording_ns),
+        ("null_operation_ns", calibration.null_operation_ns),
+    ];
+    costs
+        .map(|(name, ns)| (format!("calibration.{name}"), format!("{ns:.1}")))
+        .into()
 }
 
 /// Versions of the tools and names of the devices.
@@ -108,7 +135,7 @@ fn prepare<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result
 /// Runs the phases in order. After a failure the rest is skipped for that reason, and recorded so.
 fn run_phases<W: Write>(
     spec: &TrialSpec,
-    context: &RunContext,
+    surroundings: &Surroundings,
     target: &mut Target,
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
@@ -121,7 +148,8 @@ fn run_phases<W: Write>(
             spec: phase_spec,
             workload,
             cold: spec.cold,
-            context,
+            context: &surroundings.context,
+            calibration: surroundings.calibration,
         };
         if let Some(earlier) = failed {
             let reason = format!("the phase '{earlier}' before it failed");

@@ -92,9 +92,10 @@ fn refused(path: &std::path::Path, source: io::Error) -> EngineError {
         io::ErrorKind::PermissionDenied => error
             .of_kind(FailureKind::Unsupported)
             .hint("io_uring is forbidden here: see the sysctl kernel.io_uring_disabled"),
-        io::ErrorKind::OutOfMemory => {
-            error.hint("registered buffers count as locked memory: raise `ulimit -l`")
-        }
+        io::ErrorKind::OutOfMemory => error.of_kind(FailureKind::Permission).hint(
+            "registered buffers count as locked memory: raise `ulimit -l`, lower the queue depth, \
+             or do without registered buffers",
+        ),
         _ => error,
     }
 }

@@ -21,7 +21,7 @@ fn what_is_written_is_the_same_whoever_writes_it_in_whatever_order() {
             (Access::Reverse, 8192),
             (Access::Strided { stride_records: 7 }, 4096),
             (Access::RandomOnce, 1000),
-            (Access::Sequential, 1 << 20),
+            (Access::Sequential, 65_536),
         ] {
             let scene = scene(*engine);
             let job = DataJob {

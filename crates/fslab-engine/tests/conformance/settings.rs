@@ -208,3 +208,26 @@ fn streams_work_by_character_and_with_any_buffer() {
         scene.done(&read);
     }
 }
+
+#[test]
+fn buffers_beyond_the_limit_of_locked_memory_are_refused_with_a_hint() {
+    let scene = scene(EngineKind::Uring);
+    let uring = UringTuning {
+        queue_depth: 64,
+        batch: 1,
+        ..UringTuning::default()
+    };
+    let job = DataJob {
+        uring,
+        ..DataJob::write("f", 4 << 20, 4 << 20)
+    };
+    match scene.run(&job) {
+        // A process with CAP_IPC_LOCK has no limit.
+        Ok(measured) => assert_eq!(measured.bytes, Some(4 << 20)),
+        Err(error) => {
+            assert_eq!(error.kind(), FailureKind::Permission, "{error}");
+            let hint = fslab_model::Failure::from(error).hint.expect("advice");
+            assert!(hint.contains("ulimit -l"), "{hint}");
+        }
+    }
+}

@@ -2,8 +2,8 @@
 
 use fslab_model::{
     CachePolicy, CpuUse, DeviceUse, Failure, FailureKind, Headline, OperationLatency, PhaseKind,
-    PhaseOutcome, PhaseRecord, RunRecord, Settled, StepRecord, TimeSeries, TrialOutcome,
-    TrialRecord,
+    PhaseOutcome, PhaseRecord, RunRecord, Settled, StepRecord, ThreadRecord, TimeSeries,
+    TrialOutcome, TrialRecord,
 };
 use fslab_store::{RunSelector, Store, StoreErrorKind};
 use proptest::prelude::*;
@@ -92,6 +92,17 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn thread()(
+        counters in [counter(), counter(), counter()],
+        latencies in vec(latency(), 0..3),
+        cpu in option::of(cpu()),
+    ) -> ThreadRecord {
+        let [elapsed_ns, operations, bytes] = counters;
+        ThreadRecord { elapsed_ns, operations, bytes, latencies, cpu }
+    }
+}
+
+prop_compose! {
     fn phase()(
         names in [text(), text()],
         kind in prop_oneof![
@@ -108,8 +119,14 @@ prop_compose! {
         cpu in option::of(cpu()),
         device in option::of(device()),
         settled in option::of((counter(), counter())),
-        notes in vec(text(), 0..3),
+        rest in (
+            vec(text(), 0..3),
+            vec(thread(), 0..3),
+            option::of(counter()),
+            option::of(0.0..1.0_f64),
+        ),
     ) -> PhaseRecord {
+        let (notes, threads, first_done_ns, harness_share) = rest;
         let [name, workload] = names;
         let [elapsed_ns, operations, bytes] = counters;
         let parameters = parameters.into_iter().rev().collect();
@@ -120,7 +137,8 @@ prop_compose! {
         });
         PhaseRecord {
             name, workload, kind, headline, cache, parameters, outcome, elapsed_ns, operations,
-            bytes, latencies, series, cpu, device, settled, notes,
+            bytes, latencies, series, cpu, device, settled, threads, first_done_ns, harness_share,
+            notes,
         }
     }
 }
