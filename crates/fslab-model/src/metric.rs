@@ -140,92 +140,108 @@ fn per_second(count: Option<u64>, ns: Option<u64>) -> Option<f64> {
 /// The figures of a phase; nothing for one that was skipped or failed.
 #[must_use]
 pub fn phase_metrics(phase: &PhaseRecord) -> Vec<Metric> {
-    use definitions as d;
     if phase.outcome != PhaseOutcome::Done {
         return Vec::new();
     }
-    let float = |value: u64| value as f64;
-    let latency = phase.latency();
-    let percentile = |p| latency.as_ref().and_then(|h| h.percentile_ns(p)).map(float);
-    let device = phase.device;
-    let share = |kind| {
-        if phase.kind == kind {
-            phase.device_share()
-        } else {
-            None
-        }
-    };
+    let families = [
+        rate_metrics(phase),
+        latency_metrics(phase),
+        cpu_metrics(phase),
+        device_metrics(phase),
+        closing_metrics(phase),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+/// A metric of a count, or of a duration.
+fn count(definition: &'static MetricDefinition, value: Option<u64>) -> Option<Metric> {
+    metric(definition, value.map(|value| value as f64))
+}
+
+fn present(metrics: impl IntoIterator<Item = Option<Metric>>) -> Vec<Metric> {
+    metrics.into_iter().flatten().collect()
+}
+
+fn rate_metrics(phase: &PhaseRecord) -> Vec<Metric> {
+    use definitions as d;
     let durable_ns = phase
         .settled
         .zip(phase.elapsed_ns)
         .map(|(settled, elapsed)| elapsed + settled.sync_ns + settled.unmount_ns)
         .filter(|_| phase.kind == PhaseKind::Write);
-    [
+    present([
         metric(&d::THROUGHPUT, per_second(phase.bytes, phase.elapsed_ns)),
         metric(
             &d::OPERATION_RATE,
             per_second(phase.operations, phase.elapsed_ns),
         ),
         metric(&d::DURABLE_THROUGHPUT, per_second(phase.bytes, durable_ns)),
-        metric(&d::ELAPSED, phase.elapsed_ns.map(float)),
-        metric(&d::OPERATIONS, phase.operations.map(float)),
-        metric(&d::BYTES, phase.bytes.map(float)),
-        metric(&d::LATENCY_P50, percentile(50.0)),
-        metric(&d::LATENCY_P95, percentile(95.0)),
-        metric(&d::LATENCY_P99, percentile(99.0)),
-        metric(&d::LATENCY_P999, percentile(99.9)),
-        metric(
-            &d::LATENCY_MAX,
-            latency
-                .as_ref()
-                .and_then(LatencyHistogram::max_ns)
-                .map(float),
-        ),
-        metric(&d::CPU_USER, phase.cpu.map(|cpu| float(cpu.user_ns))),
-        metric(&d::CPU_SYSTEM, phase.cpu.map(|cpu| float(cpu.system_ns))),
-        metric(
-            &d::SWITCHES_VOLUNTARY,
-            phase.cpu.map(|cpu| float(cpu.voluntary_switches)),
-        ),
-        metric(
-            &d::SWITCHES_INVOLUNTARY,
-            phase.cpu.map(|cpu| float(cpu.involuntary_switches)),
-        ),
-        metric(&d::DEVICE_READS, device.map(|device| float(device.reads))),
-        metric(
-            &d::DEVICE_READ_BYTES,
-            device.map(|device| float(device.read_bytes)),
-        ),
-        metric(&d::DEVICE_WRITES, device.map(|device| float(device.writes))),
-        metric(
-            &d::DEVICE_WRITE_BYTES,
-            device.map(|device| float(device.write_bytes)),
-        ),
-        metric(
-            &d::DEVICE_FLUSHES,
-            device.and_then(|device| device.flushes).map(float),
-        ),
-        metric(
-            &d::DEVICE_DISCARD_BYTES,
-            device.and_then(|d| d.discard_bytes).map(float),
-        ),
-        metric(&d::DEVICE_BUSY, device.map(|device| float(device.busy_ns))),
+        count(&d::ELAPSED, phase.elapsed_ns),
+        count(&d::OPERATIONS, phase.operations),
+        count(&d::BYTES, phase.bytes),
+    ])
+}
+
+fn latency_metrics(phase: &PhaseRecord) -> Vec<Metric> {
+    use definitions as d;
+    let Some(latency) = phase.latency() else {
+        return Vec::new();
+    };
+    present([
+        count(&d::LATENCY_P50, latency.percentile_ns(50.0)),
+        count(&d::LATENCY_P95, latency.percentile_ns(95.0)),
+        count(&d::LATENCY_P99, latency.percentile_ns(99.0)),
+        count(&d::LATENCY_P999, latency.percentile_ns(99.9)),
+        count(&d::LATENCY_MAX, latency.max_ns()),
+    ])
+}
+
+fn cpu_metrics(phase: &PhaseRecord) -> Vec<Metric> {
+    use definitions as d;
+    let Some(cpu) = phase.cpu else {
+        return Vec::new();
+    };
+    present([
+        count(&d::CPU_USER, Some(cpu.user_ns)),
+        count(&d::CPU_SYSTEM, Some(cpu.system_ns)),
+        count(&d::SWITCHES_VOLUNTARY, Some(cpu.voluntary_switches)),
+        count(&d::SWITCHES_INVOLUNTARY, Some(cpu.involuntary_switches)),
+    ])
+}
+
+fn device_metrics(phase: &PhaseRecord) -> Vec<Metric> {
+    use definitions as d;
+    let Some(device) = phase.device else {
+        return Vec::new();
+    };
+    let share = |kind| phase.device_share().filter(|_| phase.kind == kind);
+    present([
+        count(&d::DEVICE_READS, Some(device.reads)),
+        count(&d::DEVICE_READ_BYTES, Some(device.read_bytes)),
+        count(&d::DEVICE_WRITES, Some(device.writes)),
+        count(&d::DEVICE_WRITE_BYTES, Some(device.write_bytes)),
+        count(&d::DEVICE_FLUSHES, device.flushes),
+        count(&d::DEVICE_DISCARD_BYTES, device.discard_bytes),
+        count(&d::DEVICE_BUSY, Some(device.busy_ns)),
         metric(&d::WRITE_AMPLIFICATION, share(PhaseKind::Write)),
         metric(&d::READ_AMPLIFICATION, share(PhaseKind::Read)),
-        metric(
+    ])
+}
+
+fn closing_metrics(phase: &PhaseRecord) -> Vec<Metric> {
+    use definitions as d;
+    present([
+        count(
             &d::SETTLE_SYNC,
-            phase.settled.map(|settled| float(settled.sync_ns)),
+            phase.settled.map(|settled| settled.sync_ns),
         ),
-        metric(
+        count(
             &d::SETTLE_UNMOUNT,
-            phase.settled.map(|settled| float(settled.unmount_ns)),
+            phase.settled.map(|settled| settled.unmount_ns),
         ),
-        metric(&d::FIRST_DONE, phase.first_done_ns.map(float)),
+        count(&d::FIRST_DONE, phase.first_done_ns),
         metric(&d::HARNESS_SHARE, phase.harness_share),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ])
 }
 
 /// The figures of a trial as a whole: mkfs, first mount, last unmount, check.
@@ -234,16 +250,13 @@ pub fn trial_metrics(trial: &TrialRecord) -> Vec<Metric> {
     use definitions as d;
     let first = |step: &str| trial.steps.iter().find(|record| record.step == step);
     let last = |step: &str| trial.steps.iter().rev().find(|record| record.step == step);
-    let elapsed = |record: Option<&StepRecord>| record.map(|record| record.elapsed_ns as f64);
-    [
-        metric(&d::MKFS, elapsed(first("mkfs"))),
-        metric(&d::MOUNT, elapsed(first("mount"))),
-        metric(&d::UNMOUNT, elapsed(last("unmount"))),
-        metric(&d::CHECK, elapsed(last("check"))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let elapsed = |record: Option<&StepRecord>| record.map(|record| record.elapsed_ns);
+    present([
+        count(&d::MKFS, elapsed(first("mkfs"))),
+        count(&d::MOUNT, elapsed(first("mount"))),
+        count(&d::UNMOUNT, elapsed(last("unmount"))),
+        count(&d::CHECK, elapsed(last("check"))),
+    ])
 }
 
 impl Headline {
