@@ -1,9 +1,7 @@
 //! The figures that are made of a record: their names, units and formulas. docs/figures.md defines
 //! each of them with its bias.
 
-use crate::{
-    Headline, LatencyHistogram, PhaseKind, PhaseOutcome, PhaseRecord, StepRecord, TrialRecord,
-};
+use crate::{Headline, PhaseKind, PhaseOutcome, PhaseRecord, StepRecord, TrialRecord};
 
 /// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

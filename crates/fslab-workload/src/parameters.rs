@@ -63,7 +63,7 @@ pub(crate) struct BigFile {
     pub(crate) file: PathBuf,
     /// Its size, or a share of the file system's.
     pub(crate) file_size: Size,
-    /// Size of one record.
+    /// Size of one record; 0 for the workload's own.
     pub(crate) record: Bytes,
     /// How many records; 0 for as many as the file has.
     pub(crate) operations: u64,
@@ -85,7 +85,7 @@ impl Default for BigFile {
         Self {
             file: "data".into(),
             file_size: Size::Written("1/4".into()),
-            record: Bytes::mib(1),
+            record: Bytes(0),
             operations: 0,
             stride: 0,
         }
@@ -96,7 +96,8 @@ impl WorkloadParameters for BigFile {
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
         demand_inside(&self.file)?;
         let bytes = self.file_size.resolve(size)?;
-        if self.record.0 == 0 || self.record > RECORD_MAX {
+        self.record_or(Bytes::mib(1));
+        if self.record > RECORD_MAX {
             return Err(format!(
                 "record = {}; a record has 1 B to {RECORD_MAX}",
                 self.record
@@ -127,6 +128,13 @@ impl WorkloadParameters for BigFile {
 }
 
 impl BigFile {
+    /// Takes `record` where the study names none.
+    pub(crate) fn record_or(&mut self, record: Bytes) {
+        if self.record.0 == 0 {
+            self.record = record;
+        }
+    }
+
     /// A job that writes the file as the parameters say.
     pub(crate) fn write_job(&self) -> DataJob {
         self.job(DataJob::write(
@@ -287,7 +295,7 @@ mod tests {
         for (file, word) in [
             (
                 BigFile {
-                    record: Bytes(0),
+                    record: Bytes::gib(1),
                     ..BigFile::default()
                 },
                 "record",

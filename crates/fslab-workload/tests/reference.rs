@@ -25,6 +25,7 @@ fn reference() -> String {
         )
         .expect("a string takes everything");
         for (name, value) in &defaults {
+            let value = toml::Value::try_from(value).expect("TOML has what studies have");
             writeln!(text, "{name} = {value}").expect("a string takes everything");
         }
         text.push_str("```\n");

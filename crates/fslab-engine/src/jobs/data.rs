@@ -161,8 +161,10 @@ pub enum Sharing {
 #[serde(default, deny_unknown_fields)]
 pub struct SyncPolicy {
     /// Every so many writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<SyncEvery>,
     /// After the last operation; its time is part of the job's.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub closing: Option<SyncCall>,
 }
 
@@ -373,6 +375,7 @@ mod tests {
     use fslab_model::FailureKind;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table of cases")]
     fn a_job_that_makes_no_sense_is_refused_with_a_reason() {
         let good = DataJob::write("f", 1 << 20, 4096);
         good.validate().expect("makes sense");

@@ -31,6 +31,7 @@ pub struct UringTuning {
     /// Name the file by its index in the ring's table.
     pub registered_file: bool,
     /// A kernel thread takes submissions and sleeps after this many idle milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub submission_poll_ms: Option<u32>,
     /// Completions are polled for at the device; needs O_DIRECT and a device with poll queues.
     pub completion_poll: bool,

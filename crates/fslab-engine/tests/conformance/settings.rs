@@ -45,6 +45,7 @@ fn every_call_that_makes_data_durable_is_issued_or_refused_by_name() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn flags_and_preparations_work_or_are_refused_and_nothing_is_dropped_silently() {
     let plain = DataJob::write("f", 16 * 4096, 4096);
     let jobs = [

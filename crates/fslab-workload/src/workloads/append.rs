@@ -2,7 +2,7 @@
 //! of transactions; `fsync` has a latency distribution of its own.
 
 use fslab_engine::{DataJob, EngineError, Measured, RunContext, SyncPolicy, run_data};
-use fslab_model::{Headline, PhaseKind};
+use fslab_model::{Bytes, Headline, PhaseKind};
 
 use crate::parameters::BigFile;
 use crate::workload::Definition;
@@ -15,6 +15,10 @@ impl Definition for Append {
     const TITLE: &'static str = "appends to a file, each made durable by fsync";
     const KIND: PhaseKind = PhaseKind::Write;
     const HEADLINE: Headline = Headline::OperationRate;
+
+    fn complete(parameters: &mut BigFile) {
+        parameters.record_or(Bytes::kib(4));
+    }
 
     fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
         let job = DataJob {

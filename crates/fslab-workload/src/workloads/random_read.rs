@@ -1,7 +1,7 @@
 //! Records at uniformly random places of an existing file are read, with replacement.
 
 use fslab_engine::{Access, DataJob, EngineError, Measured, RunContext, run_data};
-use fslab_model::{Headline, PhaseKind};
+use fslab_model::{Bytes, Headline, PhaseKind};
 
 use crate::parameters::BigFile;
 use crate::workload::Definition;
@@ -14,6 +14,10 @@ impl Definition for RandomRead {
     const TITLE: &'static str = "reads of records at random places of a file";
     const KIND: PhaseKind = PhaseKind::Read;
     const HEADLINE: Headline = Headline::OperationRate;
+
+    fn complete(parameters: &mut BigFile) {
+        parameters.record_or(Bytes::kib(4));
+    }
 
     fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
         let job = DataJob {

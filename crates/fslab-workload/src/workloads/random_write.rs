@@ -4,7 +4,7 @@
 use fslab_engine::{
     Access, DataJob, EngineError, Measured, OpenMode, RunContext, SyncPolicy, run_data,
 };
-use fslab_model::{Headline, PhaseKind};
+use fslab_model::{Bytes, Headline, PhaseKind};
 
 use crate::parameters::BigFile;
 use crate::workload::Definition;
@@ -17,6 +17,10 @@ impl Definition for RandomWrite {
     const TITLE: &'static str = "writes of records at random places of a file, closed by fsync";
     const KIND: PhaseKind = PhaseKind::Write;
     const HEADLINE: Headline = Headline::OperationRate;
+
+    fn complete(parameters: &mut BigFile) {
+        parameters.record_or(Bytes::kib(4));
+    }
 
     fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
         let job = DataJob {
