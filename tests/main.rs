@@ -11,3 +11,4 @@ mod harness;
 mod interruption;
 mod loop_venue;
 mod reference;
+mod verification;

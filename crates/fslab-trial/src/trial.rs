@@ -321,6 +321,25 @@ mod tests {
     }
 
     #[test]
+    fn operations_as_short_as_the_harness_are_said_to_be() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let bytewise = r#"{"file_size": 50000, "record": 1}"#;
+        let short = PhaseSpec {
+            parameters: serde_json::from_str(bytewise).expect("a map"),
+            ..phase("bytes", "io", CachePolicy::Keep)
+        };
+        let device = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        let record = record(&spec(device, "mmap", vec![short]), &StopFlag::new());
+        let share = record.phases[0].harness_share.expect("calibrated");
+        assert!(share > 0.05, "{share}");
+        let said = |note: &String| note.contains("fslab itself took");
+        assert!(record.phases[0].notes.iter().any(said));
+        assert!(record.facts.contains_key("calibration.clock_ns"));
+    }
+
+    #[test]
     fn an_unknown_engine_or_a_later_format_is_bad_input() {
         let device = DeviceSpec::Directory {
             path: Path::new("/nonexistent").into(),
