@@ -61,8 +61,9 @@ impl EngineError {
     }
 
     /// `path` does not hold what was written to it; `message` says where and what.
-    pub(crate) fn corrupt(path: &Path, message: impl Into<String>) -> Self {
-        Self::plain(FailureKind::Corrupt, "verify", Some(path), message.into())
+    pub(crate) fn corrupt(path: &Path, message: impl fmt::Display) -> Self {
+        let message = format!("{} has {message}", path.display());
+        Self::plain(FailureKind::Corrupt, "verify", Some(path), message)
     }
 
     /// The error that another process reported.

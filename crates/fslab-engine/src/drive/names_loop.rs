@@ -92,13 +92,13 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
                 .recorder
                 .companion(worker.slots.list, start_ns, end_ns);
             if listed.len() as u64 != expected.end - expected.start {
-                let found = listed.len();
+                let path = worker.base.join(name.to_string_lossy().as_ref());
                 let message = format!(
-                    "{} lists {found} of the {} files that should be in it",
-                    worker.base.join(name.to_string_lossy().as_ref()).display(),
+                    "{} of the {} files that should be in it",
+                    listed.len(),
                     expected.end - expected.start,
                 );
-                return Err(EngineError::corrupt(&worker.base, message));
+                return Err(EngineError::corrupt(&path, message));
             }
             for number in &listed {
                 self.file(*number)?;
