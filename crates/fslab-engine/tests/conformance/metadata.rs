@@ -297,7 +297,7 @@ fn a_missing_file_or_one_too_many_is_an_error_that_names_it() {
     let error = scene.run_names(&listed).expect_err("one is missing");
     assert_eq!(error.kind(), FailureKind::Corrupt);
     assert!(
-        error.to_string().contains("lists 9 of the 10 files"),
+        error.to_string().contains("has 9 of the 10 files"),
         "{error}"
     );
 }
