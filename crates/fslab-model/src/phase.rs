@@ -199,7 +199,7 @@ pub struct PhaseRecord {
     /// When the first of several threads had done its share: until then all were at work.
     #[serde(default)]
     pub first_done_ns: Option<u64>,
-    /// Share of the time that the harness itself took, from 0 to 1, as calibrated before the phases.
+    /// Share of the time that the harness itself took, 0 to 1, as calibrated before the phases.
     #[serde(default)]
     pub harness_share: Option<f64>,
     /// What a reader of the figures must know.
