@@ -1,6 +1,6 @@
 //! The venue `block`, tried on loop devices: what may be formatted, and what must not.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::harness::{Desk, Ended, can_mount};
@@ -16,9 +16,13 @@ impl Device {
         std::fs::File::create(&image)
             .and_then(|file| file.set_len(400 << 20))
             .expect("an image");
+        Self::over(&image)
+    }
+
+    fn over(backing: &Path) -> Self {
         let output = Command::new("losetup")
             .args(["--find", "--show"])
-            .arg(&image)
+            .arg(backing)
             .output();
         let output = output.expect("losetup starts");
         assert!(
@@ -112,6 +116,24 @@ fn a_mounted_device_is_refused() {
         .expect_code(2)
         .expect_error("refusing to format", "nothing uses");
     assert!(ended.err.contains("it is mounted on"), "{}", ended.err);
+}
+
+/// A loop device over a block device is no holder of it and claims nothing, and once was formatted
+/// away from under a mounted file system.
+#[test]
+fn a_device_that_carries_another_loop_device_is_refused() {
+    let Some(_turn) = can_mount("stacked loop devices", &["mkfs.ext4", "losetup"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let below = Device::new(&desk);
+    let above = Device::over(&below.path);
+    let ended = compare(&desk, below.name());
+    ended
+        .expect_code(2)
+        .expect_error("refusing to format", "nothing uses");
+    assert!(ended.err.contains("it is part of loop"), "{}", ended.err);
+    drop(above);
 }
 
 #[test]

@@ -79,3 +79,30 @@ fn cold_reads_of_evicted_files_come_from_the_device() {
         );
     }
 }
+
+/// The catalogue was asked for whatever is mounted, and knew neither tmpfs nor overlay nor NFS.
+#[test]
+fn a_directory_on_a_file_system_that_is_not_in_the_catalogue_is_measured() {
+    let _turn = turn();
+    let desk = Desk::new();
+    let shared = tempfile::tempdir_in("/dev/shm").expect("a tmpfs");
+    let dir = shared.path().to_str().expect("text");
+    let ended = desk.run(&[
+        "compare",
+        "--study",
+        "./small.toml",
+        "--venue",
+        "dir",
+        "--dir",
+        dir,
+        "--out",
+        "out",
+    ]);
+    ended.expect_code(0);
+    let run = desk.last_run();
+    assert_eq!(run["trials"][0]["subject"], "tmpfs");
+    assert_eq!(
+        run["trials"][0]["phases"][0]["device"],
+        serde_json::Value::Null
+    );
+}

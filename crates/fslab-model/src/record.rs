@@ -99,10 +99,11 @@ impl RecordBuilder {
         self.current_step.as_deref().or_else(failed_last)
     }
 
-    /// Whether the trial said that it came to its end.
+    /// Whether the trial came to its end without having been interrupted.
     #[must_use]
-    pub fn has_ended(&self) -> bool {
-        self.ended
+    pub fn has_ended_undisturbed(&self) -> bool {
+        let interrupted = |failure: &Failure| failure.kind == FailureKind::Interrupted;
+        self.ended && !self.failure.as_ref().is_some_and(interrupted)
     }
 
     /// The record. `death` is why the process ended, where it did not end by itself; it outranks

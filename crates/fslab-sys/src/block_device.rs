@@ -51,6 +51,9 @@ pub enum InUse {
     /// Another device is built on it: RAID, LVM, encryption, a multipath.
     #[error("it is part of {0}")]
     Held(String),
+    /// It cannot be written to.
+    #[error("it is read-only")]
+    ReadOnly,
     /// Swap space.
     #[error("it is in use as swap space")]
     Swap,
@@ -143,6 +146,12 @@ impl DeviceNumber {
         if let Some(holder) = first_entry(&self.sysfs().join("holders"), |_| true) {
             return Ok(Some(InUse::Held(holder)));
         }
+        if let Some(name) = self.loop_device_above() {
+            return Ok(Some(InUse::Held(name)));
+        }
+        if std::fs::read_to_string(self.sysfs().join("ro")).is_ok_and(|flag| flag.trim() == "1") {
+            return Ok(Some(InUse::ReadOnly));
+        }
         let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
         let is_swap = |line: &str| {
             let name = line.split_whitespace().next().unwrap_or_default();
@@ -161,6 +170,16 @@ impl DeviceNumber {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(Some(InUse::Claimed)),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl DeviceNumber {
+    /// A loop device whose "file" is this device: such a one holds it without being its holder.
+    fn loop_device_above(self) -> Option<String> {
+        crate::attached_loop_devices()
+            .into_iter()
+            .find(|(_, backing)| DeviceNumber::of(backing).is_ok_and(|it| it == self))
+            .map(|(number, _)| format!("loop{number}"))
     }
 }
 

@@ -29,7 +29,7 @@ pub use clock::{monotonic_ns, sleep_until_ns};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use kernel_log::KernelLog;
-pub use loop_device::{LoopDevice, detach_loop_of, loop_devices_of};
+pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};
 pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, unmount_lazily};

@@ -54,8 +54,8 @@ const _: () = assert!(size_of::<LoopInfo64>() == 232 && size_of::<LoopConfig>() 
 /// as nothing else uses it.
 #[derive(Debug)]
 pub struct LoopDevice {
-    /// Held open: with auto-clear, the last close detaches.
-    file: File,
+    /// With auto-clear, the last close detaches.
+    _held_open: File,
     path: PathBuf,
     number: u32,
 }
@@ -79,7 +79,11 @@ impl LoopDevice {
             let file = OpenOptions::new().read(true).write(true).open(&path)?;
             match configure(&file, backing.as_raw_fd(), block_bytes, image) {
                 Ok(()) => {
-                    let device = Self { file, path, number };
+                    let device = Self {
+                        _held_open: file,
+                        path,
+                        number,
+                    };
                     device.demand_direct_io()?;
                     device.refuse_discards()?;
                     return Ok(device);
@@ -118,33 +122,20 @@ impl LoopDevice {
             "0\n",
         )
     }
-
-    /// Detaches the device and waits until the kernel has let go of the image.
-    ///
-    /// # Errors
-    /// `EBUSY`-like where something still uses the device after five seconds.
-    pub fn detach(self) -> io::Result<()> {
-        clear(&self.file)?;
-        let number = self.number;
-        drop(self);
-        let began = Instant::now();
-        while backing_file(number).is_some() {
-            if began.elapsed() > DETACH_PATIENCE {
-                return Err(io::Error::from_raw_os_error(libc::EBUSY));
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Ok(())
-    }
 }
 
-/// Detaches `/dev/loopN` whoever attached it, provided that its backing file is `image`.
+/// Detaches every loop device of `image`, whoever attached it, and says which those were.
 ///
 /// # Errors
-/// The error of open(2) or of the ioctl.
+/// The error of open(2) or of the ioctl; `EBUSY` where something uses a device for longer than five
+/// seconds. The kernel then detaches it when the last user goes.
 pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
     let mut detached = Vec::new();
-    for (number, path) in loop_devices_of(image) {
+    for (number, _) in attached_loop_devices()
+        .into_iter()
+        .filter(|(_, file)| file == image)
+    {
+        let path = PathBuf::from(format!("/dev/loop{number}"));
         let file = OpenOptions::new().read(true).open(&path)?;
         match clear(&file) {
             // ENXIO: auto-clear was faster.
@@ -153,7 +144,10 @@ pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
         }
         drop(file);
         let began = Instant::now();
-        while backing_file(number).is_some() && began.elapsed() < DETACH_PATIENCE {
+        while backing_file(number).is_some_and(|file| file == image) {
+            if began.elapsed() > DETACH_PATIENCE {
+                return Err(io::Error::from_raw_os_error(libc::EBUSY));
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
         detached.push(path);
@@ -161,24 +155,17 @@ pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(detached)
 }
 
-/// The loop devices whose backing file is `image`, deleted or not.
+/// The loop devices in use, each with its backing file, in the order of their numbers.
 #[must_use]
-pub fn loop_devices_of(image: &Path) -> Vec<(u32, PathBuf)> {
+pub fn attached_loop_devices() -> Vec<(u32, PathBuf)> {
     let Ok(entries) = std::fs::read_dir("/sys/block") else {
         return Vec::new();
     };
+    let number = |name: std::ffi::OsString| name.to_str()?.strip_prefix("loop")?.parse().ok();
     let mut found: Vec<_> = entries
         .flatten()
-        .filter_map(|entry| {
-            entry
-                .file_name()
-                .to_str()?
-                .strip_prefix("loop")?
-                .parse()
-                .ok()
-        })
-        .filter(|number| backing_file(*number).is_some_and(|file| file == image))
-        .map(|number: u32| (number, PathBuf::from(format!("/dev/loop{number}"))))
+        .filter_map(|entry| number(entry.file_name()))
+        .filter_map(|number: u32| Some((number, backing_file(number)?)))
         .collect();
     found.sort_unstable();
     found

@@ -29,10 +29,12 @@ pub fn available_bytes(path: &Path) -> io::Result<u64> {
 /// the host a change of its own metadata, and a trial would measure that. The content is noise, as
 /// on a disk that was used before.
 ///
+/// `go_on` is asked before each few mebibytes; where it says no, the call ends as `Interrupted`.
+///
 /// # Errors
 /// `AlreadyExists`, `StorageFull`, `Unsupported` where the file system has no fallocate(2) or no
 /// direct I/O, and others of open(2) and write(2). Nothing is left behind.
-pub fn create_written(path: &Path, bytes: u64) -> io::Result<()> {
+pub fn create_written(path: &Path, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     let file = File::options()
         .write(true)
         .create_new(true)
@@ -40,14 +42,14 @@ pub fn create_written(path: &Path, bytes: u64) -> io::Result<()> {
         .open(path)?;
     let written = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes)
         .map_err(io::Error::from)
-        .and_then(|()| fill(&file, bytes));
+        .and_then(|()| fill(&file, bytes, go_on));
     if written.is_err() {
         let _ = std::fs::remove_file(path);
     }
     written
 }
 
-fn fill(file: &File, bytes: u64) -> io::Result<()> {
+fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     let mut noise = PageBuffer::zeroed(FILL_BYTES);
     let mut state = FILL_SEED;
     for word in noise.as_chunks_mut::<8>().0 {
@@ -59,6 +61,9 @@ fn fill(file: &File, bytes: u64) -> io::Result<()> {
     }
     let mut offset = 0;
     while offset < bytes {
+        if !go_on() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         let length = noise
             .len()
             .min(usize::try_from(bytes - offset).unwrap_or(usize::MAX));
@@ -75,7 +80,7 @@ mod tests {
     #[test]
     fn a_file_larger_than_the_disk_is_refused_and_not_left() {
         let path = std::env::temp_dir().join(format!("fslab-space-{}", std::process::id()));
-        let error = create_written(&path, 1 << 60).expect_err("an exbibyte");
+        let error = create_written(&path, 1 << 60, &|| true).expect_err("an exbibyte");
         assert!(
             matches!(
                 error.raw_os_error(),
@@ -87,9 +92,16 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_nobody_wants_any_more_is_not_left() {
+        let path = std::env::temp_dir().join(format!("fslab-unwanted-{}", std::process::id()));
+        assert!(create_written(&path, 64 << 20, &|| false).is_err());
+        assert!(!path.exists());
+    }
+
+    #[test]
     fn a_written_file_has_its_size_and_no_hole() {
         let path = std::env::temp_dir().join(format!("fslab-written-{}", std::process::id()));
-        match create_written(&path, 5 << 20) {
+        match create_written(&path, 5 << 20, &|| true) {
             // tmpfs and others without direct I/O.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
             result => result.expect("five mebibytes"),

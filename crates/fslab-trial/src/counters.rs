@@ -24,7 +24,8 @@ impl DeviceMeter {
         }
         // Btrfs numbers its subvolumes itself; what was mounted tells the device.
         let source = fslab_fs::recognise(directory).ok()?.source;
-        Self::of_device(Path::new(&source))
+        let meter = Self::of_device(Path::new(&source))?;
+        (!is_one_of_several(&meter.name()?)).then_some(meter)
     }
 
     /// The device's name in the kernel.
@@ -37,19 +38,43 @@ impl DeviceMeter {
     }
 }
 
-/// What was counted from `before` to `after`.
-pub(crate) fn between(before: &BlockCounters, after: &BlockCounters) -> DeviceUse {
-    let optional = |after: Option<u64>, before: Option<u64>| Some(after? - before?);
-    DeviceUse {
-        reads: after.reads - before.reads,
-        read_bytes: after.read_bytes - before.read_bytes,
-        writes: after.writes - before.writes,
-        write_bytes: after.write_bytes - before.write_bytes,
+/// Where the kernel's count of busy milliseconds begins anew.
+const BUSY_MS_WRAP: u64 = 1 << 32;
+
+/// What was counted from `before` to `after`; `None` where the counters began anew in between.
+pub(crate) fn between(before: &BlockCounters, after: &BlockCounters) -> Option<DeviceUse> {
+    let optional = |after: Option<u64>, before: Option<u64>| after?.checked_sub(before?);
+    let busy_ms = match after.busy_ms.checked_sub(before.busy_ms) {
+        Some(busy_ms) => busy_ms,
+        None => (after.busy_ms + BUSY_MS_WRAP).checked_sub(before.busy_ms)?,
+    };
+    Some(DeviceUse {
+        reads: after.reads.checked_sub(before.reads)?,
+        read_bytes: after.read_bytes.checked_sub(before.read_bytes)?,
+        writes: after.writes.checked_sub(before.writes)?,
+        write_bytes: after.write_bytes.checked_sub(before.write_bytes)?,
         discards: optional(after.discards, before.discards),
         discard_bytes: optional(after.discard_bytes, before.discard_bytes),
         flushes: optional(after.flushes, before.flushes),
-        busy_ns: (after.busy_ms - before.busy_ms) * 1_000_000,
-    }
+        busy_ns: busy_ms * 1_000_000,
+    })
+}
+
+/// Whether the Btrfs that has `device` has others as well: then no one counter tells its work.
+fn is_one_of_several(device: &str) -> bool {
+    let Ok(volumes) = std::fs::read_dir("/sys/fs/btrfs") else {
+        return false;
+    };
+    volumes
+        .flatten()
+        .filter_map(|volume| std::fs::read_dir(volume.path().join("devices")).ok())
+        .map(|devices| {
+            devices
+                .flatten()
+                .map(|entry| entry.file_name())
+                .collect::<Vec<_>>()
+        })
+        .any(|devices| devices.len() > 1 && devices.iter().any(|name| name == device))
 }
 
 #[cfg(test)]
@@ -69,10 +94,22 @@ mod tests {
             flushes: Some(4),
             ..BlockCounters::default()
         };
-        let used = between(&before, &after);
+        let used = between(&before, &after).expect("they went on");
         assert_eq!(
             (used.reads, used.busy_ns, used.flushes),
             (5, 2_000_000, None)
         );
+    }
+
+    #[test]
+    fn a_busy_time_that_wraps_goes_on_and_counters_that_begin_anew_are_unknown() {
+        let busy = |busy_ms, reads| BlockCounters {
+            reads,
+            busy_ms,
+            ..BlockCounters::default()
+        };
+        let used = between(&busy(BUSY_MS_WRAP - 1, 0), &busy(2, 0)).expect("wrapped");
+        assert_eq!(used.busy_ns, 3_000_000);
+        assert_eq!(between(&busy(0, 9), &busy(0, 1)), None);
     }
 }

@@ -34,15 +34,29 @@ impl Phase<'_> {
         )
     }
 
-    /// Runs it. A failure is in the record, and means that the trial must not go on.
-    pub(crate) fn run(&self, target: &mut Target, steps: &mut Steps) -> PhaseRecord {
-        match self.try_run(target, steps) {
-            Ok(record) => record,
-            Err(failure) => self.without_figures(PhaseOutcome::Failed { failure }),
+    /// Runs it. After a failure, which is in the record or beside it, the trial must not go on.
+    pub(crate) fn run(
+        &self,
+        target: &mut Target,
+        steps: &mut Steps,
+    ) -> (PhaseRecord, Option<Failure>) {
+        match self.measure(target, steps) {
+            Ok(mut record) => {
+                let failure = self.settle(&mut record, target, steps).err();
+                (record, failure)
+            }
+            Err(mut failure) => {
+                if failure.kind == FailureKind::NoSpace && failure.hint.is_none() {
+                    failure.hint = Some(
+                        "the file system ran full: take a larger --size, or smaller files".into(),
+                    );
+                }
+                (self.without_figures(PhaseOutcome::Failed { failure }), None)
+            }
         }
     }
 
-    fn try_run(&self, target: &mut Target, steps: &mut Steps) -> Result<PhaseRecord, Failure> {
+    fn measure(&self, target: &mut Target, steps: &mut Steps) -> Result<PhaseRecord, Failure> {
         let parameters = &self.spec.parameters;
         if self.spec.cache == CachePolicy::Cold {
             let files = self
@@ -67,31 +81,44 @@ impl Phase<'_> {
                 })?;
         let after = meter.and_then(counters::DeviceMeter::read);
         let mut record = self.without_figures(PhaseOutcome::Done);
-        record.harness_share = self
+        self.take_harness_share(&mut record, &measured);
+        take_measured(&mut record, measured);
+        record.device = before
+            .zip(after)
+            .and_then(|(before, after)| counters::between(&before, &after));
+        Ok(record)
+    }
+
+    fn take_harness_share(&self, record: &mut PhaseRecord, measured: &Measured) {
+        let share = self
             .calibration
-            .and_then(|calibration| calibration.harness_share(&measured));
-        if let Some(share) = record
-            .harness_share
-            .filter(|share| *share > HARNESS_SHARE_MAX)
-        {
+            .and_then(|calibration| calibration.harness_share(measured));
+        record.harness_share = share;
+        if let Some(share) = share.filter(|share| *share > HARNESS_SHARE_MAX) {
             record.notes.push(format!(
                 "the operations are so short that fslab itself took {:.0} % of the time",
                 share * 100.0
             ));
         }
-        take_measured(&mut record, measured);
-        record.device = before
-            .zip(after)
-            .map(|(before, after)| counters::between(&before, &after));
-        if self.spec.settle {
-            record.settled = target.settle(steps)?;
-            if record.settled.is_none() {
-                record.notes.push(
-                    "durable throughput is not measured: nothing is mounted by the trial".into(),
-                );
-            }
+    }
+
+    /// Times sync and unmount after a phase that asks for it. What was measured stays, whatever
+    /// becomes of this.
+    fn settle(
+        &self,
+        record: &mut PhaseRecord,
+        target: &mut Target,
+        steps: &mut Steps,
+    ) -> Result<(), Failure> {
+        if !self.spec.settle || record.outcome != PhaseOutcome::Done {
+            return Ok(());
         }
-        Ok(record)
+        record.settled = target.settle(steps)?;
+        if record.settled.is_none() {
+            let note = "durable throughput is not measured: nothing is mounted by the trial";
+            record.notes.push(note.into());
+        }
+        Ok(())
     }
 }
 

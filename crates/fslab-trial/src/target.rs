@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_fs::FileSystem;
 use fslab_model::{ColdMethod, DeviceSpec, Failure, FailureKind, Settled, StepRecord, TrialSpec};
 
 use crate::counters::DeviceMeter;
@@ -29,17 +28,19 @@ pub(crate) enum Coldness {
 pub(crate) type Steps = Vec<StepRecord>;
 
 impl Target {
-    pub(crate) fn of(spec: &TrialSpec, file_system: &'static FileSystem) -> Self {
-        match &spec.device {
+    /// A directory may be on anything that is mounted; only what a trial makes itself must be in
+    /// the catalogue.
+    pub(crate) fn of(spec: &TrialSpec) -> Result<Self, Failure> {
+        Ok(match &spec.device {
             DeviceSpec::Directory { path } => Self::Directory(path.clone()),
             DeviceSpec::Block { path, mount_point } => Self::Volume(Volume::new(
-                file_system,
+                fslab_fs::find(spec.subject.fs())?,
                 spec.subject.clone(),
                 path.clone(),
                 mount_point.clone(),
             )),
             DeviceSpec::Fake => Self::Fake,
-        }
+        })
     }
 
     /// The directory below which workloads work.
@@ -91,7 +92,13 @@ impl Target {
                 };
                 let root = target.root();
                 let files: Vec<_> = files.iter().map(|file| root.join(file)).collect();
-                fslab_engine::evict(&files)?;
+                match fslab_engine::evict(&files) {
+                    // tmpfs, for one, has nowhere else to keep its pages.
+                    Err(error) if error.kind() == FailureKind::Unsupported => {
+                        return Ok(Coldness::Impossible(error.to_string()));
+                    }
+                    evicted => evicted?,
+                }
             }
         }
         Ok(Coldness::Cold)

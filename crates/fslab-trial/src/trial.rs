@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, RunContext, StopFlag};
-use fslab_fs::{FileSystem, SearchPath};
+use fslab_fs::SearchPath;
 use fslab_model::{
     EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, TrialSpec,
 };
@@ -44,13 +44,12 @@ fn try_trial<W: Write>(
         );
         return Err(Failure::new(FailureKind::BadInput, text));
     }
-    let file_system = fslab_fs::find(spec.subject.fs())?;
     let engine: EngineKind = spec.engine.parse().map_err(|error: ParseEngineError| {
         Failure::new(FailureKind::BadInput, "cannot run the trial").because(&error)
     })?;
-    let mut target = Target::of(spec, file_system);
+    let mut target = Target::of(spec)?;
     events.emit(EventBody::Facts {
-        facts: facts(&target, file_system),
+        facts: facts(&target),
     });
     prepare(&mut target, events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
@@ -88,15 +87,15 @@ fn calibration_facts(calibration: Calibration) -> Facts {
 }
 
 /// Versions of the tools and names of the devices.
-fn facts(target: &Target, file_system: &FileSystem) -> Facts {
+fn facts(target: &Target) -> Facts {
     let mut facts = Facts::new();
     if let Some(name) = target.meter().and_then(crate::counters::DeviceMeter::name) {
         facts.insert("device".into(), name);
     }
     match target {
-        Target::Volume(_) => {
+        Target::Volume(volume) => {
             let search = SearchPath::from_environment();
-            for tool in file_system.tools() {
+            for tool in volume.file_system().tools() {
                 let version = tool
                     .locate(&search)
                     .and_then(|program| tool.ask_version(&program));
@@ -159,14 +158,17 @@ fn run_phases<W: Write>(
         }
         events.begin(&phase_spec.name);
         let mut steps = Steps::new();
-        let record = phase.run(target, &mut steps);
+        let (record, failure) = phase.run(target, &mut steps);
         steps
             .into_iter()
             .for_each(|step| events.emit(EventBody::Step(step)));
-        if matches!(record.outcome, PhaseOutcome::Failed { .. }) {
+        if failure.is_some() || matches!(record.outcome, PhaseOutcome::Failed { .. }) {
             failed = Some(&phase_spec.name);
         }
         events.emit(EventBody::Phase(Box::new(record)));
+        if let Some(failure) = failure {
+            events.fail(failure);
+        }
     }
     Ok(())
 }

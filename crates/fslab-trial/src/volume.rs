@@ -38,6 +38,10 @@ impl Volume {
         }
     }
 
+    pub(crate) fn file_system(&self) -> &'static FileSystem {
+        self.file_system
+    }
+
     pub(crate) fn mount_point(&self) -> &Path {
         &self.mount_point
     }

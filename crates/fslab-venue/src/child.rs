@@ -5,7 +5,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fslab_model::{Event, Failure, FailureKind, RecordBuilder, TrialSpec};
@@ -15,6 +14,10 @@ use crate::control::Control;
 
 /// From the request to end until the group is killed.
 const GRACE: Duration = Duration::from_secs(15);
+/// From the kill until the process is given up: the kernel does not let it go.
+const KILL_PATIENCE: Duration = Duration::from_secs(10);
+/// How long the pipes of a process that is gone are read.
+const PIPE_PATIENCE: Duration = Duration::from_secs(2);
 /// How often limit and control are looked at.
 const TICK: Duration = Duration::from_millis(50);
 /// How much of a trial's standard error is kept.
@@ -27,6 +30,8 @@ pub(crate) struct Ending {
     pub(crate) death: Option<Failure>,
     pub(crate) console: String,
     pub(crate) elapsed: Duration,
+    /// Whether it is still there, beyond the reach of a signal: what it holds must stay leased.
+    pub(crate) is_stuck: bool,
 }
 
 /// How a trial's process is started and bounded.
@@ -42,6 +47,14 @@ pub(crate) struct Launch<'a> {
 enum Cause {
     Limit,
     Request,
+}
+
+/// How the process ended.
+enum End {
+    /// It is gone.
+    Gone(io::Result<ExitStatus>),
+    /// It was killed, and is still there.
+    Stuck,
 }
 
 impl Launch<'_> {
@@ -61,7 +74,7 @@ impl Launch<'_> {
         let console = read_console(&mut child);
         let mut builder = RecordBuilder::default();
         let mut garbage = None;
-        let (status, cause) = self.watch(&mut child, &lines, |line| {
+        let (end, cause) = self.watch(&mut child, &lines, |line| {
             match serde_json::from_str::<Event>(&line) {
                 Ok(event) => {
                     on_event(&event);
@@ -72,10 +85,11 @@ impl Launch<'_> {
                 }
             }
         });
-        let console = console
-            .and_then(|thread| thread.join().ok())
-            .unwrap_or_default();
-        let death = death(self.limit, status, cause, builder.place())
+        let is_stuck = matches!(end, End::Stuck);
+        // Whatever still holds the pipe is not waited for.
+        let console = console.recv_timeout(PIPE_PATIENCE).unwrap_or_default();
+        let death = self
+            .death(end, cause, &builder)
             .or_else(|| watched.err().map(cannot_start))
             .or_else(|| garbage.map(protocol_failure));
         Ok(Ending {
@@ -83,6 +97,7 @@ impl Launch<'_> {
             death,
             console,
             elapsed: began.elapsed(),
+            is_stuck,
         })
     }
 
@@ -109,10 +124,11 @@ impl Launch<'_> {
         child: &mut Child,
         lines: &Receiver<String>,
         mut take: impl FnMut(String),
-    ) -> (io::Result<ExitStatus>, Option<Cause>) {
+    ) -> (End, Option<Cause>) {
         let began = Instant::now();
         let mut cause = None;
         let mut told: Option<Instant> = None;
+        let mut killed: Option<Instant> = None;
         let mut listening = true;
         loop {
             if listening {
@@ -127,8 +143,10 @@ impl Launch<'_> {
             if let Some(status) = child.try_wait().transpose() {
                 // Whatever it started and left behind would hold the device.
                 let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
-                lines.iter().for_each(&mut take);
-                return (status, cause);
+                while let Ok(line) = lines.recv_timeout(PIPE_PATIENCE) {
+                    take(line);
+                }
+                return (End::Gone(status), cause);
             }
             let wanted = if self.control.is_stopping() {
                 Some(Cause::Request)
@@ -145,10 +163,58 @@ impl Launch<'_> {
                 }
                 (_, Some(since)) if since.elapsed() > GRACE || self.control.is_impatient() => {
                     let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+                    if killed.get_or_insert_with(Instant::now).elapsed() > KILL_PATIENCE {
+                        return (End::Stuck, cause);
+                    }
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Why the process ended, unless it ended by itself and in order.
+    fn death(&self, end: End, cause: Option<Cause>, builder: &RecordBuilder) -> Option<Failure> {
+        let place = builder.place();
+        let place = place.map_or_else(String::new, |step| format!(" during '{step}'"));
+        let status = match end {
+            End::Gone(Ok(status)) => status,
+            End::Gone(Err(error)) => {
+                let text = "cannot learn how the trial's process ended";
+                return Some(Failure::new(FailureKind::Crash, text).because(&error));
+            }
+            End::Stuck => {
+                let text = format!("the trial hangs in the kernel{place}, and cannot be killed");
+                return Some(
+                    Failure::new(FailureKind::Timeout, text).hint(
+                        "the kernel's log may tell why; `fslab clean` removes the rest later",
+                    ),
+                );
+            }
+        };
+        // A trial that was done before it heard of it was not ended by anybody.
+        match cause.filter(|_| !(status.success() && builder.has_ended_undisturbed())) {
+            Some(Cause::Limit) => {
+                let limit_s = self.limit.as_secs();
+                let text = format!("the trial passed its limit of {limit_s} s{place}");
+                return Some(
+                    Failure::new(FailureKind::Timeout, text)
+                        .hint("--trial-limit sets another; a hang shows in the kernel's log"),
+                );
+            }
+            Some(Cause::Request) => {
+                let text = format!("the trial was told to stop{place}");
+                return Some(Failure::new(FailureKind::Interrupted, text));
+            }
+            None => {}
+        }
+        let how = match (status.code(), status.signal()) {
+            (Some(0), _) => return None,
+            (Some(code), _) => format!("with status {code}"),
+            (None, Some(signal)) => format!("of {}", fslab_sys::signal_name(signal)),
+            (None, None) => "without a status".to_owned(),
+        };
+        let text = format!("the trial's process died {how}{place}");
+        Some(Failure::new(FailureKind::Crash, text))
     }
 }
 
@@ -183,61 +249,23 @@ fn read_lines(child: &mut Child) -> Receiver<String> {
     receiver
 }
 
-fn read_console(child: &mut Child) -> Option<JoinHandle<String>> {
-    let mut errors = child.stderr.take()?;
-    Some(std::thread::spawn(move || {
-        let mut kept = Vec::new();
-        let mut part = [0; 4096];
-        while let Ok(length @ 1..) = errors.read(&mut part) {
-            kept.extend_from_slice(&part[..length]);
-            if kept.len() > 2 * CONSOLE_KEPT_BYTES {
-                kept.drain(..kept.len() - CONSOLE_KEPT_BYTES);
+fn read_console(child: &mut Child) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    if let Some(mut errors) = child.stderr.take() {
+        std::thread::spawn(move || {
+            let mut kept = Vec::new();
+            let mut part = [0; 4096];
+            while let Ok(length @ 1..) = errors.read(&mut part) {
+                kept.extend_from_slice(&part[..length]);
+                if kept.len() > 2 * CONSOLE_KEPT_BYTES {
+                    kept.drain(..kept.len() - CONSOLE_KEPT_BYTES);
+                }
             }
-        }
-        let start = kept.len().saturating_sub(CONSOLE_KEPT_BYTES);
-        String::from_utf8_lossy(&kept[start..]).into_owned()
-    }))
-}
-
-/// Why the process ended, unless it ended by itself and in order.
-fn death(
-    limit: Duration,
-    status: io::Result<ExitStatus>,
-    cause: Option<Cause>,
-    step: Option<&str>,
-) -> Option<Failure> {
-    let place = step.map_or_else(String::new, |step| format!(" during '{step}'"));
-    match cause {
-        Some(Cause::Limit) => {
-            let text = format!("the trial passed its limit of {} s{place}", limit.as_secs());
-            return Some(
-                Failure::new(FailureKind::Timeout, text)
-                    .hint("--trial-limit sets another; a hang shows in the kernel's log"),
-            );
-        }
-        Some(Cause::Request) => {
-            let text = format!("the trial was told to stop{place}");
-            return Some(Failure::new(FailureKind::Interrupted, text));
-        }
-        None => {}
+            let start = kept.len().saturating_sub(CONSOLE_KEPT_BYTES);
+            let _ = sender.send(String::from_utf8_lossy(&kept[start..]).into_owned());
+        });
     }
-    let status = match status {
-        Ok(status) => status,
-        Err(error) => {
-            let text = "cannot learn how the trial's process ended";
-            return Some(Failure::new(FailureKind::Crash, text).because(&error));
-        }
-    };
-    let how = match (status.code(), status.signal()) {
-        (Some(0), _) => return None,
-        (Some(code), _) => format!("with status {code}"),
-        (None, Some(signal)) => format!("of {}", fslab_sys::signal_name(signal)),
-        (None, None) => "without a status".to_owned(),
-    };
-    Some(Failure::new(
-        FailureKind::Crash,
-        format!("the trial's process died {how}{place}"),
-    ))
+    receiver
 }
 
 fn protocol_failure(what: String) -> Failure {

@@ -13,6 +13,7 @@ mod control;
 mod lease;
 mod places;
 mod venue;
+mod whereabouts;
 
 pub use control::Control;
 pub use lease::{Leases, Reclaimed};

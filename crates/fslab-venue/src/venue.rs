@@ -1,7 +1,7 @@
 //! A venue that is open: it runs trials one after the other.
 
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
     Bytes, Event, Failure, RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
@@ -48,6 +48,7 @@ impl Venue {
     /// # Errors
     /// A [`Failure`] of kind `Permission`, `NoSpace`, `BadInput` or `Device`, with a hint.
     pub fn open(plan: &VenuePlan, size: Bytes, settings: VenueSettings) -> Result<Self, Failure> {
+        settings.leases.demand_writable()?;
         let place: Box<dyn Place> = match plan {
             VenuePlan::Dir { dir } => Box::new(Directory::open(dir.clone(), settings.footprint.0)?),
             VenuePlan::Loop { folder } => Box::new(Image::open(folder.clone(), size)?),
@@ -88,34 +89,47 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<TrialRecord, Failure> {
-        let name = format!("{}-{}", request.run, request.spec.trial);
+        // A name of its own for each attempt: what an earlier one could not undo is still leased.
+        let name = format!(
+            "{}-{}-{}",
+            request.run,
+            request.spec.trial,
+            std::process::id()
+        );
         let mut lease = self
             .settings
             .leases
             .take(&name, self.place.belongings(&name))?;
-        let prepared = match self.place.prepare(lease.belongings()) {
+        let began = Instant::now();
+        let go_on = || !control.is_stopping() && began.elapsed() < request.limit;
+        let prepared = match self.place.prepare(lease.belongings(), &go_on) {
             Ok(prepared) => prepared,
-            Err(failure) => {
-                // The first failure is the one to tell; what is left is told by `clean`.
-                let _ = lease.undo();
-                return Err(failure);
-            }
+            Err(failure) => return Err(also(failure, lease.undo().err())),
         };
         request.spec.device.clone_from(&prepared.device);
         let ending = self.launch(request, &mut lease, control, on_event);
         let Prepared { facts, holder, .. } = prepared;
         drop(holder);
-        let left = lease.undo().err();
-        let ending = ending?;
+        // The lease of a process that cannot be killed stays: its file is locked by that process.
+        let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
+        let left = if is_stuck { None } else { lease.undo().err() };
+        let ending = match ending {
+            Ok(ending) => ending,
+            Err(failure) => return Err(also(failure, left)),
+        };
         let TrialSpec { trial, subject, .. } = &request.spec;
         let mut record = ending.builder.finish(*trial, subject.clone(), ending.death);
         record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
         record.console = ending.console;
         record.facts.extend(facts);
         // A trial whose device cannot be released has failed, too.
-        if let (TrialOutcome::Done, Some(failure)) = (&record.outcome, left) {
-            record.outcome = TrialOutcome::Failed { failure };
-        }
+        record.outcome = match (record.outcome, left) {
+            (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed { failure },
+            (TrialOutcome::Failed { failure }, left) => TrialOutcome::Failed {
+                failure: also(failure, left),
+            },
+            (TrialOutcome::Done, None) => TrialOutcome::Done,
+        };
         Ok(record)
     }
 
@@ -134,6 +148,17 @@ impl Venue {
         };
         launch.run(|pid| lease.set_trial(pid), on_event)
     }
+}
+
+/// `failure`, and what was left behind besides.
+fn also(mut failure: Failure, left: Option<Failure>) -> Failure {
+    if let Some(left) = left {
+        failure.causes.push(format!("and afterwards: {left}"));
+        failure
+            .hint
+            .get_or_insert("`fslab clean` removes what is left".into());
+    }
+    failure
 }
 
 #[cfg(test)]
@@ -235,7 +260,7 @@ mod tests {
     #[test]
     fn a_hang_ends_at_the_limit_and_takes_its_children_with_it() {
         let bench = bench(&format!("{HELLO}\nsleep 1000 & sleep 1000"));
-        let began = std::time::Instant::now();
+        let began = Instant::now();
         let failure = failure(&bench, Duration::from_millis(300), &Control::new());
         assert_eq!(failure.kind, FailureKind::Timeout);
         assert!(began.elapsed() < Duration::from_secs(10));

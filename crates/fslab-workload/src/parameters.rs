@@ -255,11 +255,14 @@ pub(crate) fn demand_inside(path: &Path) -> Result<(), String> {
     let inside = path
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
-    if inside && path.components().next().is_some() {
+    let plain = path
+        .to_str()
+        .is_some_and(|text| !text.contains(char::is_control));
+    if inside && plain && path.components().next().is_some() {
         return Ok(());
     }
     Err(format!(
-        "the path '{}'; it must be relative and without '..'",
+        "the path '{}'; it must be relative, without '..' and without control characters",
         path.display()
     ))
 }

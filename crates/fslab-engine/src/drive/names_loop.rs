@@ -171,7 +171,11 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         let task = Task {
             operation: job.operation,
             name: worker.paths.file(&job.tree, number, names),
-            other: worker.others.file(&job.tree, number, other_names),
+            other: if job.operation.gives_a_name() {
+                worker.others.file(&job.tree, number, other_names)
+            } else {
+                c""
+            },
             bytes: job.file_bytes.of(worker.seed, number),
             identity,
         };

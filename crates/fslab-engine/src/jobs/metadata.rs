@@ -221,6 +221,11 @@ impl MetadataOperation {
         self == Self::Read
     }
 
+    /// Whether each file gets another name by it.
+    pub(crate) fn gives_a_name(self) -> bool {
+        matches!(self, Self::Rename | Self::Link | Self::Symlink)
+    }
+
     /// Whether the names in a directory change with it.
     fn changes_directory(self) -> bool {
         matches!(

@@ -70,7 +70,11 @@ impl Place for Block {
         }
     }
 
-    fn prepare(&self, belongings: &Belongings) -> Result<Prepared, Failure> {
+    fn prepare(
+        &self,
+        belongings: &Belongings,
+        _go_on: &dyn Fn() -> bool,
+    ) -> Result<Prepared, Failure> {
         // Much may have happened since the run began.
         demand_free(&self.device)?;
         let (Some(mount_point), Some(work)) = (&belongings.mount_point, &belongings.work_folder)

@@ -28,7 +28,11 @@ impl Place for Directory {
         }
     }
 
-    fn prepare(&self, belongings: &Belongings) -> Result<Prepared, Failure> {
+    fn prepare(
+        &self,
+        belongings: &Belongings,
+        _go_on: &dyn Fn() -> bool,
+    ) -> Result<Prepared, Failure> {
         let path = belongings.scratch.clone().ok_or_else(|| {
             Failure::new(FailureKind::BadInput, "the lease of a directory names none")
         })?;

@@ -12,7 +12,11 @@ impl Place for Fake {
         Belongings::default()
     }
 
-    fn prepare(&self, _belongings: &Belongings) -> Result<Prepared, Failure> {
+    fn prepare(
+        &self,
+        _belongings: &Belongings,
+        _go_on: &dyn Fn() -> bool,
+    ) -> Result<Prepared, Failure> {
         Ok(Prepared {
             device: DeviceSpec::Fake,
             facts: Facts::new(),

@@ -41,7 +41,11 @@ impl Place for Image {
         }
     }
 
-    fn prepare(&self, belongings: &Belongings) -> Result<Prepared, Failure> {
+    fn prepare(
+        &self,
+        belongings: &Belongings,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Prepared, Failure> {
         let Belongings {
             mount_point: Some(mount_point),
             image: Some(image),
@@ -54,9 +58,10 @@ impl Place for Image {
         };
         create_folder(work)?;
         create_folder(mount_point)?;
-        fslab_sys::create_written(image, self.size.0).map_err(|error| {
+        fslab_sys::create_written(image, self.size.0, go_on).map_err(|error| {
             let kind = match error.kind() {
                 std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                std::io::ErrorKind::Interrupted => FailureKind::Interrupted,
                 _ => FailureKind::Device,
             };
             let text = format!(

@@ -18,8 +18,13 @@ pub(crate) struct Prepared {
 pub(crate) trait Place {
     /// What `prepare` will make for the trial `name`: it is leased first.
     fn belongings(&self, name: &str) -> Belongings;
-    /// Makes it.
-    fn prepare(&self, belongings: &Belongings) -> Result<Prepared, Failure>;
+    /// Makes it. What takes long asks `go_on` now and then, and ends as `Interrupted` where it must
+    /// not.
+    fn prepare(
+        &self,
+        belongings: &Belongings,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Prepared, Failure>;
 }
 
 /// Creates a folder for one trial, for this user alone.

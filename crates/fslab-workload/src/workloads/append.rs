@@ -4,7 +4,7 @@
 use fslab_engine::{DataJob, EngineError, Measured, RunContext, SyncPolicy, run_data};
 use fslab_model::{Bytes, Headline, PhaseKind};
 
-use crate::parameters::BigFile;
+use crate::parameters::{BigFile, Size};
 use crate::workload::Definition;
 
 pub(crate) struct Append;
@@ -18,6 +18,11 @@ impl Definition for Append {
 
     fn complete(parameters: &mut BigFile) {
         parameters.record_or(Bytes::kib(4));
+        // The file is as long as its appends make it: none of them may begin again at its head.
+        if parameters.operations > 0 {
+            let bytes = parameters.operations.saturating_mul(parameters.record.0);
+            parameters.file_size = Size::Bytes(bytes);
+        }
     }
 
     fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {

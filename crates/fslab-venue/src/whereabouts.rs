@@ -1,0 +1,90 @@
+//! Which system a process number belongs to, and which process of that number is meant.
+
+use serde::{Deserialize, Serialize};
+
+/// A process for good: numbers are given to many in turn, but not with the same start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProcessName {
+    pub(crate) pid: u32,
+    start_ticks: Option<u64>,
+}
+
+/// The system on which processes are numbered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Whereabouts {
+    /// /etc/machine-id, or the host's name where there is none.
+    machine: Option<String>,
+    /// Differs after each start of the kernel.
+    boot: Option<String>,
+    /// Containers on one kernel number their processes apart.
+    pid_namespace: Option<String>,
+}
+
+impl ProcessName {
+    /// The process that has this number now.
+    pub(crate) fn of(pid: u32) -> Self {
+        Self {
+            pid,
+            start_ticks: fslab_sys::process_start_ticks(pid),
+        }
+    }
+
+    /// Whether it lives, in the system that this process lives in.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.start_ticks.is_some() && *self == Self::of(self.pid)
+    }
+}
+
+impl Whereabouts {
+    pub(crate) fn here() -> Self {
+        let line = |path: &str| {
+            let text = std::fs::read_to_string(path).ok()?;
+            Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+        };
+        let namespace = std::fs::read_link("/proc/self/ns/pid").ok();
+        Self {
+            machine: line("/etc/machine-id").or_else(|| line("/proc/sys/kernel/hostname")),
+            boot: line("/proc/sys/kernel/random/boot_id"),
+            pid_namespace: namespace.map(|link| link.to_string_lossy().into_owned()),
+        }
+    }
+
+    /// Whether what was mounted and made there is mounted and made here: the same kernel, or the
+    /// same machine before it was started anew.
+    pub(crate) fn is_this_machine(&self) -> bool {
+        let here = Self::here();
+        self.boot == here.boot || self.machine == here.machine
+    }
+
+    /// Whether process numbers mean the same there and here.
+    pub(crate) fn is_here(&self) -> bool {
+        let here = Self::here();
+        self.boot == here.boot && self.pid_namespace == here.pid_namespace
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_alive_and_its_number_with_another_start_is_not() {
+        let own = ProcessName::of(std::process::id());
+        assert!(own.is_alive());
+        let other = ProcessName {
+            start_ticks: Some(1),
+            ..own
+        };
+        assert!(!other.is_alive());
+    }
+
+    #[test]
+    fn a_machine_that_was_started_anew_is_the_same_and_its_processes_are_not() {
+        let before = Whereabouts {
+            boot: Some("another".into()),
+            ..Whereabouts::here()
+        };
+        assert!(before.is_this_machine() && !before.is_here());
+        assert!(Whereabouts::here().is_here());
+    }
+}
