@@ -28,6 +28,12 @@ pub(crate) fn open_writable(path: &Path) -> Result<Connection, StoreError> {
         fs::create_dir_all(folder)
             .map_err(|error| StoreError::io(error, "make the folder of", path))?;
     }
+    // SQLite says only that it cannot open the file; the operating system says why.
+    fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(|error| StoreError::io(error, "open", path))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
