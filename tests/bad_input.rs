@@ -1,6 +1,9 @@
 //! Bad input: each ends in one clear error with a hint and exit code 2, and touches nothing.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
 
 use crate::harness::Desk;
 
@@ -103,8 +106,76 @@ fn the_block_venue_without_a_named_device_is_refused() {
 }
 
 #[test]
-fn zero_repeats_are_refused() {
+fn a_place_of_another_venue_is_refused() {
+    refused(&["ext4", "--venue", "loop", "--dir", "."], "--dir", "--dir");
+    refused(
+        &["ext4", "--venue", "dir", "--folder", "."],
+        "--folder",
+        "--folder",
+    );
+    refused(&["ext4", "--dir", ".", "--folder", "."], "--dir", "--dir");
+    refused(
+        &["ext4", "--folder", ".", "--destroy", "/dev/null"],
+        "--destroy",
+        "--destroy",
+    );
+}
+
+#[test]
+fn a_directory_is_planned_by_its_true_path_and_names_the_venue() {
+    let desk = Desk::new();
+    std::os::unix::fs::symlink("out", desk.path("link")).expect("a link");
+    let plan = |dir: &str| {
+        let planned = desk.run(&["compare", "--dir", dir, "--dry-run", "--json"]);
+        planned.expect_code(0);
+        serde_json::from_str::<serde_json::Value>(&planned.out).expect("pure JSON")["venue"].clone()
+    };
+    assert_eq!(plan("link")["venue"], "dir");
+    assert_eq!(plan("link"), plan("out"));
+    assert_eq!(plan("./images/../link/."), plan("out"));
+}
+
+/// A path that JSON cannot hold used to end in a panic.
+#[test]
+fn a_path_that_is_not_text_is_refused() {
+    let odd = OsStr::from_bytes(b"./\xff");
+    for option in ["--folder", "--dir", "--destroy"] {
+        let desk = Desk::new();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fslab"));
+        command.args(["compare", "ext4", option]).arg(odd);
+        desk.run_as_is(command)
+            .expect_code(2)
+            .expect_error("not UTF-8", "");
+        assert!(!desk.store().exists(), "a refused plan leaves a store");
+    }
+}
+
+#[test]
+fn numbers_that_nobody_means_are_refused() {
     refused(&["fake", "--repeats", "0"], "repeats is 0", "");
+    let many = ["fake", "--repeats", "4294967295"];
+    refused(&many, "at most 10000", "");
+    refused(&["fake", "--trial-limit", "0"], "limit of a trial is 0", "");
+    refused(&["fake", "--size", "-1GiB"], "'-1GiB' is not a size", "");
+    refused(&["fake", "--seed", "-1"], "'-1'", "");
+    let uneven = ["fake", "--size", "419430401B"];
+    refused(&uneven, "not a multiple", "--size 419430400B");
+}
+
+#[test]
+fn a_study_with_a_misspelt_word_or_a_name_that_is_none_says_so() {
+    let desk = Desk::new();
+    let small = fs::read_to_string(desk.path("small.toml")).expect("the study");
+    let read = |text: String| {
+        fs::write(desk.path("odd.toml"), text).expect("written");
+        desk.run(&["compare", "fake", "--study", "./odd.toml"])
+    };
+    read(format!("repeat = 10\n{small}"))
+        .expect_code(2)
+        .expect_error("unknown field `repeat`", "");
+    read(small.replace("\"reread\"", "\"re/read\""))
+        .expect_code(2)
+        .expect_error("re/read", "");
 }
 
 #[test]

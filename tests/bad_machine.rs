@@ -87,6 +87,29 @@ fn a_disk_that_is_too_full_for_the_image_is_told_before_anything_runs() {
     desk.expect_nothing_left();
 }
 
+/// The report used to be written before anything was printed, and a full disk hid the figures.
+#[test]
+fn a_report_without_room_takes_nothing_from_the_run() {
+    let desk = Desk::new();
+    desk.run(&FAKE).expect_code(0);
+    let run = desk.last_run()["run"].as_str().expect("a name").to_owned();
+    // The file that is to become the report is a device that takes nothing.
+    let part = desk.path("out").join(format!("fslab-{run}.html.part"));
+    let full = || std::os::unix::fs::symlink("/dev/full", &part).expect("a link");
+    full();
+    let mut again = FAKE.to_vec();
+    again.push("--resume");
+    let ended = desk.run(&again);
+    let hint = format!("fslab report {run} --out");
+    ended.expect_code(4).expect_error("is stored", &hint);
+    assert!(ended.out.contains("Strided read"), "{}", ended.out);
+    assert!(part.symlink_metadata().is_err(), "half a report is left");
+    full();
+    let reported = desk.run(&["report", "--out", "out"]);
+    reported.expect_code(4).expect_error("cannot write", "");
+    assert!(part.symlink_metadata().is_err(), "half a report is left");
+}
+
 #[test]
 fn a_damaged_store_is_refused_and_not_overwritten() {
     let desk = Desk::new();

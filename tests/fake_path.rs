@@ -139,14 +139,55 @@ fn resuming_does_only_what_is_missing() {
 }
 
 #[test]
-fn resuming_with_another_seed_is_refused() {
+fn resuming_with_another_seed_is_refused_and_changes_nothing() {
     let desk = Desk::new();
     desk.run(&COMPARE).expect_code(0);
+    let before = desk.last_run();
     let mut other = COMPARE[..4].to_vec();
-    other.extend(["--resume", "--seed", "8"]);
+    other.extend(["--resume", "--seed", "8", "--repeats", "5"]);
     desk.run(&other)
         .expect_code(2)
         .expect_error("has the seed 7", "--seed");
+    assert_eq!(before, desk.last_run());
+}
+
+#[test]
+fn more_patience_goes_on_with_the_same_run() {
+    let desk = Desk::new();
+    desk.run(&COMPARE).expect_code(0);
+    let mut patient = COMPARE[..4].to_vec();
+    patient.extend(["--out", "out", "--resume", "--trial-limit", "500"]);
+    desk.run(&patient).expect_code(0);
+    let runs: serde_json::Value =
+        serde_json::from_str(&desk.run(&["list", "--json"]).out).expect("pure JSON");
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
+}
+
+/// A message that could not be written used to end the run with a panic.
+#[test]
+fn a_run_that_nobody_listens_to_is_made_and_stored_all_the_same() {
+    let desk = Desk::new();
+    desk.run_unheard(&COMPARE).expect_code(0);
+    let run = desk.last_run();
+    assert_eq!(run["trials"].as_array().map(Vec::len), Some(2));
+    desk.run_unheard(&["compare", "brtfs"]).expect_code(2);
+}
+
+#[test]
+fn a_run_named_twice_is_reported_once() {
+    let desk = Desk::new();
+    desk.run(&COMPARE).expect_code(0);
+    let ended = desk.run(&["report", "last", "last", "--out", "twice"]);
+    ended.expect_code(0);
+    assert!(!ended.out.contains('+'), "{}", ended.out);
+}
+
+#[test]
+fn one_run_is_listed_as_one() {
+    let desk = Desk::new();
+    desk.run(&COMPARE).expect_code(0);
+    let listed = desk.run(&["list"]);
+    assert!(listed.out.contains("1 run, newest"), "{}", listed.out);
 }
 
 #[test]

@@ -104,6 +104,15 @@ impl Desk {
         )
     }
 
+    /// Runs `fslab ARGUMENTS` with standard error on a device that takes nothing.
+    pub(crate) fn run_unheard(&self, arguments: &[&str]) -> Ended {
+        let full = fs::File::create("/dev/full").expect("the device");
+        let mut command = self.command(arguments);
+        let child = command.stdout(Stdio::piped()).stderr(full).spawn();
+        let ended = child.expect("the program starts").wait_with_output();
+        Ended::from(ended.expect("the program ends"))
+    }
+
     /// Runs any command with the desk's environment.
     pub(crate) fn run_as_is(&self, command: Command) -> Ended {
         Ended::from(
@@ -133,6 +142,18 @@ impl Desk {
         self.command(arguments)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts")
+    }
+
+    /// Starts any command with the desk's environment, unheard, and lets it run.
+    pub(crate) fn start_as_is(&self, program: &str, arguments: &[&str]) -> Child {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        self.at_the_desk(command)
             .spawn()
             .expect("the program starts")
     }

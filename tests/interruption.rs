@@ -121,25 +121,64 @@ fn the_next_start_after_kill_9_cleans_up_by_itself() {
     desk.expect_nothing_left();
 }
 
-#[test]
-fn a_trial_over_its_limit_is_ended_and_recorded_with_its_place() {
+const ENDLESS: [&str; 11] = [
+    "compare",
+    "--study",
+    "./endless.toml",
+    "--venue",
+    "dir",
+    "--out",
+    "out",
+    "--seed",
+    "7",
+    "--trial-limit",
+    "1",
+];
+
+/// A desk with a study whose one trial ends at its limit alone.
+fn endless_desk() -> Desk {
     let desk = Desk::new();
     let endless = "format = 1\nname = 'endless'\ntitle = 'e'\nsize = '4MiB'\nrepeats = 1\n\
                    trial_limit_s = 60\n[[phase]]\nname = 'forever'\nworkload = 'io'\n\
                    file_size = '1MiB'\namount = { time-ns = 60_000_000_000 }\n";
     std::fs::write(desk.path("endless.toml"), endless).expect("a study");
-    let ended = desk.run(&[
-        "compare",
-        "--study",
-        "./endless.toml",
-        "--venue",
-        "dir",
-        "--out",
-        "out",
-        "--trial-limit",
-        "1",
-    ]);
-    ended.expect_code(3);
+    desk
+}
+
+/// The same command with another limit.
+fn endless_for(limit_s: &'static str) -> Vec<&'static str> {
+    [&ENDLESS[..10], &[limit_s]].concat()
+}
+
+/// The process of the trial that `run` has started.
+fn trial_of(run: &Child) -> Pid {
+    let began = Instant::now();
+    loop {
+        let trial = std::fs::read_dir("/proc")
+            .expect("proc")
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+            .find(|pid| parent(*pid) == Some(run.id()));
+        if let Some(pid) = trial.and_then(Pid::from_raw) {
+            // It listens to signals some milliseconds after its start.
+            std::thread::sleep(Duration::from_millis(300));
+            return pid;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "no trial begins");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn parent(pid: i32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    line.trim().parse().ok()
+}
+
+#[test]
+fn a_trial_over_its_limit_is_ended_and_recorded_with_its_place() {
+    let desk = endless_desk();
+    desk.run(&ENDLESS).expect_code(3);
     let run = desk.last_run();
     let failure = &run["trials"][0]["failure"];
     assert_eq!(failure["kind"], "timeout", "{failure}");
@@ -148,4 +187,55 @@ fn a_trial_over_its_limit_is_ended_and_recorded_with_its_place() {
             .as_str()
             .is_some_and(|text| text.contains("'forever'"))
     );
+}
+
+/// Such a trial used to count as not begun, and the run told nothing of it.
+#[test]
+fn a_trial_that_somebody_else_ends_has_failed_and_is_stored() {
+    let desk = endless_desk();
+    let mut child = desk.start(&endless_for("60"));
+    let trial = trial_of(&child);
+    rustix::process::kill_process(trial, Signal::TERM).expect("the trial is there");
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    let run = desk.last_run();
+    assert_eq!(run["trials"][0]["outcome"], "failed", "{run}");
+    desk.expect_nothing_left();
+}
+
+#[test]
+fn a_run_that_is_under_way_is_not_resumed_and_a_killed_one_is() {
+    let desk = endless_desk();
+    let mut child = desk.start(&endless_for("60"));
+    trial_of(&child);
+    let mut resume = ENDLESS.to_vec();
+    resume.push("--resume");
+    desk.run(&resume)
+        .expect_code(2)
+        .expect_error("is under way", "wait");
+    signal(&child, Signal::KILL);
+    child.wait().expect("it ends");
+    desk.run(&resume).expect_code(3);
+    let run = desk.last_run();
+    assert_eq!(run["trials"][0]["failure"]["kind"], "timeout", "{run}");
+    desk.expect_nothing_left();
+}
+
+#[test]
+fn a_hang_up_that_the_parent_ignores_does_not_stop_the_run() {
+    let desk = endless_desk();
+    for (ignored, kind) in [(true, Some("timeout")), (false, None)] {
+        let start = if ignored {
+            "trap '' HUP; exec \"$@\""
+        } else {
+            "exec \"$@\""
+        };
+        let mut words = vec!["-c", start, "sh", env!("CARGO_BIN_EXE_fslab")];
+        words.extend(endless_for("3"));
+        let mut child = desk.start_as_is("/bin/sh", &words);
+        trial_of(&child);
+        signal(&child, Signal::HUP);
+        assert_eq!(child.wait().expect("it ends").code(), Some(3));
+        let run = desk.last_run();
+        assert_eq!(run["trials"][0]["failure"]["kind"].as_str(), kind, "{run}");
+    }
 }

@@ -15,9 +15,12 @@ pub(crate) fn store() -> Result<PathBuf, Failure> {
 
 /// The user's leases.
 pub(crate) fn leases() -> Result<Leases, Failure> {
-    Ok(Leases::below(
-        &base("XDG_STATE_HOME", ".local/state")?.join("fslab"),
-    ))
+    Ok(Leases::below(&state()?))
+}
+
+/// Where leases and the locks of runs are kept.
+pub(crate) fn state() -> Result<PathBuf, Failure> {
+    Ok(base("XDG_STATE_HOME", ".local/state")?.join("fslab"))
 }
 
 fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
@@ -41,13 +44,33 @@ fn absolute(variable: &str) -> Option<PathBuf> {
         .filter(|path| path.is_absolute())
 }
 
-/// `path`, absolute: a trial's process has another working directory.
+/// `path`, absolute and without symbolic links where it exists: a trial's process has another
+/// working directory, the kernel lists mounts by their true paths, and a plan is the same plan by
+/// whatever way it was reached.
+///
+/// A path that is not UTF-8 cannot stand in a plan, and is bad input.
+pub(crate) fn true_path(path: &Path) -> Result<PathBuf, Failure> {
+    std::fs::canonicalize(path).map_or_else(|_| absolute_path(path), in_unicode)
+}
+
+/// `path`, absolute and otherwise as named. For devices: a name like /dev/disk/by-id/... stays true
+/// after a restart, what it points to does not.
 pub(crate) fn absolute_path(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|error| {
+    let absolute = std::path::absolute(path).map_err(|error| {
         Failure::new(
             FailureKind::BadInput,
             format!("cannot use the path '{}'", path.display()),
         )
         .because(&error)
-    })
+    })?;
+    in_unicode(absolute)
+}
+
+fn in_unicode(path: PathBuf) -> Result<PathBuf, Failure> {
+    if path.to_str().is_some() {
+        return Ok(path);
+    }
+    let text = format!("cannot use the path '{}': it is not UTF-8", path.display());
+    Err(Failure::new(FailureKind::BadInput, text)
+        .hint("name one that is; a plan is stored as text"))
 }

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use fslab_model::{Failure, FailureKind};
+use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_report::ReportError;
-use fslab_run::{ConductorError, ResolveError};
+use fslab_run::{ConductorError, ResolveError, ResumeError};
 use fslab_store::{StoreError, StoreErrorKind};
 
 /// How the command ends.
@@ -112,7 +112,13 @@ impl From<ResolveError> for CommandError {
     fn from(error: ResolveError) -> Self {
         let hint = match &error {
             ResolveError::Catalogue(catalogue) => catalogue.hint(),
-            ResolveError::TooSmall { needed, .. } => Some(format!("use --size {needed} or more")),
+            ResolveError::TooSmall { needed, .. } => {
+                // Rounded up, since a printed size is rounded down.
+                let enough = Bytes(needed.0.next_multiple_of(1 << 20));
+                Some(format!("use --size {enough} or more"))
+            }
+            // In bytes, since a printed size may be rounded.
+            ResolveError::UnevenSize { nearest, .. } => Some(format!("use --size {}B", nearest.0)),
             ResolveError::Phase {
                 source:
                     fslab_workload::WorkloadError::Unknown {
@@ -124,11 +130,29 @@ impl From<ResolveError> for CommandError {
             ResolveError::Venue { .. } => {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
             }
-            ResolveError::Phase { .. } | ResolveError::Size(_) | ResolveError::NoRepeat => None,
+            ResolveError::Phase { .. }
+            | ResolveError::Size(_)
+            | ResolveError::NoRepeat
+            | ResolveError::TooManyRepeats(_)
+            | ResolveError::NoTime => None,
         };
         let mut failure = chain(FailureKind::BadInput, &error);
         failure.hint = hint;
         failure.into()
+    }
+}
+
+impl From<ResumeError> for CommandError {
+    fn from(error: ResumeError) -> Self {
+        let hint = match &error {
+            ResumeError::Seed { .. } => {
+                "leave out --seed, or leave out --resume to begin a new run"
+            }
+            ResumeError::Dimension { .. } => {
+                "its trials would not compare; leave out --resume to begin a new run"
+            }
+        };
+        chain(FailureKind::BadInput, &error).hint(hint).into()
     }
 }
 

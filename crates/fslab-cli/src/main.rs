@@ -19,6 +19,7 @@ use crate::commands::Command;
 #[derive(Debug, Parser)]
 #[command(
     name = "fslab",
+    bin_name = "fslab",
     version,
     max_term_width = 100,
     propagate_version = true

@@ -7,6 +7,8 @@ use fslab_model::{Event, EventBody, SubjectPlan, TrialId, TrialOutcome, TrialRec
 use fslab_run::Observer;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::screen;
+
 const TEMPLATE: &str = "{bar:24} {pos}/{len} trials, {prefix}  {msg}";
 
 /// Shows a run on standard error.
@@ -43,10 +45,8 @@ impl Progress {
     }
 
     fn say(&self, line: &str) {
-        if self.is_terminal {
-            self.bar.suspend(|| eprintln!("{line}"));
-        } else {
-            eprintln!("{line}");
+        if !self.bar.suspend(|| screen::say(line)) {
+            self.bar.set_draw_target(ProgressDrawTarget::hidden());
         }
     }
 
@@ -81,7 +81,12 @@ impl Observer for Progress {
         self.bar.set_prefix("time left unknown");
         self.bar.enable_steady_tick(Duration::from_millis(200));
         if to_run < of {
-            self.say(&format!("{} of {of} trials are done already", of - to_run));
+            let done = of - to_run;
+            self.say(&if of == 1 {
+                "the one trial is done already".to_owned()
+            } else {
+                format!("{done} of {of} trials are done already")
+            });
         }
     }
 
@@ -106,13 +111,13 @@ impl Observer for Progress {
             }
             TrialOutcome::Done if !self.is_terminal => {
                 let took = format_ns(record.elapsed_ns as f64);
-                eprintln!(
+                self.say(&format!(
                     "{}/{} {} done in {took}, {}",
                     self.ended,
                     self.to_run,
                     self.label,
                     self.time_left()
-                );
+                ));
             }
             TrialOutcome::Done => {}
         }

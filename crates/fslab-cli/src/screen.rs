@@ -26,20 +26,22 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     }
 }
 
+/// One line on standard error, and whether it could be written. Nobody listening stops nothing: a
+/// terminal that was closed must not cost the rest of a run.
+pub(crate) fn say(line: &str) -> bool {
+    writeln!(io::stderr().lock(), "{line}").is_ok()
+}
+
 /// One line of news on standard error.
 pub(crate) fn notice(text: &str) {
-    eprintln!(
-        "{} {text}",
-        "note:".if_supports_color(Stream::Stderr, |word| word.cyan())
-    );
+    let label = "note:".if_supports_color(Stream::Stderr, |word| word.cyan());
+    say(&format!("{label} {text}"));
 }
 
 /// One line about something that is wrong, but stops nothing.
 pub(crate) fn warn(text: &str) {
-    eprintln!(
-        "{} {text}",
-        "warning:".if_supports_color(Stream::Stderr, |word| word.yellow())
-    );
+    let label = "warning:".if_supports_color(Stream::Stderr, |word| word.yellow());
+    say(&format!("{label} {text}"));
 }
 
 /// An error: what, why, and what to do.
@@ -48,12 +50,12 @@ pub(crate) fn print_error(error: &CommandError) {
     let label = "error:"
         .if_supports_color(Stream::Stderr, |word| word.red())
         .to_string();
-    eprintln!("{label} {}", failure.message);
+    say(&format!("{label} {}", failure.message));
     for cause in &failure.causes {
-        eprintln!("  caused by: {cause}");
+        say(&format!("  caused by: {cause}"));
     }
     if let Some(hint) = &failure.hint {
-        eprintln!("  hint: {hint}");
+        say(&format!("  hint: {hint}"));
     }
     debug_assert!(error.exit != Exit::Done, "an error that ends well");
 }
@@ -121,6 +123,11 @@ fn screen_cell(cell: &TableCell) -> Cell {
         Tone::Weak => screen.add_attribute(Attribute::Dim),
         Tone::Bad => screen.fg(Color::Red),
     }
+}
+
+/// `1 trial`, `2 trials`: a number with its noun.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A pure JSON document on standard output.

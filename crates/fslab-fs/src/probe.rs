@@ -110,7 +110,10 @@ fn probe_directory(driver: &KernelDriver, host: &Host) -> VenueProbe {
             VenueProbe::new(VenueKind::Dir, Some(note), Vec::new())
         }
         None => {
-            let hint = format!("mount a {} and name a directory of it", driver.fs_type);
+            let hint = format!(
+                "mount {} somewhere and name a directory of it with --dir",
+                driver.fs_type
+            );
             VenueProbe::new(VenueKind::Dir, None, vec![Obstacle::NotMounted { hint }])
         }
     }

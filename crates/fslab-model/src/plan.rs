@@ -147,8 +147,8 @@ pub struct Cell<'a> {
 }
 
 impl Plan {
-    /// SHA-256 over the plan without its seed and its number of repeats: whoever asks for more
-    /// repeats, or for another order, asks the same question.
+    /// SHA-256 over the plan without its seed, its number of repeats and its time limit: whoever
+    /// asks for more repeats, for another order, or with more patience, asks the same question.
     ///
     /// Object keys are sorted, so that the hash does not depend on the order of declaration.
     #[must_use]
@@ -157,6 +157,7 @@ impl Plan {
         if let Some(map) = value.as_object_mut() {
             map.remove("seed");
             map.remove("repeats");
+            map.remove("trial_limit_s");
         }
         value.sort_all_objects();
         let digest = Sha256::digest(value.to_string());
@@ -222,13 +223,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_hash_ignores_seed_and_repeats_and_nothing_else() {
+    fn the_hash_ignores_seed_repeats_and_time_limit_and_nothing_else() {
         let base = plan().hash();
         assert_eq!(
             base,
             Plan {
                 seed: 8,
                 repeats: 9,
+                trial_limit_s: 1,
                 ..plan()
             }
             .hash()

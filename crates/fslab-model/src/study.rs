@@ -33,8 +33,12 @@ pub struct PhaseEntry {
     pub parameters: Parameters,
 }
 
+/// The most characters of a name that a study gives.
+const NAME_LENGTH_MAX: usize = 64;
+
 /// A study, as `study.toml` declares it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Study {
     /// Version of the format; 1.
     pub format: u32,
@@ -73,6 +77,16 @@ pub enum StudyError {
         /// What we read.
         known: u32,
     },
+    /// A name that would not stand in tables, file names and columns as it is.
+    #[error(
+        "the {what} has the name {name:?}; a name has 1 to 64 letters, digits, spaces or . _ + -"
+    )]
+    Name {
+        /// `study` or `phase`.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
     /// Two phases of one name.
     #[error("the study has two phases named '{0}'")]
     DuplicatePhase(String),
@@ -98,7 +112,9 @@ impl Study {
         if study.phases.is_empty() {
             return Err(StudyError::NoPhase);
         }
+        check_name("study", &study.name)?;
         for (index, phase) in study.phases.iter().enumerate() {
+            check_name("phase", &phase.name)?;
             if study.phases[..index]
                 .iter()
                 .any(|earlier| earlier.name == phase.name)
@@ -108,6 +124,15 @@ impl Study {
         }
         Ok(study)
     }
+}
+
+fn check_name(what: &'static str, name: &str) -> Result<(), StudyError> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || " ._+-".contains(c);
+    if name.trim().is_empty() || name.len() > NAME_LENGTH_MAX || !name.chars().all(allowed) {
+        let name = name.to_owned();
+        return Err(StudyError::Name { what, name });
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -123,6 +148,42 @@ mod tests {
         let study = Study::from_toml(&text).expect("a study");
         assert_eq!(study.phases[0].parameters["record"], "1MiB");
         assert_eq!(study.phases[0].cache, CachePolicy::Keep);
+    }
+
+    #[test]
+    fn a_word_that_is_misspelt_is_refused_by_its_name() {
+        let text = format!("repeat = 10\n{HEAD}[[phase]]\nname='w'\nworkload='write'\n");
+        let Err(StudyError::Syntax(error)) = Study::from_toml(&text) else {
+            panic!("must be refused")
+        };
+        assert!(
+            error.to_string().contains("unknown field `repeat`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn names_are_short_plain_and_not_blank() {
+        let read = |study: &str, phase: &str| {
+            let head = HEAD.replace("'q'", &format!("{study:?}"));
+            Study::from_toml(&format!(
+                "{head}[[phase]]\nname={phase:?}\nworkload='write'\n"
+            ))
+        };
+        assert!(read("a b", "4K_random.read+sync-1").is_ok());
+        assert!(read("q", &"x".repeat(64)).is_ok());
+        for bad in ["", " ", "a/b", "a\nb", "a\tb", "größe", &"x".repeat(65)] {
+            let phase = read("q", bad);
+            assert!(
+                matches!(phase, Err(StudyError::Name { what: "phase", .. })),
+                "{bad:?}"
+            );
+            let study = read(bad, "p");
+            assert!(
+                matches!(study, Err(StudyError::Name { what: "study", .. })),
+                "{bad:?}"
+            );
+        }
     }
 
     #[test]

@@ -92,8 +92,11 @@ impl Conductor<'_> {
                 .run_trial(request, self.control, |event| observer.event(event));
             record.position = *position;
             match &record.outcome {
-                TrialOutcome::Failed { failure } if failure.kind == FailureKind::Interrupted => {
-                    // Not a result: the next run with --resume makes it.
+                // Not a result: the next run with --resume makes it. A trial that was interrupted by
+                // somebody else, while nobody asked the run to stop, has failed.
+                TrialOutcome::Failed { failure }
+                    if failure.kind == FailureKind::Interrupted && self.control.is_stopping() =>
+                {
                     outcome.missing += 1;
                     continue;
                 }

@@ -9,11 +9,15 @@ mod conductor;
 mod machine;
 mod order;
 mod resolve;
+mod resume;
+mod run_lock;
 mod run_name;
 mod studies;
 
 pub use conductor::{Conductor, ConductorError, Observer, Outcome};
 pub use machine::machine_facts;
 pub use resolve::{Request, ResolveError, Resolved, VenueChoice, footprint, resolve};
+pub use resume::{ResumeError, Resumption};
+pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};
 pub use studies::{StudySource, load_study, studies};

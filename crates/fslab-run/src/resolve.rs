@@ -11,6 +11,11 @@ use fslab_model::{
 };
 use fslab_workload::WorkloadError;
 
+/// The most repeats of a cell: more are a slip of the finger, and no interval needs them.
+const REPEATS_MAX: u32 = 10_000;
+/// Every device is a whole number of these; it is the page of every architecture that we know.
+const SIZE_STEP_BYTES: u64 = 4096;
+
 /// Where the user wants trials to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VenueChoice {
@@ -84,6 +89,20 @@ pub enum ResolveError {
     /// No repeat at all.
     #[error("the number of repeats is 0; there must be at least one")]
     NoRepeat,
+    /// More repeats than anybody means.
+    #[error("the number of repeats is {0}; at most {REPEATS_MAX} are possible")]
+    TooManyRepeats(u32),
+    /// A trial that could not even begin.
+    #[error("the time limit of a trial is 0 s; there must be at least 1 s")]
+    NoTime,
+    /// A size that no device can have.
+    #[error("the size of {} bytes is not a multiple of {SIZE_STEP_BYTES} bytes", .size.0)]
+    UnevenSize {
+        /// What was asked for.
+        size: Bytes,
+        /// The nearest that can be had: the one below, but for the smallest.
+        nearest: Bytes,
+    },
     /// Subjects for which the venue is not made.
     #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
     Venue {
@@ -105,6 +124,18 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let repeats = request.repeats.unwrap_or(study.repeats);
     if repeats == 0 {
         return Err(ResolveError::NoRepeat);
+    }
+    if repeats > REPEATS_MAX {
+        return Err(ResolveError::TooManyRepeats(repeats));
+    }
+    let trial_limit_s = request.trial_limit_s.unwrap_or(study.trial_limit_s);
+    if trial_limit_s == 0 {
+        return Err(ResolveError::NoTime);
+    }
+    if !size.0.is_multiple_of(SIZE_STEP_BYTES) {
+        let whole = size.0 / SIZE_STEP_BYTES * SIZE_STEP_BYTES;
+        let nearest = Bytes(whole.max(SIZE_STEP_BYTES));
+        return Err(ResolveError::UnevenSize { size, nearest });
     }
     let asked = if request.subjects.is_empty() {
         &study.subjects
@@ -130,7 +161,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         subjects,
         phases: phases(study, size)?,
         repeats,
-        trial_limit_s: request.trial_limit_s.unwrap_or(study.trial_limit_s),
+        trial_limit_s,
         seed: request.seed,
         venue,
     };
@@ -387,5 +418,29 @@ mod tests {
             ..request(&[])
         };
         assert!(matches!(resolve(&none), Err(ResolveError::NoRepeat)));
+    }
+
+    #[test]
+    fn numbers_that_nobody_means_are_refused() {
+        let many = Request {
+            repeats: Some(u32::MAX),
+            ..request(&[])
+        };
+        assert!(matches!(
+            resolve(&many),
+            Err(ResolveError::TooManyRepeats(u32::MAX))
+        ));
+        let hasty = Request {
+            trial_limit_s: Some(0),
+            ..request(&[])
+        };
+        assert!(matches!(resolve(&hasty), Err(ResolveError::NoTime)));
+        let uneven = Request {
+            size: Some(Bytes((1 << 30) + 1)),
+            ..request(&[])
+        };
+        assert!(
+            matches!(resolve(&uneven), Err(ResolveError::UnevenSize { nearest, .. }) if nearest == Bytes::gib(1))
+        );
     }
 }

@@ -1,18 +1,20 @@
 //! `fslab compare`: a study over some subjects, from plan to report.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fslab_fs::Host;
-use fslab_model::{Bytes, Failure, FailureKind, Plan, RunHeader, RunRecord, VenueKind, VenuePlan};
-use fslab_run::{Conductor, Outcome, Request, Resolved, VenueChoice};
+use fslab_model::{
+    Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind, VenuePlan,
+};
+use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
 
 use super::store_args::StoreArgs;
 use super::{clean, plan_text, report, show};
-use crate::defaults::{self, absolute_path};
+use crate::defaults::{self, absolute_path, true_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
 use crate::{screen, signals};
@@ -44,12 +46,12 @@ struct PlaceArgs {
     /// Where trials run [default: loop; dir where loop cannot be had]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
-    /// Folder for the images of the venue loop
-    #[arg(long, value_name = "DIR", default_value = defaults::IMAGE_FOLDER)]
-    folder: PathBuf,
-    /// Directory for the venue dir; a fresh one is made in it for each trial
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    dir: PathBuf,
+    /// Folder for the images of the venue loop [default: /var/tmp]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Directory for the venue dir; a fresh one is made in it for each trial [default: .]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
     /// The device of the venue block: EVERYTHING ON IT IS DESTROYED
     #[arg(long, value_name = "DEVICE")]
     destroy: Option<PathBuf>,
@@ -71,18 +73,19 @@ enum VenueName {
 struct PlanArgs {
     /// Size of each file system, like 1GiB; the study's files take their share of it [default: the
     /// study's]
-    #[arg(long, value_parser = parse_size)]
+    #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     size: Option<Bytes>,
     /// Repeats, each on a fresh file system [default: the study's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     repeats: Option<u32>,
     /// Seconds after which a trial is ended and counts as failed [default: the study's]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     trial_limit: Option<u32>,
     /// Decides the order of trials and the data written [default: chance]
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Go on with the last run of this plan: do what is missing, and what failed
+    /// Go on with the last run of this plan: do what is missing, and what failed; with the same
+    /// fslab, on the same machine, under the same kernel
     #[arg(long)]
     resume: bool,
     /// Print the plan, every value spelled out, and do nothing
@@ -123,7 +126,7 @@ impl CompareArgs {
         let mut store = self.store.open()?;
         tidy_up();
         let venue = open_venue(&plan)?;
-        let header = self.header(plan, &mut store)?;
+        let (header, _lock) = self.header(plan, &mut store)?;
         let outcome = conduct(&header, &mut store, &venue)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.tell(&record, outcome)
@@ -142,8 +145,9 @@ impl CompareArgs {
         })
     }
 
-    /// The header of the run that is resumed, or of a new one, which is in the store from now on.
-    fn header(&self, plan: Plan, store: &mut Store) -> Result<RunHeader, CommandError> {
+    /// The header of the run that is resumed, or of a new one, which is in the store from now on;
+    /// and the lock that makes it ours.
+    fn header(&self, plan: Plan, store: &mut Store) -> Result<(RunHeader, RunLock), CommandError> {
         let plan_hash = plan.hash();
         if self.plan.resume {
             match store.latest_with_hash(&plan_hash)? {
@@ -163,48 +167,56 @@ impl CompareArgs {
                 .collect(),
             started_unix_s,
         };
+        let lock = RunLock::take(&defaults::state()?, &header.run)?;
         store.begin_run(&header)?;
-        Ok(header)
+        Ok((header, lock))
     }
 
+    /// Everything that may refuse comes before the store is changed.
     fn resumed(
         &self,
-        run: &fslab_model::RunId,
+        run: &RunId,
         repeats: u32,
         store: &mut Store,
-    ) -> Result<RunHeader, CommandError> {
+    ) -> Result<(RunHeader, RunLock), CommandError> {
+        let lock = RunLock::take(&defaults::state()?, run)?;
+        let machine = fslab_run::machine_facts();
+        let now = Resumption {
+            fslab: env!("CARGO_PKG_VERSION"),
+            host: machine.host.as_deref(),
+            kernel: machine.kernel.as_deref(),
+            seed: self.plan.seed,
+        };
+        now.demand_alike(&store.header(run)?)?;
         store.raise_repeats(run, repeats)?;
-        let header = store.header(run)?;
-        let theirs = header.plan.seed;
-        if let Some(seed) = self.plan.seed.filter(|seed| *seed != theirs) {
-            let text = format!("the run {run} has the seed {theirs}, and {seed} was asked for");
-            let failure = Failure::new(FailureKind::BadInput, text)
-                .hint("leave out --seed, or leave out --resume to begin a new run");
-            return Err(failure.into());
+        let mut header = store.header(run)?;
+        // Patience is no dimension of a result: the limit asked for now holds for what is missing.
+        if let Some(limit_s) = self.plan.trial_limit {
+            header.plan.trial_limit_s = limit_s;
         }
-        let now = fslab_run::machine_facts();
-        if now.kernel != header.machine.kernel {
-            screen::warn(&format!(
-                "the run {run} was begun on another kernel ({}); its trials may not be alike",
-                header.machine.kernel.as_deref().unwrap_or("unknown")
-            ));
-        }
-        Ok(header)
+        Ok((header, lock))
     }
 
     fn tell(&self, record: &RunRecord, outcome: Outcome) -> CommandResult {
-        let path = report::write(std::slice::from_ref(record), &self.output.out)?;
-        if self.output.json {
-            screen::print(&fslab_report::json(record)?)?;
-            eprintln!("report: {}", path.display());
+        let shown = if self.output.json {
+            screen::print(&fslab_report::json(record)?)
         } else {
-            show::print_summary(record)?;
-            screen::print(&format!("\nreport: {}\n", path.display()))?;
+            show::print_summary(record)
+        };
+        // The figures first: they are worth more than the page.
+        let path = report::write(std::slice::from_ref(record), &self.output.out)
+            .map_err(|error| report_is_missing(record, error))?;
+        shown?;
+        let line = format!("report: {}", path.display());
+        if self.output.json {
+            screen::say(&line);
+        } else {
+            screen::print(&format!("\n{line}\n"))?;
         }
         if outcome.missing > 0 {
             screen::warn(&format!(
-                "stopped with {} trials missing; the same command with --resume does them",
-                outcome.missing
+                "stopped with {} missing; the same command with --resume does what is missing",
+                screen::counted(outcome.missing, "trial")
             ));
         }
         let complete = outcome.missing == 0 && record.trials_done() == record.trials_planned();
@@ -216,32 +228,96 @@ impl CompareArgs {
     }
 }
 
+/// A report that could not be written takes nothing from its run.
+fn report_is_missing(record: &RunRecord, error: CommandError) -> CommandError {
+    let run = &record.header.run;
+    let mut failure = error.failure;
+    let cause = std::mem::replace(
+        &mut failure.message,
+        format!("the run {run} is stored, and its report is not written"),
+    );
+    failure.causes.insert(0, cause);
+    failure.hint = Some(format!(
+        "make room, or name another folder: fslab report {run} --out DIR"
+    ));
+    CommandError {
+        failure,
+        exit: Exit::CannotHere,
+    }
+}
+
 impl PlaceArgs {
     fn choice(&self) -> Result<VenueChoice, CommandError> {
-        let folder = absolute_path(&self.folder)?;
-        let dir = absolute_path(&self.dir)?;
-        let venue = match (self.venue, &self.destroy) {
-            (None | Some(VenueName::Block), Some(device)) => Some(VenuePlan::Block {
-                device: absolute_path(device)?,
-            }),
-            (Some(VenueName::Block), None) => {
-                let text = "the venue 'block' formats a device, and none was named";
-                let failure = Failure::new(FailureKind::BadInput, text)
-                    .hint("name it with --destroy /dev/...; everything on it will be lost");
-                return Err(failure.into());
-            }
-            (Some(_), Some(_)) => {
-                return Err(CommandError::bad_input(
-                    "--destroy goes with --venue block alone",
-                ));
-            }
-            (Some(VenueName::Loop), None) => Some(VenuePlan::Loop {
-                folder: folder.clone(),
-            }),
-            (Some(VenueName::Dir), None) => Some(VenuePlan::Dir { dir: dir.clone() }),
-            (None, None) => None,
+        let Some(venue) = self.named()? else {
+            return Ok(VenueChoice::Auto {
+                folder: self.true_folder()?,
+                dir: self.true_dir()?,
+            });
         };
-        Ok(venue.map_or(VenueChoice::Auto { folder, dir }, VenueChoice::Named))
+        Ok(VenueChoice::Named(match venue {
+            VenueName::Loop => VenuePlan::Loop {
+                folder: self.true_folder()?,
+            },
+            VenueName::Dir => VenuePlan::Dir {
+                dir: self.true_dir()?,
+            },
+            VenueName::Block => VenuePlan::Block {
+                device: self.device()?,
+            },
+        }))
+    }
+
+    /// The venue that was named, by itself or by its place; a place of another is refused.
+    fn named(&self) -> Result<Option<VenueName>, CommandError> {
+        let places = [
+            ("--folder", VenueName::Loop, self.folder.is_some()),
+            ("--dir", VenueName::Dir, self.dir.is_some()),
+            ("--destroy", VenueName::Block, self.destroy.is_some()),
+        ];
+        let mut given = places.into_iter().filter(|(_, _, is_given)| *is_given);
+        let first = given.clone().next().map(|(_, venue, _)| venue);
+        let Some(venue) = self.venue.or(first) else {
+            return Ok(None);
+        };
+        let Some((option, its, _)) = given.find(|(_, its, _)| *its != venue) else {
+            return Ok(Some(venue));
+        };
+        let text = format!(
+            "{option} goes with the venue '{}' alone, and the venue is '{}'",
+            its.as_str(),
+            venue.as_str()
+        );
+        let failure = Failure::new(FailureKind::BadInput, text)
+            .hint(format!("leave out {option}, or what names the other venue"));
+        Err(failure.into())
+    }
+
+    fn true_folder(&self) -> Result<PathBuf, Failure> {
+        let folder = self.folder.as_deref();
+        true_path(folder.unwrap_or(Path::new(defaults::IMAGE_FOLDER)))
+    }
+
+    fn true_dir(&self) -> Result<PathBuf, Failure> {
+        true_path(self.dir.as_deref().unwrap_or(Path::new(".")))
+    }
+
+    fn device(&self) -> Result<PathBuf, Failure> {
+        let Some(device) = &self.destroy else {
+            let text = "the venue 'block' formats a device, and none was named";
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint("name it with --destroy /dev/...; everything on it will be lost"));
+        };
+        absolute_path(device)
+    }
+}
+
+impl VenueName {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Block => "block",
+            Self::Dir => "dir",
+        }
     }
 }
 
@@ -299,7 +375,7 @@ fn open_venue(plan: &Plan) -> Result<Venue, CommandError> {
         // By this name even a binary that was replaced meanwhile starts itself.
         program: "/proc/self/exe".into(),
         leases: defaults::leases()?,
-        mount_folder: std::env::temp_dir(),
+        mount_folder: true_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)

@@ -54,7 +54,7 @@ fn table(runs: &[RunSummary]) -> Table {
         ]
     });
     Table {
-        caption: format!("{} runs, newest first", runs.len()),
+        caption: format!("{}, newest first", screen::counted(runs.len(), "run")),
         columns: vec![
             Column::left("Run"),
             Column::left("Study"),

@@ -1,6 +1,7 @@
 //! `fslab report`: one HTML file of one or more runs.
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -26,11 +27,14 @@ pub(crate) struct ReportArgs {
 impl ReportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let store = self.store.open_read_only()?;
-        let records: Vec<_> = self
-            .runs
-            .iter()
-            .map(|run| load(&store, run))
-            .collect::<Result<_, _>>()?;
+        let mut records: Vec<RunRecord> = Vec::new();
+        for run in &self.runs {
+            let record = load(&store, run)?;
+            let is_same = |other: &RunRecord| other.header.run == record.header.run;
+            if !records.iter().any(is_same) {
+                records.push(record);
+            }
+        }
         prepare_folder(&self.out)?;
         let path = write(&records, &self.out)?;
         screen::print(&format!("{}\n", path.display()))?;
@@ -40,10 +44,8 @@ impl ReportArgs {
 
 /// Makes the folder of a report, and finds out early whether it can be written to.
 pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
-    let probe = folder.join(format!(".fslab-{}", std::process::id()));
     fs::create_dir_all(folder)
-        .and_then(|()| fs::File::create_new(&probe))
-        .and_then(|_| fs::remove_file(&probe))
+        .and_then(|()| probe(folder))
         .map_err(|error| {
             let what = format!("cannot write a report to the folder {}", folder.display());
             let mut error = CommandError::io(what, &error);
@@ -52,7 +54,21 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
         })
 }
 
-/// Writes the report and returns its path.
+/// Makes a file that was not there, and removes it.
+fn probe(folder: &Path) -> io::Result<()> {
+    let names = (0..u32::MAX).map(|number| format!(".fslab-{}-{number}", std::process::id()));
+    for path in names.map(|name| folder.join(name)) {
+        match fs::File::create_new(&path) {
+            // Somebody else's, perhaps of the same number in another namespace: not ours to touch.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(_) => return fs::remove_file(&path),
+        }
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Writes the report and returns its path. Half a report is not left behind.
 pub(crate) fn write(records: &[RunRecord], folder: &Path) -> Result<PathBuf, CommandError> {
     let names: Vec<_> = records
         .iter()
@@ -63,6 +79,9 @@ pub(crate) fn write(records: &[RunRecord], folder: &Path) -> Result<PathBuf, Com
     let part = path.with_extension("html.part");
     fs::write(&part, page)
         .and_then(|()| fs::rename(&part, &path))
-        .map_err(|error| CommandError::io(format!("cannot write {}", path.display()), &error))?;
+        .map_err(|error| {
+            let _ = fs::remove_file(&part);
+            CommandError::io(format!("cannot write {}", path.display()), &error)
+        })?;
     Ok(path)
 }

@@ -52,13 +52,13 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     let analysis = Analysis::of(record);
     let header = &record.header;
     let mut text = format!(
-        "{} ({}), run {}, venue {}, {} of {} trials done\n\n",
+        "{} ({}), run {}, venue {}, {} of {} done\n\n",
         header.plan.title,
         header.plan.study,
         header.run,
         header.plan.venue.kind().as_str(),
         record.trials_done(),
-        record.trials_planned()
+        screen::counted(record.trials_planned(), "trial")
     );
     let shown = [
         Some(tables::overview(&analysis)),
