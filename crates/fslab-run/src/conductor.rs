@@ -92,8 +92,8 @@ impl Conductor<'_> {
                 .run_trial(request, self.control, |event| observer.event(event));
             record.position = *position;
             match &record.outcome {
-                // Not a result: the next run with --resume makes it. A trial that was interrupted by
-                // somebody else, while nobody asked the run to stop, has failed.
+                // Not a result: the next run with --resume makes it. A trial that somebody else
+                // interrupted, while nobody asked the run to stop, has failed.
                 TrialOutcome::Failed { failure }
                     if failure.kind == FailureKind::Interrupted && self.control.is_stopping() =>
                 {
