@@ -63,6 +63,8 @@ pub(crate) struct Amounts {
     pub(crate) data_bytes: u64,
     /// Random reads.
     pub(crate) reads: u64,
+    /// Random reads with O_DIRECT.
+    pub(crate) direct_reads: u64,
     /// Empty files.
     pub(crate) names: u64,
     /// Length of the file that is written and read in large records.
@@ -97,7 +99,7 @@ impl Work {
     /// What is done, in words and amounts.
     pub(crate) fn title(self, amounts: &Amounts) -> String {
         let data = mebibytes(amounts.data_bytes);
-        let reads = amounts.reads;
+        let reads = self.operations(amounts);
         match self {
             Self::Pread => format!("{reads} cached random reads of 4 KiB from {data}, pread(2)"),
             Self::Ring => format!(
@@ -126,21 +128,32 @@ impl Work {
             Self::Pread | Self::Ring | Self::RingDirect => &[Figure::RandomRead],
             Self::Names => &[Figure::Create, Figure::Stat, Figure::Unlink],
             Self::Stream => &[Figure::StreamWrite, Figure::StreamRead],
-            Self::Files => &[
-                Figure::FilesWrite,
-                Figure::FilesRead,
-                Figure::FilesVerified,
-            ],
+            Self::Files => &[Figure::FilesWrite, Figure::FilesRead, Figure::FilesVerified],
         }
     }
 
     /// Operations of one figure in one run.
     pub(crate) fn operations(self, amounts: &Amounts) -> u64 {
         match self {
-            Self::Pread | Self::Ring | Self::RingDirect => amounts.reads,
+            Self::Pread | Self::Ring => amounts.reads,
+            Self::RingDirect => amounts.direct_reads,
             Self::Names => amounts.names,
             Self::Stream => amounts.stream_bytes / STREAM_RECORD_BYTES,
             Self::Files => amounts.files,
+        }
+    }
+
+    /// Whether a run takes about a second.
+    pub(crate) fn is_short(self) -> bool {
+        self.reads_data_file()
+    }
+
+    /// Memory that the files of a run take, where that is much.
+    pub(crate) fn memory_bytes(self, amounts: &Amounts) -> u64 {
+        match self {
+            Self::Pread | Self::Ring | Self::RingDirect | Self::Names => 0,
+            Self::Stream => amounts.stream_bytes,
+            Self::Files => amounts.files * SMALL_FILE_BYTES.next_multiple_of(4096),
         }
     }
 
@@ -199,7 +212,8 @@ impl Amounts {
     /// What the project's targets are stated for.
     pub(crate) const FULL: Self = Self {
         data_bytes: 256 << 20,
-        reads: 1_000_000,
+        reads: 400_000,
+        direct_reads: 200_000,
         names: 50_000,
         stream_bytes: 2 << 30,
         files: 20_000,
@@ -209,6 +223,7 @@ impl Amounts {
     pub(crate) const QUICK: Self = Self {
         data_bytes: 4 << 20,
         reads: 5_000,
+        direct_reads: 2_000,
         names: 500,
         stream_bytes: 16 << 20,
         files: 100,
@@ -220,6 +235,7 @@ impl Amounts {
         Self {
             data_bytes: self.data_bytes,
             reads: part(self.reads),
+            direct_reads: part(self.direct_reads),
             names: part(self.names),
             stream_bytes: part(self.stream_bytes / STREAM_RECORD_BYTES) * STREAM_RECORD_BYTES,
             files: part(self.files),
@@ -231,6 +247,7 @@ impl Amounts {
         Self {
             data_bytes: self.data_bytes,
             reads: count,
+            direct_reads: count,
             names: count,
             stream_bytes: count * STREAM_RECORD_BYTES,
             files: count,

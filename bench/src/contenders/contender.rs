@@ -20,6 +20,13 @@ pub(crate) struct Task<'a> {
     pub(crate) directory: &'a Path,
 }
 
+impl Task<'_> {
+    /// Operations of one figure.
+    pub(crate) fn operations(&self) -> u64 {
+        self.work.operations(&self.amounts)
+    }
+}
+
 /// A command, and the reader of what it prints.
 pub(crate) struct Invocation {
     /// The program.

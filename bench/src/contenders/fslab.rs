@@ -19,9 +19,10 @@ use crate::work::{
 pub(crate) struct Fslab {
     /// The command.
     pub(crate) program: PathBuf,
-    /// The file system that the directory is on.
-    pub(crate) subject: String,
 }
+
+/// In a directory nothing is formatted; a trial wants a name of its catalogue nevertheless.
+const SUBJECT: &str = "ext4";
 
 impl Fslab {
     fn trial(
@@ -38,7 +39,7 @@ impl Fslab {
                 cell: CellId(0),
                 repeat: 0,
             },
-            subject: Subject::plain(self.subject.as_str()),
+            subject: Subject::plain(SUBJECT),
             device: DeviceSpec::Directory {
                 path: task.directory.to_owned(),
             },
@@ -75,7 +76,7 @@ impl Fslab {
             "record": RECORD_BYTES,
             "direction": "read",
             "access": "random-uniform",
-            "amount": { "operations": task.amounts.reads },
+            "amount": { "operations": task.operations() },
             "open": "existing",
             "direct": task.work == Work::RingDirect,
             "uring": {
@@ -153,9 +154,9 @@ impl Contender for Fslab {
 
     fn remark(&self, work: Work) -> Option<&'static str> {
         match work {
-            Work::Stream | Work::Files => Some(
-                "fslab stamps every block of 4 KiB that it writes, so that it can be verified",
-            ),
+            Work::Stream | Work::Files => {
+                Some("fslab stamps every block of 4 KiB that it writes, so that it can be verified")
+            }
             _ => None,
         }
     }

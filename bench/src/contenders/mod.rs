@@ -8,7 +8,7 @@ mod fslab;
 mod reference;
 mod sysbench;
 
-pub(crate) use contender::{Contender, Invocation, Rates, Task};
+pub(crate) use contender::{Contender, Invocation, Task};
 pub(crate) use fslab::Fslab;
-pub(crate) use reference::{Programs, Reference};
+pub(crate) use reference::{Programs, Reference, value_of};
 pub(crate) use {bonnie::Bonnie, fio::Fio, sysbench::Sysbench};

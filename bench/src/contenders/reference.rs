@@ -11,8 +11,9 @@ use crate::work::{
 };
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/reference");
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 6] = [
     "account",
+    "touch",
     "pread_loop",
     "ring_loop",
     "stream_loop",
@@ -55,6 +56,11 @@ impl Programs {
         self.0.join(program)
     }
 
+    /// Touches memory, so that what is measured next finds it backed by the host.
+    pub(crate) fn touch(&self, bytes: u64) -> Invocation {
+        Invocation::preparation(self.path("touch"), vec![bytes.to_string()])
+    }
+
     /// Writes a file of random data.
     pub(crate) fn write_file(&self, path: &Path, bytes: u64) -> Invocation {
         let arguments = stream_arguments(path, bytes, "write");
@@ -77,7 +83,7 @@ impl Reference {
             task.directory.join(DATA_FILE).display().to_string(),
             task.amounts.data_bytes.to_string(),
             RECORD_BYTES.to_string(),
-            task.amounts.reads.to_string(),
+            task.operations().to_string(),
         ]);
         let cache = match task.work {
             Work::Ring => Some("buffered"),
@@ -113,12 +119,7 @@ impl Reference {
             bytes.to_string(),
             operation.to_owned(),
         ]);
-        Invocation::of_figure(
-            self.0.path("names_loop"),
-            arguments,
-            figure,
-            operation_rate,
-        )
+        Invocation::of_figure(self.0.path("names_loop"), arguments, figure, operation_rate)
     }
 
     fn stream(&self, task: &Task<'_>, figure: Figure, direction: &str) -> Invocation {
@@ -209,7 +210,7 @@ mod tests {
         let line = reference.invocations(&task)[0].command_line();
         assert_eq!(
             line,
-            "/opt/ring_loop /tmp/data 4194304 4096 5000 32 16 direct"
+            "/opt/ring_loop /tmp/data 4194304 4096 2000 32 16 direct"
         );
     }
 }

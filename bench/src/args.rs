@@ -1,0 +1,121 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use clap::builder::RangedI64ValueParser;
+
+use crate::work::Work;
+
+fn rounds() -> RangedI64ValueParser<u32> {
+    RangedI64ValueParser::new().range(1..)
+}
+
+/// Measures fslab against fio, sysbench, bonnie++ and bare loops in C, on tmpfs and, as root, on
+/// ext4 over a loop device.
+#[derive(Debug, Parser)]
+#[command(name = "fslab-bench", version)]
+pub(crate) struct Args {
+    /// Rows to measure: pread, ring, ring-direct, names, stream, files.
+    #[arg(long, value_delimiter = ',', value_name = "ROW,...")]
+    pub(crate) rows: Vec<Work>,
+
+    /// Places to measure in: tmpfs, ext4, here (the current directory).
+    #[arg(long, value_delimiter = ',', value_name = "PLACE,...")]
+    pub(crate) places: Vec<PlaceKind>,
+
+    /// Rounds that count.
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = rounds())]
+    pub(crate) runs: u32,
+
+    /// Small amounts and 3 rounds, to see that everything works: no figure means anything.
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// The command fslab; by default that beside this program.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) fslab: Option<PathBuf>,
+
+    /// Where tmpfs is mounted.
+    #[arg(long, default_value = "/dev/shm", value_name = "DIR")]
+    pub(crate) tmpfs: PathBuf,
+
+    /// Folder for the results; with --quick they are written only where this is given.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Count no instructions and no system calls.
+    #[arg(long)]
+    pub(crate) no_counts: bool,
+}
+
+/// A place to measure in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlaceKind {
+    /// A directory on tmpfs.
+    Tmpfs,
+    /// ext4 on a loop device; needs root.
+    Ext4,
+    /// A directory where the bench is started.
+    Here,
+}
+
+impl Args {
+    /// The rows, all of them by default.
+    pub(crate) fn rows(&self) -> Vec<Work> {
+        if self.rows.is_empty() {
+            Work::ALL.into()
+        } else {
+            self.rows.clone()
+        }
+    }
+
+    /// The places: by default tmpfs and ext4, and for a user without privileges, who cannot mount,
+    /// tmpfs and the current directory.
+    pub(crate) fn places(&self, is_superuser: bool) -> Vec<PlaceKind> {
+        if !self.places.is_empty() {
+            return self.places.clone();
+        }
+        let mut places = Vec::new();
+        if self.tmpfs.is_dir() {
+            places.push(PlaceKind::Tmpfs);
+        }
+        places.push(if is_superuser {
+            PlaceKind::Ext4
+        } else {
+            PlaceKind::Here
+        });
+        places
+    }
+
+    /// The rounds that count.
+    pub(crate) fn rounds(&self) -> u32 {
+        if self.quick {
+            self.runs.min(3)
+        } else {
+            self.runs
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_places_are_lists_and_have_defaults() {
+        let args = Args::parse_from(["bench", "--rows", "pread,files", "--places", "here"]);
+        assert_eq!(args.rows(), [Work::Pread, Work::Files]);
+        assert_eq!(args.places(true), [PlaceKind::Here]);
+        let args = Args::parse_from(["bench", "--tmpfs", "/"]);
+        assert_eq!(args.rows().len(), Work::ALL.len());
+        assert_eq!(args.places(true), [PlaceKind::Tmpfs, PlaceKind::Ext4]);
+        assert_eq!(args.places(false), [PlaceKind::Tmpfs, PlaceKind::Here]);
+    }
+
+    #[test]
+    fn what_is_no_row_and_no_round_is_refused() {
+        assert!(Args::try_parse_from(["bench", "--rows", "sleep"]).is_err());
+        assert!(Args::try_parse_from(["bench", "--runs", "0"]).is_err());
+    }
+}

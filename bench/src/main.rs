@@ -1,0 +1,90 @@
+//! The bench: fslab against its peers and against bare loops in C, in one run that anyone can
+//! repeat. `make bench` installs what it needs, builds and starts it.
+//!
+//! ```text
+//!     args --- bench --- place        where: tmpfs, ext4 over a loop device, here
+//!                    --- contenders   who: commands, and readers of what programs print
+//!                    --- measure      rounds, mirrored             -> series
+//!                    --- counting     callgrind, strace            -> counts
+//!              results --- targets    what must be reached
+//!                      --- report     tables for the terminal, and the page that is kept
+//! ```
+
+mod args;
+mod bench;
+mod child;
+mod contenders;
+mod counting;
+mod error;
+mod machine;
+mod measure;
+mod place;
+mod privacy;
+mod report;
+mod results;
+mod series;
+mod targets;
+mod work;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Parser;
+
+use crate::args::{Args, PlaceKind};
+use crate::error::BenchError;
+
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results");
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let is_superuser = fslab_sys::is_superuser();
+    if is_superuser
+        && args.places(is_superuser).contains(&PlaceKind::Ext4)
+        && let Some(error) = privacy::enter()
+    {
+        eprintln!("bench: cannot make a mount namespace with unshare: {error}");
+        return ExitCode::FAILURE;
+    }
+    match measure(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            let mut source = std::error::Error::source(&error);
+            while let Some(cause) = source {
+                eprintln!("caused by: {cause}");
+                source = cause.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(args: &Args) -> Result<(), BenchError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|e| BenchError::io("catch signals for", Path::new("the bench"), e))?;
+    }
+    let results = bench::run(args, &stop)?;
+    print!("{}", report::terminal(&results));
+    let folder = args
+        .out
+        .clone()
+        .or_else(|| (!args.quick).then(|| PathBuf::from(RESULTS)));
+    let Some(folder) = folder else {
+        return Ok(());
+    };
+    let now = jiff::Timestamp::now().to_string();
+    let date = now.split('T').next().unwrap_or(&now);
+    let path = folder.join(format!("{date}-{}.md", machine::short_name()));
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let command = format!("fslab-bench {}", arguments.join(" "));
+    std::fs::create_dir_all(&folder).map_err(|e| BenchError::io("make", &folder, e))?;
+    std::fs::write(&path, report::page(&results, date, command.trim_end()))
+        .map_err(|e| BenchError::io("write", &path, e))?;
+    println!("results: {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! The results as text: tables for the terminal, and the page that is kept.
+
+use std::fmt::Write;
+
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+
+use crate::counting::Counter;
+use crate::results::Results;
+use crate::series::{Series, Spread};
+use crate::targets::{Judged, judge};
+use crate::work::{Figure, Work};
+
+/// A line below the heads and one below the table.
+const LINES: TableStyle = TableStyle::new()
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
+
+/// A table: its head and its rows.
+struct Grid {
+    head: &'static [&'static str],
+    rows: Vec<Vec<String>>,
+}
+
+/// What the terminal shows.
+pub(crate) fn terminal(results: &Results) -> String {
+    let judged = judge(results);
+    let mut text = String::new();
+    for grid in [rates(results), costs(results), verdicts(&judged)] {
+        let mut table = Table::new();
+        table
+            .load_style(LINES)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_header(grid.head);
+        table.add_rows(grid.rows);
+        let _ = writeln!(text, "{table}\n");
+    }
+    let _ = writeln!(text, "{}", summary(results, &judged));
+    text
+}
+
+/// The page that is kept, in Markdown. `date` is when it was measured, `command` how.
+pub(crate) fn page(results: &Results, date: &str, command: &str) -> String {
+    let judged = judge(results);
+    let mut text = format!("# fslab and its peers, {date}\n\n");
+    let _ = writeln!(text, "{}\n\n`{command}`\n", summary(results, &judged));
+    text.push_str(METHOD);
+    text.push_str("\n## Targets\n\n");
+    markdown(&mut text, &verdicts(&judged));
+    text.push_str("\n## Rates\n\n");
+    markdown(&mut text, &rates(results));
+    text.push_str("\n## What an operation costs\n\n");
+    markdown(&mut text, &costs(results));
+    text.push_str("\n## Remarks\n\n");
+    for remark in &results.remarks {
+        let _ = writeln!(text, "- {}", remark.replace('\n', "\n  "));
+    }
+    text.push_str("\n## Machine and versions\n\n");
+    for (name, value) in &results.machine {
+        let _ = writeln!(text, "- {name}: {value}");
+    }
+    for (name, version) in &results.versions {
+        let version = version
+            .clone()
+            .unwrap_or_else(|why| format!("does not take part: {why}"));
+        let _ = writeln!(text, "- {name}: {version}");
+    }
+    text.push_str("\n## Commands\n\n");
+    text.push_str("`DIR` is an empty directory of the place, in which every command is started.\n");
+    for commands in &results.commands {
+        let _ = writeln!(
+            text,
+            "\n{}, {}:\n\n```sh\n{}\n```",
+            commands.work.name(),
+            commands.contender,
+            commands.lines.join("\n")
+        );
+    }
+    text
+}
+
+const METHOD: &str = "\
+Within a round the loop in C and fslab run in the order A B B A (A B in the rows names, stream and
+files), then every peer; the next round runs the other way around. The first round is not counted. Rates are medians of all runs with the smallest
+and the largest; ratios are taken round by round. All work is done by one thread, nothing is
+preallocated, data is incompressible, and after each run its files are removed and the file system is
+synchronised. Before each run of much data, memory is touched, since a guest may have returned it to
+its host. fslab records a full latency histogram in every run. Instructions (callgrind) and system
+calls (strace) are slopes between two numbers of operations. User time is that of the whole process
+without that of a run with a fiftieth of the operations; memory is the peak of the whole process.
+";
+
+fn summary(results: &Results, judged: &[Judged]) -> String {
+    let count = |reached| judged.iter().filter(|it| it.reached == reached).count();
+    let warning = if results.quick {
+        " Small amounts: no figure means anything."
+    } else {
+        ""
+    };
+    format!(
+        "{} targets reached, {} not reached, {} not measured; {} rounds.{warning}",
+        count(Some(true)),
+        count(Some(false)),
+        count(None),
+        results.rounds
+    )
+}
+
+fn verdicts(judged: &[Judged]) -> Grid {
+    let row = |it: &Judged| {
+        vec![
+            it.work.name().to_owned(),
+            it.place.to_owned(),
+            it.target.clone(),
+            it.found.clone(),
+            it.verdict().to_owned(),
+        ]
+    };
+    Grid {
+        head: &["row", "place", "target", "found", "verdict"],
+        rows: judged.iter().map(row).collect(),
+    }
+}
+
+fn rates(results: &Results) -> Grid {
+    let mut rows = Vec::new();
+    for work in &results.works {
+        let title = results
+            .amounts
+            .map(|amounts| work.title(&amounts))
+            .unwrap_or_default();
+        let mut said = String::new();
+        for figure in work.figures() {
+            for series in of_figure(results, *work, *figure) {
+                let heading = if said == title { "" } else { title.as_str() };
+                rows.push(rate_row(results, series, heading));
+                said.clone_from(&title);
+            }
+        }
+    }
+    Grid {
+        head: &[
+            "work",
+            "place",
+            "figure",
+            "contender",
+            "median",
+            "min..max",
+            "runs",
+            "fslab is",
+        ],
+        rows,
+    }
+}
+
+fn of_figure(results: &Results, work: Work, figure: Figure) -> impl Iterator<Item = &Series> {
+    results
+        .series
+        .iter()
+        .filter(move |series| (series.work, series.figure) == (work, figure))
+}
+
+fn rate_row(results: &Results, series: &Series, heading: &str) -> Vec<String> {
+    let figure = series.figure;
+    let untold = || "not told".to_owned();
+    let rate = series.rate();
+    let show = |pick: fn(Spread) -> f64| rate.map(|rate| figure.show(pick(rate)));
+    let range = show(|rate| rate.min)
+        .zip(show(|rate| rate.max))
+        .map(|(min, max)| format!("{min}..{max}"));
+    let ratio = results
+        .beside(series, "fslab")
+        .filter(|fslab| fslab.contender != series.contender)
+        .and_then(|fslab| fslab.ratio_to(series))
+        .map(|ratio| {
+            format!(
+                "{:.3} times ({:.3}..{:.3})",
+                ratio.median, ratio.min, ratio.max
+            )
+        });
+    vec![
+        heading.to_owned(),
+        series.place.to_owned(),
+        figure.name().to_owned(),
+        series.contender.to_owned(),
+        show(|rate| rate.median).unwrap_or_else(untold),
+        range.unwrap_or_default(),
+        rate.map_or(0, |rate| rate.count).to_string(),
+        ratio.unwrap_or_default(),
+    ]
+}
+
+fn costs(results: &Results) -> Grid {
+    let mut rows = Vec::new();
+    for series in &results.series {
+        let count = |counter| {
+            results
+                .count(series.work, series.figure, series.contender, counter)
+                .map_or_else(String::new, |count| format!("{count:.2}"))
+        };
+        let Some([resident_kib, _]) = series.resident_kib() else {
+            continue;
+        };
+        let user_ns = series.user_ns_per_operation();
+        rows.push(vec![
+            series.work.name().to_owned(),
+            series.place.to_owned(),
+            series.figure.name().to_owned(),
+            series.contender.to_owned(),
+            count(Counter::Instructions),
+            count(Counter::SystemCalls),
+            user_ns.map_or_else(String::new, |ns| format!("{ns:.0}")),
+            format!("{:.1}", resident_kib as f64 / 1024.0),
+        ]);
+    }
+    Grid {
+        head: &[
+            "row",
+            "place",
+            "figure",
+            "contender",
+            "user instructions/op",
+            "system calls/op",
+            "user ns/op",
+            "peak MiB",
+        ],
+        rows,
+    }
+}
+
+fn markdown(text: &mut String, grid: &Grid) {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let head: Vec<_> = grid.head.iter().copied().map(str::to_owned).collect();
+    text.push_str(&line(&head));
+    text.push_str(&line(&vec!["---".to_owned(); head.len()]));
+    for row in &grid.rows {
+        text.push_str(&line(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::tests::series;
+    use crate::work::Amounts;
+
+    fn results() -> Results {
+        let mut results = Results {
+            works: vec![Work::Pread],
+            amounts: Some(Amounts::QUICK),
+            rounds: 1,
+            ..Results::default()
+        };
+        for (contender, rate) in [("C", 100.0), ("fslab", 90.0), ("bonnie++", 1.0)] {
+            results
+                .series
+                .push(series(contender, Figure::RandomRead, &[rate]));
+        }
+        results.series[2].samples[0].rate = None;
+        results.remarks.push("first\nsecond".into());
+        results
+    }
+
+    #[test]
+    fn what_falls_short_is_shown_as_it_is() {
+        let text = page(&results(), "2000-01-01", "make bench");
+        let short = "| pread | tmpfs | random read: at least 0.97 of the loop in C \
+                     | 0.900 (0.900..0.900) | NOT reached |";
+        assert!(text.contains(short), "{text}");
+        assert!(text.contains("| bonnie++ | not told |  | 0 |  |"), "{text}");
+        assert!(text.contains("- first\n  second\n"));
+    }
+
+    #[test]
+    fn the_terminal_shows_the_same_verdicts() {
+        let text = terminal(&results());
+        assert!(text.contains("NOT reached"), "{text}");
+        assert!(text.contains("1 rounds"), "{text}");
+    }
+}

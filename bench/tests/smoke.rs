@@ -1,0 +1,59 @@
+//! The bench from its command line to its page, with small amounts and whatever tools are there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The command fslab of the same build; `None` where only the bench was built.
+fn fslab() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_BIN_EXE_fslab-bench")).with_file_name("fslab");
+    path.exists().then_some(path)
+}
+
+#[test]
+fn a_quick_bench_measures_every_row_and_writes_its_page() {
+    let Some(fslab) = fslab() else {
+        eprintln!("skipped: the command fslab was not built");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("results");
+    let output = Command::new(env!("CARGO_BIN_EXE_fslab-bench"))
+        .args(["--quick", "--runs", "1", "--no-counts", "--places", "here"])
+        .args(["--rows", "pread,names,files"])
+        .arg("--fslab")
+        .arg(fslab)
+        .arg("--out")
+        .arg(&out)
+        .current_dir(folder.path())
+        .output()
+        .expect("the bench starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let pages: Vec<_> = std::fs::read_dir(&out)
+        .expect("results")
+        .flatten()
+        .collect();
+    assert_eq!(pages.len(), 1);
+    let page = std::fs::read_to_string(pages[0].path()).expect("a page");
+    for words in [
+        "Small amounts: no figure means anything",
+        "| files | here | verification costs at most 10 % of the rate |",
+        "names_loop DIR/files 500 0 create",
+        "fslab trial <<'EOF'",
+    ] {
+        assert!(page.contains(words), "no '{words}' in {page}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("lists").collect();
+    assert_eq!(left.len(), 1, "only the results are left: {left:?}");
+}
+
+#[test]
+fn a_wrong_row_is_refused_with_the_names_of_all() {
+    let output = Command::new(env!("CARGO_BIN_EXE_fslab-bench"))
+        .args(["--rows", "sleep"])
+        .output()
+        .expect("the bench starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(said.contains("ring-direct"), "{said}");
+}
