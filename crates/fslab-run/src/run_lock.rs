@@ -5,7 +5,6 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use fslab_model::{Failure, FailureKind, RunId};
@@ -49,7 +48,7 @@ impl RunLock {
                 }
             }
             // Its last owner may have removed the file between our opening and our locking.
-            if is_at(&file, &path).map_err(failed)? {
+            if fslab_sys::is_named(&file, &path).map_err(failed)? {
                 return Ok(Self { path, _file: file });
             }
         }
@@ -60,16 +59,6 @@ impl Drop for RunLock {
     fn drop(&mut self) {
         // What stays is an empty file that nobody has locked.
         let _ = fs::remove_file(&self.path);
-    }
-}
-
-/// Whether `file` is what stands at `path`.
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let ours = file.metadata()?;
-    match fs::metadata(path) {
-        Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
     }
 }
 

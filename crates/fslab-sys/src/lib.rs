@@ -10,6 +10,7 @@ mod block_device;
 mod clock;
 mod cpu_use;
 mod data_file;
+mod file_name;
 mod kernel_log;
 mod loop_device;
 mod mapping;
@@ -28,6 +29,7 @@ pub use block_device::{BlockCounters, DeviceNumber, InUse};
 pub use clock::{monotonic_ns, sleep_until_ns};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
+pub use file_name::is_named;
 pub use kernel_log::KernelLog;
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
 pub use mapping::Mapping;
@@ -36,7 +38,7 @@ pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, un
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    GroupSignal, is_superuser, let_children_inherit, process_start_ticks, signal_group,
+    GroupSignal, PLAIN_PATH, is_superuser, let_children_inherit, process_start_ticks, signal_group,
     signal_name, terminate_with_parent,
 };
 pub use residency::resident_pages;

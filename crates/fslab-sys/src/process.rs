@@ -4,6 +4,9 @@ use std::io;
 
 use rustix::process::{Pid, Signal};
 
+/// The PATH of programs that are started with a clean environment.
+pub const PLAIN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// Whether this process runs with the superuser's privileges.
 #[must_use]
 pub fn is_superuser() -> bool {

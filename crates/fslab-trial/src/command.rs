@@ -21,10 +21,7 @@ pub(crate) fn run(step: &str, line: &CommandLine) -> Result<StepRecord, Failure>
     let output = Command::new(&program)
         .args(&line.arguments)
         .env_clear()
-        .env(
-            "PATH",
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        )
+        .env("PATH", fslab_sys::PLAIN_PATH)
         .env("LC_ALL", "C")
         .current_dir(Path::new("/"))
         .stdin(Stdio::null())

@@ -8,7 +8,6 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -198,7 +197,8 @@ impl Lease {
         if !wait_for_lock(&file, &deed, trial.as_ref()).map_err(unreadable)? {
             return Ok(None);
         }
-        if !is_still_named(&file, path) {
+        // Another may have undone it meanwhile.
+        if !fslab_sys::is_named(&file, path).map_err(unreadable)? {
             return Ok(None);
         }
         Ok(Some(Self {
@@ -286,15 +286,6 @@ fn wait_for_lock(file: &File, deed: &Deed, trial: Option<&ProcessName>) -> io::R
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// Whether `path` still names the file that was opened: another may have undone it meanwhile.
-fn is_still_named(file: &File, path: &Path) -> bool {
-    let identity = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let (Ok(opened), Ok(named)) = (file.metadata(), fs::metadata(path)) else {
-        return false;
-    };
-    identity(opened) == identity(named)
 }
 
 fn undo_mount(mount_point: &Path, undone: &mut Vec<PathBuf>) -> Result<(), Failure> {
