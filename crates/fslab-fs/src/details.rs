@@ -1,9 +1,9 @@
 //! An entry in full, as `fslab fs show` prints it: a value that serialises, without functions.
 
-use fslab_model::{Bytes, Subject};
+use fslab_model::{Bytes, Capabilities, Subject};
 use serde::Serialize;
 
-use crate::{Capabilities, Class, Driver, FileSystem};
+use crate::{Class, Driver, FileSystem};
 
 /// A program and how to get it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

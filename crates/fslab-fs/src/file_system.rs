@@ -2,13 +2,11 @@
 
 use std::fmt;
 
-use fslab_model::{Bytes, Subject, SubjectPlan};
+use fslab_model::{Bytes, Capabilities, Subject, SubjectPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::mkfs::RefusedWord;
-use crate::{
-    Capabilities, CatalogueError, Check, CheckVerdict, CommandLine, Mkfs, MountCall, Tool,
-};
+use crate::{CatalogueError, Check, CheckVerdict, CommandLine, Mkfs, MountCall, Tool};
 
 /// Stands for the device in commands that are shown before there is one.
 pub(crate) const DEVICE_WORD: &str = "DEVICE";

@@ -13,7 +13,6 @@
 //!     a directory --> recognise          a device --> signature
 //! ```
 
-mod capabilities;
 mod catalogue;
 mod check;
 mod details;
@@ -28,7 +27,6 @@ mod registry;
 mod signature;
 mod tool;
 
-pub use capabilities::{Capabilities, CaseRule, CrashSafety};
 pub use check::{Check, CheckVerdict};
 pub use details::{Details, ToolDetails};
 pub use error::CatalogueError;

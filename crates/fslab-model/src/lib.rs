@@ -9,6 +9,7 @@
 //!     Metric <-- PhaseRecord <-- TrialRecord <--------------(RecordBuilder)------------+
 //! ```
 
+mod capabilities;
 mod event;
 mod facts;
 mod failure;
@@ -25,6 +26,7 @@ mod study;
 mod subject;
 mod units;
 
+pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use event::{Event, EventBody, StepRecord};
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};

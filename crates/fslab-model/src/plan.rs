@@ -17,6 +17,8 @@ pub enum VenueKind {
     Loop,
     /// A block device that the user named for destruction.
     Block,
+    /// A guest kernel in real time, its disk an image file.
+    Guest,
     /// No device and no clock: the product's own path, for its tests.
     Fake,
 }
@@ -29,6 +31,7 @@ impl VenueKind {
             Self::Dir => "dir",
             Self::Loop => "loop",
             Self::Block => "block",
+            Self::Guest => "guest",
             Self::Fake => "fake",
         }
     }
@@ -53,6 +56,15 @@ pub enum VenuePlan {
         /// The device, as named after `--destroy`.
         device: PathBuf,
     },
+    /// Each trial is the first process of a guest kernel, with a fresh image file as its disk.
+    Guest {
+        /// Where images are kept while they are used.
+        folder: PathBuf,
+        /// The guest kernel: its name, and behind an `@` the key of what it was built from.
+        kernel: String,
+        /// The guest's memory, its page cache included.
+        memory_bytes: Bytes,
+    },
     /// Nothing at all.
     Fake,
 }
@@ -65,6 +77,7 @@ impl VenuePlan {
             Self::Dir { .. } => VenueKind::Dir,
             Self::Loop { .. } => VenueKind::Loop,
             Self::Block { .. } => VenueKind::Block,
+            Self::Guest { .. } => VenueKind::Guest,
             Self::Fake => VenueKind::Fake,
         }
     }

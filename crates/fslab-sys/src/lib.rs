@@ -43,6 +43,6 @@ pub use process::{
 };
 pub use residency::resident_pages;
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
-pub use space::{available_bytes, create_written};
+pub use space::{available_bytes, create_written, zero_range};
 pub use stream::{Stream, StreamUse};
 pub use worker_process::{WorkerProcess, WorkerSide};

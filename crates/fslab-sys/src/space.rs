@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{FallocateFlags, OFlags};
+use rustix::io::Errno;
 
 use crate::PageBuffer;
 
@@ -71,6 +72,32 @@ fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
         offset += length as u64;
     }
     file.sync_all()
+}
+
+/// Makes `length` bytes at `offset` of a file or a block device read as zeros, without taking room
+/// for them where that can be had.
+///
+/// # Errors
+/// Those of fallocate(2) and pwrite(2).
+pub fn zero_range(file: &File, offset: u64, length: u64) -> io::Result<()> {
+    if length == 0 {
+        return Ok(());
+    }
+    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    match rustix::fs::fallocate(file, hole, offset, length) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NODEV) => {}
+        done => return Ok(done?),
+    }
+    let zeros = vec![0; FILL_BYTES];
+    let mut done = 0;
+    while done < length {
+        let part = zeros
+            .len()
+            .min(usize::try_from(length - done).unwrap_or(usize::MAX));
+        file.write_all_at(&zeros[..part], offset + done)?;
+        done += part as u64;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

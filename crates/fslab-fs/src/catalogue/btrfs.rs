@@ -1,10 +1,10 @@
 //! Btrfs: copy on write, checksums of everything, snapshots.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::{
-    Capabilities, CaseRule, Check, CheckVerdict, Class, CrashSafety, Driver, FileSystem,
-    KernelDriver, MinimumSize, Mkfs, OutputStream, RefusedOption, Tool,
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelDriver, MinimumSize, Mkfs, OutputStream,
+    RefusedOption, Tool,
 };
 
 const DRY_RUN: &str = "nothing would be formatted";
@@ -70,6 +70,7 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         below: "refuses, with metadata kept twice on one device",
     },
     capabilities: Capabilities {
+        persistent: true,
         permissions: true,
         symlinks: true,
         hard_links_max: 65_535,

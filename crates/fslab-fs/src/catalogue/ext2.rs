@@ -1,9 +1,9 @@
 //! ext2: the family without a journal.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use super::ext_family;
-use crate::{Capabilities, Class, CrashSafety, Driver, FileSystem, KernelDriver, MinimumSize};
+use crate::{Class, Driver, FileSystem, KernelDriver, MinimumSize};
 
 pub(crate) static EXT2: FileSystem = FileSystem {
     name: "ext2",

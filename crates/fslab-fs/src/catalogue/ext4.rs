@@ -1,9 +1,9 @@
 //! ext4: extents, delayed allocation and checksums on the ground of ext3.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Capabilities};
 
 use super::ext_family;
-use crate::{Capabilities, Class, Driver, FileSystem, KernelDriver, MinimumSize};
+use crate::{Class, Driver, FileSystem, KernelDriver, MinimumSize};
 
 pub(crate) static EXT4: FileSystem = FileSystem {
     name: "ext4",

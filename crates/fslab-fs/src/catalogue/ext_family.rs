@@ -2,12 +2,9 @@
 //!
 //! Limits were measured with e2fsprogs 1.47.0 under Linux 6.18, whose ext4 driver serves all three.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
-use crate::{
-    Capabilities, CaseRule, Check, CheckVerdict, CrashSafety, Mkfs, OutputStream, RefusedOption,
-    Tool,
-};
+use crate::{Check, CheckVerdict, Mkfs, OutputStream, RefusedOption, Tool};
 
 /// 32-bit block numbers, blocks of 4 KiB.
 pub(super) const VOLUME_OF_32_BIT_BLOCKS: Bytes = Bytes(1 << 44);
@@ -70,6 +67,7 @@ pub(super) const CHECK: Check = Check {
 
 /// ext2 and ext3; ext4 says what it has more.
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    persistent: true,
     permissions: true,
     symlinks: true,
     hard_links_max: 65_000,

@@ -1,8 +1,8 @@
 //! fake: no file system at all, so that the way from plan to report is tried without one.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
-use crate::{Capabilities, CaseRule, Class, CrashSafety, Driver, FileSystem, MinimumSize};
+use crate::{Class, Driver, FileSystem, MinimumSize};
 
 pub(crate) static FAKE: FileSystem = FileSystem {
     name: "fake",
@@ -19,6 +19,7 @@ pub(crate) static FAKE: FileSystem = FileSystem {
         below: "takes nothing and keeps nothing",
     },
     capabilities: Capabilities {
+        persistent: true,
         permissions: true,
         symlinks: true,
         hard_links_max: u64::MAX,

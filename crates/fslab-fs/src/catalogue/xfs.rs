@@ -1,10 +1,10 @@
 //! XFS: allocation groups and B-trees everywhere.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::{
-    Capabilities, CaseRule, Check, CheckVerdict, Class, CrashSafety, Driver, FileSystem,
-    KernelDriver, MinimumSize, Mkfs, OutputStream, RefusedOption, Tool,
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelDriver, MinimumSize, Mkfs, OutputStream,
+    RefusedOption, Tool,
 };
 
 const ANOTHER_DEVICE: &str = "it names another device, and a trial has one";
@@ -75,6 +75,7 @@ pub(crate) static XFS: FileSystem = FileSystem {
         below: "refuses; older versions take less",
     },
     capabilities: Capabilities {
+        persistent: true,
         permissions: true,
         symlinks: true,
         hard_links_max: (1 << 31) - 1,

@@ -1,0 +1,80 @@
+//! Why a volume was not formatted.
+
+use std::io;
+use std::path::PathBuf;
+
+use fslab_model::Bytes;
+
+/// Why a volume was not formatted.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// No formatter has this name.
+    #[error("fslab has no formatter '{name}'")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The formatter that was most likely meant.
+        nearest: Option<&'static str>,
+    },
+    /// The volume is smaller than the smallest that is whole.
+    #[error("{size} is too small for {format}, which needs {minimum}")]
+    TooSmall {
+        /// The formatter.
+        format: &'static str,
+        /// The volume's size.
+        size: Bytes,
+        /// What is needed with these options.
+        minimum: Bytes,
+    },
+    /// The volume is larger than the structures can describe.
+    #[error("{size} is too large for {format}, which ends at {maximum}")]
+    TooLarge {
+        /// The formatter.
+        format: &'static str,
+        /// The volume's size.
+        size: Bytes,
+        /// What can be described with these options.
+        maximum: Bytes,
+    },
+    /// An option that the format does not know or cannot keep.
+    #[error("cannot use the {option} '{value}' with {format}: {reason}")]
+    BadOption {
+        /// The formatter.
+        format: &'static str,
+        /// `label` or `block size`.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// A fragment.
+        reason: String,
+    },
+    /// The volume cannot be opened, read or written.
+    #[error("cannot {operation} {path}", path = .path.display())]
+    Io {
+        /// `open`, `create`, `write`, `sync`.
+        operation: &'static str,
+        /// The volume.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl FormatError {
+    /// What the user may do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean {nearest}?")),
+            Self::Unknown { nearest: None, .. } => {
+                Some("fslab mkfs --list names them all".to_owned())
+            }
+            Self::TooSmall { minimum, .. } => Some(format!("use --size {minimum} or more")),
+            Self::TooLarge { maximum, .. } => Some(format!("use --size {maximum} or less")),
+            Self::BadOption { .. } | Self::Io { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What a formatter is, and what all of them share: size limits, option checks, old signatures.
+
+use fslab_model::Bytes;
+
+use crate::{FormatError, Volume};
+
+/// Where other file systems keep what they are recognised by: this much at both ends is cleared.
+const SIGNATURES_BYTES: u64 = 1 << 20;
+
+/// What the user may decide, and what would otherwise differ from run to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormatOptions {
+    /// The volume's name; each format has one of its own for volumes that nobody named.
+    pub label: Option<String>,
+    /// Block size in bytes (in HFS and HFS+: the allocation block); chosen by size where `None`.
+    pub block_bytes: Option<u32>,
+    /// UUID, serial number or whatever tells this volume from others is made of these.
+    pub identity: [u8; 16],
+    /// When the volume came into being, in seconds since 1970.
+    pub created_unix_s: u64,
+}
+
+/// A formatter of one file system.
+pub trait Formatter: Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+    /// The file system as people write it.
+    fn title(&self) -> &'static str;
+    /// Block sizes that it takes, in ascending order; empty where it has none to choose from.
+    fn block_sizes(&self) -> &'static [u32];
+    /// What a label may be, as a fragment: `1 to 27 characters, no '/' and ':'`.
+    fn label_rule(&self) -> &'static str;
+    /// Whether `label` is one.
+    fn accepts_label(&self, label: &str) -> bool;
+    /// The smallest and the largest volume with this block size, or with the one that it would
+    /// choose itself.
+    fn limits(&self, block_bytes: Option<u32>) -> (Bytes, Bytes);
+    /// Writes the empty file system. Size and options are within what the other functions say, and
+    /// everything within 1 MiB of both ends reads as zeros.
+    ///
+    /// # Errors
+    /// [`FormatError::Io`].
+    fn write(&self, volume: &Volume, options: &FormatOptions) -> Result<(), FormatError>;
+}
+
+/// Formats `volume`: checks size and options, clears old signatures, writes, syncs.
+///
+/// # Errors
+/// [`FormatError`]; but for [`FormatError::Io`], nothing has been written.
+pub fn format(
+    formatter: &dyn Formatter,
+    volume: &Volume,
+    options: &FormatOptions,
+) -> Result<(), FormatError> {
+    validate(formatter, volume.size(), options)?;
+    let size = volume.size().0;
+    let head = size.min(SIGNATURES_BYTES);
+    let tail = size.saturating_sub(SIGNATURES_BYTES).max(head);
+    volume.zero(0, head)?;
+    volume.zero(tail, size - tail)?;
+    formatter.write(volume, options)?;
+    volume.sync()
+}
+
+fn validate(
+    formatter: &dyn Formatter,
+    size: Bytes,
+    options: &FormatOptions,
+) -> Result<(), FormatError> {
+    let format = formatter.name();
+    if let Some(label) = options
+        .label
+        .as_ref()
+        .filter(|l| !formatter.accepts_label(l))
+    {
+        return Err(FormatError::BadOption {
+            format,
+            option: "label",
+            value: label.clone(),
+            reason: format!("it must be {}", formatter.label_rule()),
+        });
+    }
+    let sizes = formatter.block_sizes();
+    if let Some(block) = options.block_bytes.filter(|block| !sizes.contains(block)) {
+        let sizes: Vec<_> = sizes.iter().map(u32::to_string).collect();
+        let reason = match sizes.as_slice() {
+            [] => "it has none to choose from".to_owned(),
+            sizes => format!("it must be one of {} bytes", sizes.join(", ")),
+        };
+        return Err(FormatError::BadOption {
+            format,
+            option: "block size",
+            value: block.to_string(),
+            reason,
+        });
+    }
+    let (minimum, maximum) = formatter.limits(options.block_bytes);
+    if size < minimum {
+        return Err(FormatError::TooSmall {
+            format,
+            size,
+            minimum,
+        });
+    }
+    if size > maximum {
+        return Err(FormatError::TooLarge {
+            format,
+            size,
+            maximum,
+        });
+    }
+    Ok(())
+}

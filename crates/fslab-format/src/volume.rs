@@ -1,0 +1,114 @@
+//! What is formatted: an image file or a block device of known size.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use fslab_model::Bytes;
+
+use crate::FormatError;
+
+/// Devices are a whole number of these.
+const SECTOR_BYTES: u64 = 512;
+
+/// An image file or a block device, open for writing.
+#[derive(Debug)]
+pub struct Volume {
+    file: File,
+    path: PathBuf,
+    size: Bytes,
+}
+
+impl Volume {
+    /// An existing image or device, as large as it is.
+    ///
+    /// # Errors
+    /// [`FormatError::Io`].
+    pub fn open(path: &Path) -> Result<Self, FormatError> {
+        let opened = File::options().read(true).write(true).open(path);
+        let (file, end) = opened
+            .and_then(|mut file| file.seek(SeekFrom::End(0)).map(|end| (file, end)))
+            .map_err(failed("open", path))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            size: Bytes(end / SECTOR_BYTES * SECTOR_BYTES),
+        })
+    }
+
+    /// A new sparse image of `size`.
+    ///
+    /// # Errors
+    /// [`FormatError::Io`], also where the file is there already.
+    pub fn create(path: &Path, size: Bytes) -> Result<Self, FormatError> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path);
+        file.and_then(|file| file.set_len(size.0))
+            .map_err(failed("create", path))?;
+        Self::open(path)
+    }
+
+    /// Its size, in whole sectors of 512 bytes.
+    #[must_use]
+    pub fn size(&self) -> Bytes {
+        self.size
+    }
+
+    /// Writes `data` at `offset` bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::Io`].
+    ///
+    /// # Panics
+    /// Where `data` reaches past the end: a formatter's slip.
+    pub fn write_at(&self, offset: u64, data: &[u8]) -> Result<(), FormatError> {
+        let end = offset.checked_add(data.len() as u64);
+        assert!(
+            end.is_some_and(|end| end <= self.size.0),
+            "{} bytes at {offset} of {}",
+            data.len(),
+            self.size.0
+        );
+        self.file
+            .write_all_at(data, offset)
+            .map_err(failed("write", &self.path))
+    }
+
+    /// Makes `length` bytes at `offset` read as zeros; an image stays sparse there.
+    ///
+    /// # Errors
+    /// [`FormatError::Io`].
+    ///
+    /// # Panics
+    /// Where the range reaches past the end: a formatter's slip.
+    pub fn zero(&self, offset: u64, length: u64) -> Result<(), FormatError> {
+        let end = offset.checked_add(length);
+        assert!(
+            end.is_some_and(|end| end <= self.size.0),
+            "{length} bytes at {offset} of {}",
+            self.size.0
+        );
+        fslab_sys::zero_range(&self.file, offset, length).map_err(failed("write", &self.path))
+    }
+
+    /// Waits until everything is on the disk.
+    ///
+    /// # Errors
+    /// [`FormatError::Io`].
+    pub fn sync(&self) -> Result<(), FormatError> {
+        self.file.sync_all().map_err(failed("sync", &self.path))
+    }
+}
+
+fn failed(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FormatError {
+    let path = path.to_owned();
+    move |source| FormatError::Io {
+        operation,
+        path,
+        source,
+    }
+}

@@ -1,0 +1,180 @@
+//! What a file system can do, and how much it holds: typed, so that a workload can ask.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+
+/// How names that differ only in case are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CaseRule {
+    /// `a` and `A` are two files.
+    Sensitive,
+    /// `a` and `A` are one file, and the name is kept as it was written.
+    Preserving,
+    /// `a` and `A` are one file, and the name is kept in one case.
+    Folding,
+}
+
+/// What keeps the structure whole over a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CrashSafety {
+    /// Nothing: the checker mends what it can.
+    None,
+    /// Changes are first written to a journal.
+    Journal,
+    /// Nothing in use is overwritten; a new root makes changes valid.
+    CopyOnWrite,
+}
+
+/// Features and limits of a file system as its mkfs makes it without options, under the driver
+/// that its entry names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Files are still there after an unmount and another mount.
+    pub persistent: bool,
+    /// Owner, group and mode of a file are kept.
+    pub permissions: bool,
+    /// Symbolic links can be made.
+    pub symlinks: bool,
+    /// Names that one file may have; 1 where there are no hard links.
+    pub hard_links_max: u64,
+    /// How names that differ only in case are treated.
+    pub case: CaseRule,
+    /// A hole in a file takes no space.
+    pub sparse_files: bool,
+    /// Extended attributes of the `user` namespace are kept.
+    pub extended_attributes: bool,
+    /// Files can share blocks (FICLONE).
+    pub reflinks: bool,
+    /// Data can be compressed transparently.
+    pub compression: bool,
+    /// Metadata carries checksums.
+    pub metadata_checksums: bool,
+    /// Data carries checksums.
+    pub data_checksums: bool,
+    /// What keeps it whole over a crash.
+    pub crash_safety: CrashSafety,
+    /// Longest name of a directory entry, in bytes of UTF-8.
+    pub name_bytes_max: u32,
+    /// Largest size of a file, with blocks of 4 KiB.
+    pub file_bytes_max: Bytes,
+    /// Largest file system, with blocks of 4 KiB; `None` where nothing is stored.
+    pub volume_bytes_max: Option<Bytes>,
+}
+
+/// What a workload needs of a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// Owner, group and mode of a file are kept.
+    Permissions,
+    /// Symbolic links.
+    Symlinks,
+    /// So many names of one file.
+    HardLinks(u64),
+    /// Names that differ only in case.
+    CaseSensitivity,
+    /// Holes that take no space.
+    SparseFiles,
+    /// Extended attributes of the `user` namespace.
+    ExtendedAttributes,
+    /// Names of so many bytes.
+    NameBytes(u32),
+    /// A file of this size.
+    FileBytes(Bytes),
+    /// Files that outlive an unmount.
+    Persistence,
+}
+
+impl Capabilities {
+    /// Why `need` is not met, as a fragment: `it has no symbolic links`; `None` where it is met.
+    #[must_use]
+    pub fn lack(&self, need: Need) -> Option<String> {
+        let without = |has: bool, what: &str| (!has).then(|| what.to_owned());
+        match need {
+            Need::Permissions => without(self.permissions, "it keeps no permissions"),
+            Need::Symlinks => without(self.symlinks, "it has no symbolic links"),
+            Need::HardLinks(names) if self.hard_links_max < names => {
+                Some(match self.hard_links_max {
+                    0 | 1 => "it has no hard links".to_owned(),
+                    most => format!("a file has at most {most} names there"),
+                })
+            }
+            Need::CaseSensitivity => without(
+                self.case == CaseRule::Sensitive,
+                "names that differ only in case are one name there",
+            ),
+            Need::SparseFiles => without(self.sparse_files, "its files have no holes"),
+            Need::ExtendedAttributes => {
+                without(self.extended_attributes, "it has no extended attributes")
+            }
+            Need::NameBytes(bytes) if self.name_bytes_max < bytes => {
+                Some(format!("its names end at {} bytes", self.name_bytes_max))
+            }
+            Need::FileBytes(bytes) if self.file_bytes_max < bytes => {
+                Some(format!("its files end at {}", self.file_bytes_max))
+            }
+            Need::Persistence => without(self.persistent, "its files end with the mount"),
+            Need::HardLinks(_) | Need::NameBytes(_) | Need::FileBytes(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOR: Capabilities = Capabilities {
+        persistent: false,
+        permissions: false,
+        symlinks: false,
+        hard_links_max: 1,
+        case: CaseRule::Preserving,
+        sparse_files: false,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 30,
+        file_bytes_max: Bytes::gib(2),
+        volume_bytes_max: None,
+    };
+    const RICH: Capabilities = Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        hard_links_max: 100,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: true,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes::gib(64),
+        ..POOR
+    };
+
+    #[test]
+    fn every_need_is_lacked_by_the_poor_and_met_by_the_rich() {
+        for need in [
+            Need::Permissions,
+            Need::Symlinks,
+            Need::HardLinks(2),
+            Need::CaseSensitivity,
+            Need::SparseFiles,
+            Need::ExtendedAttributes,
+            Need::NameBytes(31),
+            Need::FileBytes(Bytes::gib(3)),
+            Need::Persistence,
+        ] {
+            assert!(POOR.lack(need).is_some(), "{need:?}");
+            assert_eq!(RICH.lack(need), None, "{need:?}");
+        }
+        assert_eq!(POOR.lack(Need::NameBytes(30)), None);
+        assert_eq!(POOR.lack(Need::HardLinks(1)), None);
+        let lack = RICH.lack(Need::HardLinks(101)).expect("too many");
+        assert_eq!(lack, "a file has at most 100 names there");
+    }
+}
