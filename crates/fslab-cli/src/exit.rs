@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use fslab_format::FormatError;
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_report::ReportError;
 use fslab_run::{ConductorError, ResolveError, ResumeError};
@@ -173,6 +174,28 @@ impl From<ReportError> for CommandError {
 impl From<fslab_fs::CatalogueError> for CommandError {
     fn from(error: fslab_fs::CatalogueError) -> Self {
         Failure::from(error).into()
+    }
+}
+
+impl From<FormatError> for CommandError {
+    fn from(error: FormatError) -> Self {
+        let kind = match &error {
+            FormatError::Io { source, .. } => match source.kind() {
+                std::io::ErrorKind::PermissionDenied => FailureKind::Permission,
+                std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::AlreadyExists => {
+                    FailureKind::BadInput
+                }
+                _ => FailureKind::Device,
+            },
+            FormatError::Unknown { .. }
+            | FormatError::TooSmall { .. }
+            | FormatError::TooLarge { .. }
+            | FormatError::BadOption { .. } => FailureKind::BadInput,
+        };
+        let mut failure = chain(kind, &error);
+        failure.hint = error.hint();
+        failure.into()
     }
 }
 

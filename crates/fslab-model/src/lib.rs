@@ -43,7 +43,7 @@ pub use phase::{
 pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
 pub use run::{RunHeader, RunRecord};
-pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
+pub use spec::{DeviceSpec, PhaseSpec, TrialSpec, forget_request};
 pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};

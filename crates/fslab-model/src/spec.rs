@@ -1,6 +1,6 @@
 //! The specification of one trial: what `fslab trial` reads on standard input.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -62,4 +62,15 @@ pub struct TrialSpec {
     pub phases: Vec<PhaseSpec>,
     /// Decides the data written and the order of random access.
     pub seed: u64,
+    /// Where a trial in a guest asks its host to forget what it keeps of the disk in memory: see
+    /// [`forget_request`]. `None` where nobody else caches the device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_folder: Option<PathBuf>,
+}
+
+/// The file in `host_folder` by which a guest asks its host to forget what it keeps of the disk in
+/// memory. The guest creates it, and the host removes it when that is done.
+#[must_use]
+pub fn forget_request(host_folder: &Path) -> PathBuf {
+    host_folder.join("forget")
 }

@@ -54,6 +54,9 @@ pub struct Study {
     pub subjects: Vec<String>,
     /// Size of each file system, with a unit.
     pub size: String,
+    /// Memory of a guest, with a unit; the venues that have no guest do not heed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
     /// Repeats of each cell.
     pub repeats: u32,
     /// Time limit of one trial, in seconds.

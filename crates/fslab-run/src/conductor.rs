@@ -124,6 +124,7 @@ impl Conductor<'_> {
                 engine: plan.engine.clone(),
                 phases: plan.phases.clone(),
                 seed: order::trial_seed(plan.seed, trial.repeat),
+                host_folder: None,
             },
             limit: Duration::from_secs(u64::from(plan.trial_limit_s)),
         }

@@ -13,21 +13,38 @@ use fslab_workload::WorkloadError;
 
 /// The most repeats of a cell: more are a slip of the finger, and no interval needs them.
 const REPEATS_MAX: u32 = 10_000;
+/// Memory of a guest where neither the user nor the study names it: a small machine of today.
+const GUEST_MEMORY: Bytes = Bytes::gib(1);
 /// Every device is a whole number of these; it is the page of every architecture that we know.
 const SIZE_STEP_BYTES: u64 = 4096;
 
 /// Where the user wants trials to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VenueChoice {
-    /// `loop` where it can be had, else `dir`, with a notice.
+    /// `loop` where it can be had, else `guest`, else `dir`, with a notice.
     Auto {
         /// Where images are kept.
         folder: PathBuf,
+        /// The guest kernel, where one is built.
+        guest: Option<GuestChoice>,
         /// The directory to fall back to.
         dir: PathBuf,
     },
+    /// A guest kernel.
+    Guest(GuestChoice),
     /// As named.
     Named(VenuePlan),
+}
+
+/// A guest kernel and where its disks are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestChoice {
+    /// Where images are kept.
+    pub folder: PathBuf,
+    /// The kernel: its name, and behind an `@` the key of what it was built from.
+    pub kernel: String,
+    /// The guest's memory, where it is not the study's own.
+    pub memory: Option<Bytes>,
 }
 
 /// What was asked for, as typed.
@@ -143,7 +160,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         &request.subjects
     };
     let subjects = fslab_fs::parse_subjects(asked)?;
-    let venue = choose_venue(&request.venue, &subjects, &mut notices);
+    let venue = choose_venue(request, &subjects, &mut notices)?;
     let subjects = match &venue {
         VenuePlan::Dir { dir } => vec![recognised(dir, &subjects, &mut notices)?],
         _ => subjects
@@ -217,32 +234,49 @@ fn phases(study: &Study, size: Bytes) -> Result<Vec<PhaseSpec>, ResolveError> {
 
 /// The venue, with a notice where it is not the one that one would expect.
 fn choose_venue(
-    choice: &VenueChoice,
+    request: &Request,
     subjects: &[Subject],
     notices: &mut Vec<String>,
-) -> VenuePlan {
-    let (folder, dir) = match choice {
-        VenueChoice::Named(plan) => return plan.clone(),
-        VenueChoice::Auto { folder, dir } => (folder, dir),
+) -> Result<VenuePlan, ResolveError> {
+    let (folder, guest, dir) = match &request.venue {
+        VenueChoice::Named(plan) => return Ok(plan.clone()),
+        VenueChoice::Guest(guest) => return guest_venue(guest, &request.study),
+        VenueChoice::Auto { folder, guest, dir } => (folder, guest, dir),
     };
     if !subjects.is_empty() && subjects.iter().all(|subject| subject.fs() == "fake") {
-        return VenuePlan::Fake;
+        return Ok(VenuePlan::Fake);
     }
     let reason = if !fslab_sys::is_superuser() {
         "formatting and mounting need root"
     } else if !Path::new("/dev/loop-control").exists() {
         "this machine has no loop devices"
     } else {
-        return VenuePlan::Loop {
+        return Ok(VenuePlan::Loop {
             folder: folder.clone(),
-        };
+        });
     };
+    if let Some(guest) = guest {
+        notices.push(format!(
+            "venue guest instead of loop, because {reason}: file systems are those of the guest \
+             kernel, and its disk is a file behind this machine's page cache"
+        ));
+        return guest_venue(guest, &request.study);
+    }
     notices.push(format!(
         "venue dir instead of loop, because {reason}: nothing is formatted, and what is mounted at \
          {} is measured",
         dir.display()
     ));
-    VenuePlan::Dir { dir: dir.clone() }
+    Ok(VenuePlan::Dir { dir: dir.clone() })
+}
+
+fn guest_venue(guest: &GuestChoice, study: &Study) -> Result<VenuePlan, ResolveError> {
+    let of_study = study.memory.as_deref().map(str::parse).transpose()?;
+    Ok(VenuePlan::Guest {
+        folder: guest.folder.clone(),
+        kernel: guest.kernel.clone(),
+        memory_bytes: guest.memory.or(of_study).unwrap_or(GUEST_MEMORY),
+    })
 }
 
 /// The subject of the `dir` venue: the file system that is there, whatever was named.
@@ -277,7 +311,8 @@ fn planned(subject: &Subject, venue: &VenuePlan, size: Bytes) -> Result<SubjectP
     let file_system = fslab_fs::find(subject.fs())?;
     let plan = file_system.plan(subject)?;
     let is_fake = matches!(venue, VenuePlan::Fake);
-    if plan.mkfs.is_none() != is_fake {
+    let is_mounted = plan.mount.is_some();
+    if is_mounted == is_fake {
         return Err(ResolveError::Venue {
             subject: subject.to_string(),
             venue: venue.kind().as_str(),
@@ -291,7 +326,10 @@ fn planned(subject: &Subject, venue: &VenuePlan, size: Bytes) -> Result<SubjectP
 
 fn cold_method(venue: &VenuePlan) -> ColdMethod {
     match venue {
-        VenuePlan::Loop { .. } | VenuePlan::Block { .. } | VenuePlan::Fake => ColdMethod::Remount,
+        VenuePlan::Loop { .. }
+        | VenuePlan::Block { .. }
+        | VenuePlan::Guest { .. }
+        | VenuePlan::Fake => ColdMethod::Remount,
         VenuePlan::Dir { .. } if fslab_sys::is_superuser() => ColdMethod::Drop,
         VenuePlan::Dir { .. } => ColdMethod::Evict,
     }
@@ -373,6 +411,7 @@ mod tests {
     fn only_fake_subjects_choose_the_fake_venue_and_are_refused_elsewhere() {
         let auto = VenueChoice::Auto {
             folder: "/var/tmp".into(),
+            guest: None,
             dir: ".".into(),
         };
         let fake = Request {

@@ -11,6 +11,7 @@ mod clock;
 mod cpu_use;
 mod data_file;
 mod file_name;
+mod file_system;
 mod kernel_log;
 mod loop_device;
 mod mapping;
@@ -30,6 +31,9 @@ pub use clock::{monotonic_ns, sleep_until_ns};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use file_name::is_named;
+pub use file_system::{
+    FileSystemRoom, named_attribute, remove_named_attribute, set_named_attribute, share_blocks,
+};
 pub use kernel_log::KernelLog;
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
 pub use mapping::Mapping;
@@ -38,11 +42,11 @@ pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, un
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    GroupSignal, PLAIN_PATH, is_superuser, let_children_inherit, process_start_ticks, signal_group,
-    signal_name, terminate_with_parent,
+    GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, let_children_inherit, power_off,
+    process_start_ticks, signal_group, signal_name, terminate_with_parent, wait_for_any_child,
 };
 pub use residency::resident_pages;
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
-pub use space::{available_bytes, create_written, zero_range};
+pub use space::{available_bytes, create_written, forget_cached, zero_range};
 pub use stream::{Stream, StreamUse};
 pub use worker_process::{WorkerProcess, WorkerSide};

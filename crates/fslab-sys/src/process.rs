@@ -1,8 +1,11 @@
 //! Processes: who we are, whom we die with, whom we end.
 
 use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
+use rustix::system::RebootCommand;
 
 /// The PATH of programs that are started with a clean environment.
 pub const PLAIN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -21,6 +24,50 @@ pub fn terminate_with_parent() -> io::Result<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(
         Signal::TERM,
     ))?)
+}
+
+/// Lets the kernel kill what `command` starts when this thread ends, however it ends, and keeps it
+/// from writing cores: a core of a guest kernel is as large as the guest's memory.
+pub fn end_with_parent(command: &mut Command) {
+    let prepare = || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        let none = Rlimit {
+            current: Some(0),
+            maximum: Some(0),
+        };
+        rustix::process::setrlimit(Resource::Core, none)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes two system calls, and neither allocates nor
+    // takes a lock.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
+/// Waits for whichever child ends next: its number, and its status as wait(2) gives it.
+///
+/// # Errors
+/// That of wait(2): ECHILD where there is none.
+pub fn wait_for_any_child() -> io::Result<(u32, i32)> {
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) => {
+                return Ok((pid.as_raw_pid().cast_unsigned(), status.as_raw()));
+            }
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// Switches the machine off at once. Nothing is written back: for the first process of a guest,
+/// whose disks are thrown away or unmounted.
+///
+/// # Errors
+/// That of reboot(2): EPERM without CAP_SYS_BOOT.
+pub fn power_off() -> io::Result<()> {
+    Ok(rustix::system::reboot(RebootCommand::PowerOff)?)
 }
 
 /// What is sent to a process group.

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{FallocateFlags, OFlags};
+use rustix::fs::{Advice, FallocateFlags, OFlags};
 use rustix::io::Errno;
 
 use crate::PageBuffer;
@@ -72,6 +72,16 @@ fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
         offset += length as u64;
     }
     file.sync_all()
+}
+
+/// Writes back what is dirty of the file `path` and lets the kernel forget its pages.
+///
+/// # Errors
+/// Those of open(2), fdatasync(2) and posix_fadvise(2).
+pub fn forget_cached(path: &Path) -> io::Result<()> {
+    let file = File::open(path)?;
+    file.sync_data()?;
+    Ok(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
 /// Makes `length` bytes at `offset` of a file or a block device read as zeros, without taking room

@@ -233,6 +233,7 @@ mod tests {
             engine: engine.into(),
             phases,
             seed: 1,
+            host_folder: None,
         }
     }
 

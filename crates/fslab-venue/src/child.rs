@@ -1,16 +1,18 @@
 //! The process of one trial: its own group, a clean environment, a time limit, an end.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use fslab_model::{Event, Failure, FailureKind, RecordBuilder, TrialSpec};
 use fslab_sys::GroupSignal;
 
 use crate::control::Control;
+use crate::guest::{Share, TrialStatus, last_words};
+use crate::listening::{Lines, console_of};
 
 /// From the request to end until the group is killed.
 const GRACE: Duration = Duration::from_secs(15);
@@ -20,8 +22,6 @@ const KILL_PATIENCE: Duration = Duration::from_secs(10);
 const PIPE_PATIENCE: Duration = Duration::from_secs(2);
 /// How often limit and control are looked at.
 const TICK: Duration = Duration::from_millis(50);
-/// How much of a trial's standard error is kept.
-const CONSOLE_KEPT_BYTES: usize = 16 * 1024;
 
 /// What a trial's process left.
 pub(crate) struct Ending {
@@ -36,10 +36,33 @@ pub(crate) struct Ending {
 
 /// How a trial's process is started and bounded.
 pub(crate) struct Launch<'a> {
-    pub(crate) program: &'a Path,
     pub(crate) spec: &'a TrialSpec,
+    pub(crate) way: Way<'a>,
     pub(crate) limit: Duration,
     pub(crate) control: &'a Control,
+}
+
+/// By what way specification, events and status pass.
+#[derive(Clone, Copy)]
+pub(crate) enum Way<'a> {
+    /// Standard input, standard output, exit status.
+    Pipes,
+    /// Files in the folder that a guest shares with us.
+    Shared(&'a Share),
+}
+
+/// The command that runs a trial as a process of this system.
+pub(crate) fn trial_command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg("trial")
+        .env_clear()
+        .env("PATH", fslab_sys::PLAIN_PATH)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
 }
 
 /// Why the process was told to end.
@@ -61,6 +84,7 @@ impl Launch<'_> {
     /// Starts the process and stays until all of its group is gone.
     pub(crate) fn run(
         &self,
+        command: Command,
         started: impl FnOnce(u32) -> io::Result<()>,
         mut on_event: impl FnMut(&Event),
     ) -> Result<Ending, Failure> {
@@ -68,10 +92,8 @@ impl Launch<'_> {
             Failure::new(FailureKind::Crash, "cannot start the trial's process").because(&error)
         };
         let began = Instant::now();
-        let mut child = self.spawn().map_err(cannot_start)?;
+        let (mut child, lines, console) = self.start(command).map_err(cannot_start)?;
         let watched = started(child.id()).and_then(|()| feed(&mut child, self.spec));
-        let lines = read_lines(&mut child);
-        let console = read_console(&mut child);
         let mut builder = RecordBuilder::default();
         let mut garbage = None;
         let (end, cause) = self.watch(&mut child, &lines, |line| {
@@ -90,6 +112,7 @@ impl Launch<'_> {
         let console = console.recv_timeout(PIPE_PATIENCE).unwrap_or_default();
         let death = self
             .death(end, cause, &builder)
+            .map(|failure| with_words(failure, &console))
             .or_else(|| watched.err().map(cannot_start))
             .or_else(|| garbage.map(protocol_failure));
         Ok(Ending {
@@ -101,25 +124,32 @@ impl Launch<'_> {
         })
     }
 
-    fn spawn(&self) -> io::Result<Child> {
-        let mut command = Command::new(self.program);
-        command
-            .arg("trial")
-            .env_clear()
-            .env("PATH", fslab_sys::PLAIN_PATH)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
-        command.spawn()
+    /// Starts the process and listens to it.
+    fn start(&self, mut command: Command) -> io::Result<(Child, Lines, Receiver<String>)> {
+        command.process_group(0);
+        match self.way {
+            Way::Pipes => {
+                let mut child = command.spawn()?;
+                let (output, errors) = (child.stdout.take(), child.stderr.take());
+                let (output, errors) = output.zip(errors).ok_or(io::ErrorKind::BrokenPipe)?;
+                Ok((child, Lines::of_pipe(output), console_of(errors)))
+            }
+            Way::Shared(share) => {
+                std::fs::write(share.spec(), serde_json::to_vec(self.spec)?)?;
+                let (reader, writer) = io::pipe()?;
+                command.stdout(writer.try_clone()?).stderr(writer);
+                let child = command.spawn()?;
+                let lines = Lines::of_growing_file(&share.events())?;
+                Ok((child, lines, console_of(reader)))
+            }
+        }
     }
 
     /// Takes lines until the process is gone; tells it to end where it must.
     fn watch(
         &self,
         child: &mut Child,
-        lines: &Receiver<String>,
+        lines: &Lines,
         mut take: impl FnMut(String),
     ) -> (End, Option<Cause>) {
         let began = Instant::now();
@@ -129,7 +159,7 @@ impl Launch<'_> {
         let mut listening = true;
         loop {
             if listening {
-                match lines.recv_timeout(TICK) {
+                match lines.next(TICK) {
                     Ok(line) => take(line),
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => listening = false,
@@ -137,10 +167,15 @@ impl Launch<'_> {
             } else {
                 std::thread::sleep(Duration::from_millis(1));
             }
+            if let Way::Shared(share) = self.way {
+                // What cannot be forgotten is asked for again, until the trial gives up.
+                let _ = share.answer_requests();
+            }
             if let Some(status) = child.try_wait().transpose() {
                 // Whatever it started and left behind would hold the device.
                 let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
-                while let Ok(line) = lines.recv_timeout(PIPE_PATIENCE) {
+                lines.complete();
+                while let Ok(line) = lines.next(PIPE_PATIENCE) {
                     take(line);
                 }
                 return (End::Gone(status), cause);
@@ -204,15 +239,32 @@ impl Launch<'_> {
             }
             None => {}
         }
-        let how = match (status.code(), status.signal()) {
+        let (who, status) = match self.way {
+            Way::Shared(share) => match share.status() {
+                Some(status) => ("the trial's process", status),
+                None => ("the guest kernel", TrialStatus::from(status)),
+            },
+            Way::Pipes => ("the trial's process", TrialStatus::from(status)),
+        };
+        let how = match (status.code, status.signal) {
+            (Some(0), _) if who == "the guest kernel" => "before its trial ended".to_owned(),
             (Some(0), _) => return None,
             (Some(code), _) => format!("with status {code}"),
             (None, Some(signal)) => format!("of {}", fslab_sys::signal_name(signal)),
             (None, None) => "without a status".to_owned(),
         };
-        let text = format!("the trial's process died {how}{place}");
+        let text = format!("{who} died {how}{place}");
         Some(Failure::new(FailureKind::Crash, text))
     }
+}
+
+/// `failure` with the words of a guest kernel that had trouble of its own.
+fn with_words(mut failure: Failure, console: &str) -> Failure {
+    let words = last_words(console).into_iter();
+    failure
+        .causes
+        .extend(words.map(|line| format!("the kernel says: {line}")));
+    failure
 }
 
 /// Hands the specification to the process.
@@ -226,43 +278,6 @@ fn feed(child: &mut Child, spec: &TrialSpec) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
-}
-
-fn read_lines(child: &mut Child) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    if let Some(output) = child.stdout.take() {
-        std::thread::spawn(move || {
-            for line in BufReader::new(output).split(b'\n') {
-                let Ok(line) = line else { return };
-                if sender
-                    .send(String::from_utf8_lossy(&line).into_owned())
-                    .is_err()
-                {
-                    return;
-                }
-            }
-        });
-    }
-    receiver
-}
-
-fn read_console(child: &mut Child) -> Receiver<String> {
-    let (sender, receiver) = channel();
-    if let Some(mut errors) = child.stderr.take() {
-        std::thread::spawn(move || {
-            let mut kept = Vec::new();
-            let mut part = [0; 4096];
-            while let Ok(length @ 1..) = errors.read(&mut part) {
-                kept.extend_from_slice(&part[..length]);
-                if kept.len() > 2 * CONSOLE_KEPT_BYTES {
-                    kept.drain(..kept.len() - CONSOLE_KEPT_BYTES);
-                }
-            }
-            let start = kept.len().saturating_sub(CONSOLE_KEPT_BYTES);
-            let _ = sender.send(String::from_utf8_lossy(&kept[start..]).into_owned());
-        });
-    }
-    receiver
 }
 
 fn protocol_failure(what: String) -> Failure {

@@ -1,20 +1,25 @@
 //! Where a trial runs: prepares its device, starts its process, and undoes everything afterwards.
 //!
 //! ```text
-//!     Venue --- Place: dir | image behind a loop device | block | fake    what is prepared
-//!           --- Lease: written before anything is made                     what is undone
-//!           --- child: one process group per trial                         who does it
+//!     Venue --- Place: dir | image behind a loop device | block        what is prepared
+//!           |          | disk of a guest | fake
+//!           --- Lease: written before anything is made                what is undone
+//!           --- child: one process group per trial, or a guest        who does it
+//!           --- guest: a guest kernel, from its boot to power off
 //! ```
 //! Invariant: whatever a venue makes stands in a lease first, and what a lease names is undone by
 //! the same code after a success, an error, and a kill.
 
 mod child;
 mod control;
+mod guest;
 mod lease;
+mod listening;
 mod places;
 mod venue;
 mod whereabouts;
 
 pub use control::Control;
+pub use guest::{GuestSettings, GuestTask, run_as_init};
 pub use lease::{Leases, Reclaimed};
 pub use venue::{TrialRequest, Venue, VenueSettings};

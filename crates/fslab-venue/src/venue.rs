@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
-    Bytes, Event, Failure, RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
+    Bytes, Event, Failure, FailureKind, RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
 };
 
-use crate::child::{Ending, Launch};
+use crate::child::{Ending, Launch, Way, trial_command};
 use crate::control::Control;
+use crate::guest::{Guest, GuestSettings, GuestTask, SHARE_IN_GUEST};
 use crate::lease::{Lease, Leases};
-use crate::places::{Block, Directory, Fake, Image, Place, Prepared};
+use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Start};
 
 /// What a venue needs to know beside the plan.
 #[derive(Clone, Debug)]
@@ -21,8 +22,10 @@ pub struct VenueSettings {
     pub leases: Leases,
     /// Where mount points of the `block` venue are made.
     pub mount_folder: PathBuf,
-    /// The most that the files of a trial take, for the `dir` venue.
+    /// The most that the files of a trial take, for venues whose disks are not made in full.
     pub footprint: Bytes,
+    /// The guest kernel, for the `guest` venue.
+    pub guest: Option<GuestSettings>,
 }
 
 /// One trial to be run. The device of `spec` is the venue's to fill in.
@@ -57,6 +60,22 @@ impl Venue {
                 settings.mount_folder.clone(),
                 size,
             )?),
+            VenuePlan::Guest {
+                folder,
+                memory_bytes,
+                ..
+            } => {
+                let guest = settings.guest.as_ref().ok_or_else(|| {
+                    Failure::new(FailureKind::BadInput, "no guest kernel was chosen")
+                })?;
+                let guest = Guest::new(guest, *memory_bytes)?;
+                Box::new(GuestDisk::open(
+                    folder.clone(),
+                    size,
+                    settings.footprint,
+                    guest,
+                )?)
+            }
             VenuePlan::Fake => Box::new(Fake),
         };
         Ok(Self { place, settings })
@@ -106,9 +125,14 @@ impl Venue {
             Ok(prepared) => prepared,
             Err(failure) => return Err(also(failure, lease.undo().err())),
         };
-        request.spec.device.clone_from(&prepared.device);
-        let ending = self.launch(request, &mut lease, control, on_event);
-        let Prepared { facts, holder, .. } = prepared;
+        let Prepared {
+            device,
+            facts,
+            holder,
+            start,
+        } = prepared;
+        request.spec.device = device;
+        let ending = self.launch(request, &start, &mut lease, control, on_event);
         drop(holder);
         // The lease of a process that cannot be killed stays: its file is locked by that process.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
@@ -135,18 +159,26 @@ impl Venue {
 
     fn launch(
         &self,
-        request: &TrialRequest,
+        request: &mut TrialRequest,
+        start: &Start,
         lease: &mut Lease,
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<Ending, Failure> {
+        let (command, way) = match start {
+            Start::Here => (trial_command(&self.settings.program), Way::Pipes),
+            Start::InGuest(guest, share) => {
+                request.spec.host_folder = Some(SHARE_IN_GUEST.into());
+                (guest.command(share, GuestTask::Trial)?, Way::Shared(share))
+            }
+        };
         let launch = Launch {
-            program: &self.settings.program,
             spec: &request.spec,
+            way,
             limit: request.limit,
             control,
         };
-        launch.run(|pid| lease.set_trial(pid), on_event)
+        launch.run(command, |pid| lease.set_trial(pid), on_event)
     }
 }
 
@@ -167,7 +199,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
-    use fslab_model::{CellId, ColdMethod, DeviceSpec, FailureKind, Subject, TrialId};
+    use fslab_model::{CellId, ColdMethod, DeviceSpec, Subject, TrialId};
 
     use super::*;
 
@@ -189,6 +221,7 @@ mod tests {
             leases: Leases::below(&folder.path().join("state")),
             mount_folder: work.clone(),
             footprint: Bytes::mib(1),
+            guest: None,
         };
         let plan = VenuePlan::Dir { dir: work };
         let venue = Venue::open(&plan, Bytes::mib(1), settings).expect("opens");
@@ -211,6 +244,7 @@ mod tests {
                 engine: "psync".into(),
                 phases: Vec::new(),
                 seed: 0,
+                host_folder: None,
             },
             limit,
         }

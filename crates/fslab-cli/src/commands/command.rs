@@ -2,7 +2,9 @@
 
 use clap::Subcommand;
 
-use super::{clean, compare, export, fs, list, report, show, study, trial};
+use super::{
+    clean, compare, export, fs, guest_init, list, mkfs, report, show, study, trial,
+};
 use crate::exit::CommandResult;
 
 #[derive(Debug, Subcommand)]
@@ -23,6 +25,11 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// Remove mounts, loop devices and images that a killed run left
     Clean(clean::CleanArgs),
+    /// Make one of the file systems for which no other formatter is shipped
+    Mkfs(mkfs::MkfsArgs),
+    /// Be the first process of a guest kernel
+    #[command(hide = true)]
+    GuestInit(guest_init::GuestInitArgs),
     /// Run one trial: specification on standard input, events on standard output
     Trial(trial::TrialArgs),
 }
@@ -38,6 +45,8 @@ impl Command {
             Self::Report(args) => args.exec(),
             Self::Export(args) => args.exec(),
             Self::Clean(args) => args.exec(),
+            Self::Mkfs(args) => args.exec(),
+            Self::GuestInit(args) => args.exec(),
             Self::Trial(args) => args.exec(),
         }
     }

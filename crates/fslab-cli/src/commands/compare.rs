@@ -8,12 +8,15 @@ use fslab_fs::Host;
 use fslab_model::{
     Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind, VenuePlan,
 };
-use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
+use fslab_run::{
+    Conductor, GuestChoice, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice,
+};
 use fslab_store::{RunSelector, Store};
-use fslab_venue::{Control, Venue, VenueSettings};
+use fslab_venue::{Control, GuestSettings, Venue, VenueSettings};
 
 use super::store_args::StoreArgs;
-use super::{clean, plan_text, report, show};
+use super::guest_kernel::Kernel;
+use super::{clean, guest_kernel, plan_text, report, show};
 use crate::defaults::{self, absolute_path, true_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
@@ -43,15 +46,21 @@ pub(crate) struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where")]
 struct PlaceArgs {
-    /// Where trials run [default: loop; dir where loop cannot be had]
+    /// Where trials run [default: loop; guest or dir where loop cannot be had]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
-    /// Folder for the images of the venue loop [default: /var/tmp]
+    /// Folder for the images of the venues loop and guest [default: /var/tmp]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Directory for the venue dir; a fresh one is made in it for each trial [default: .]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Memory of the guest, like 512MiB [default: the study's, or 1GiB]
+    #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
+    memory: Option<Bytes>,
+    /// The guest kernel, by the name that `fslab lab build` gave it [default: default]
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
     /// The device of the venue block: EVERYTHING ON IT IS DESTROYED
     #[arg(long, value_name = "DEVICE")]
     destroy: Option<PathBuf>,
@@ -63,6 +72,9 @@ enum VenueName {
     Loop,
     /// A block device, named with --destroy (root)
     Block,
+    /// A guest kernel with an image file as its disk; needs `fslab lab build` once, and no
+    /// privileges
+    Guest,
     /// A directory, on whatever is mounted there; nothing is formatted
     Dir,
 }
@@ -251,10 +263,15 @@ impl PlaceArgs {
         let Some(venue) = self.named()? else {
             return Ok(VenueChoice::Auto {
                 folder: self.true_folder()?,
+                guest: guest_kernel::find(None).ok().map(|k| self.guest(&k)).transpose()?,
                 dir: self.true_dir()?,
             });
         };
         Ok(VenueChoice::Named(match venue {
+            VenueName::Guest => {
+                let kernel = guest_kernel::find(self.kernel.as_deref())?;
+                return Ok(VenueChoice::Guest(self.guest(&kernel)?));
+            }
             VenueName::Loop => VenuePlan::Loop {
                 folder: self.true_folder()?,
             },
@@ -267,24 +284,37 @@ impl PlaceArgs {
         }))
     }
 
+    fn guest(&self, kernel: &Kernel) -> Result<GuestChoice, Failure> {
+        Ok(GuestChoice {
+            folder: self.true_folder()?,
+            kernel: kernel.identity(),
+            memory: self.memory,
+        })
+    }
+
     /// The venue that was named, by itself or by its place; a place of another is refused.
     fn named(&self) -> Result<Option<VenueName>, CommandError> {
+        const IMAGES: &[VenueName] = &[VenueName::Loop, VenueName::Guest];
+        const GUEST: &[VenueName] = &[VenueName::Guest];
         let places = [
-            ("--folder", VenueName::Loop, self.folder.is_some()),
-            ("--dir", VenueName::Dir, self.dir.is_some()),
-            ("--destroy", VenueName::Block, self.destroy.is_some()),
+            ("--memory", GUEST, self.memory.is_some()),
+            ("--kernel", GUEST, self.kernel.is_some()),
+            ("--folder", IMAGES, self.folder.is_some()),
+            ("--dir", &[VenueName::Dir], self.dir.is_some()),
+            ("--destroy", &[VenueName::Block], self.destroy.is_some()),
         ];
         let mut given = places.into_iter().filter(|(_, _, is_given)| *is_given);
-        let first = given.clone().next().map(|(_, venue, _)| venue);
+        let first = given.clone().next().map(|(_, venues, _)| venues[0]);
         let Some(venue) = self.venue.or(first) else {
             return Ok(None);
         };
-        let Some((option, its, _)) = given.find(|(_, its, _)| *its != venue) else {
+        let Some((option, its, _)) = given.find(|(_, its, _)| !its.contains(&venue)) else {
             return Ok(Some(venue));
         };
+        let its: Vec<_> = its.iter().map(|venue| format!("'{}'", venue.as_str())).collect();
         let text = format!(
-            "{option} goes with the venue '{}' alone, and the venue is '{}'",
-            its.as_str(),
+            "{option} goes with the venue {} alone, and the venue is '{}'",
+            its.join(" or "),
             venue.as_str()
         );
         let failure = Failure::new(FailureKind::BadInput, text)
@@ -316,6 +346,7 @@ impl VenueName {
         match self {
             Self::Loop => "loop",
             Self::Block => "block",
+            Self::Guest => "guest",
             Self::Dir => "dir",
         }
     }
@@ -377,8 +408,20 @@ fn open_venue(plan: &Plan) -> Result<Venue, CommandError> {
         leases: defaults::leases()?,
         mount_folder: true_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
+        guest: guest_settings(plan)?,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
+}
+
+/// The guest kernel that the plan names, and that very one: a plan is resumed under the kernel that
+/// it was begun with.
+fn guest_settings(plan: &Plan) -> Result<Option<GuestSettings>, CommandError> {
+    let VenuePlan::Guest { kernel, .. } = &plan.venue else {
+        return Ok(None);
+    };
+    Ok(Some(GuestSettings {
+        kernel: guest_kernel::of_identity(kernel)?,
+    }))
 }
 
 fn conduct(header: &RunHeader, store: &mut Store, venue: &Venue) -> Result<Outcome, CommandError> {

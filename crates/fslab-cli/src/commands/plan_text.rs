@@ -61,6 +61,14 @@ fn venue(venue: &VenuePlan) -> String {
         VenuePlan::Dir { dir } => format!(" below {}", dir.display()),
         VenuePlan::Loop { folder } => format!(", images in {}", folder.display()),
         VenuePlan::Block { device } => format!(", DESTROYING {}", device.display()),
+        VenuePlan::Guest {
+            folder,
+            kernel,
+            memory_bytes,
+        } => format!(
+            ", kernel {kernel} with {memory_bytes} of memory, images in {}",
+            folder.display()
+        ),
         VenuePlan::Fake => String::new(),
     };
     format!("{}{place}", venue.kind().as_str())

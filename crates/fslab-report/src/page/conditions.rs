@@ -60,6 +60,15 @@ fn plan(run: &RunRecord) -> Facts {
             )
         }
         VenuePlan::Block { device } => format!("block device {}", device.display()),
+        VenuePlan::Guest {
+            folder,
+            kernel,
+            memory_bytes,
+        } => format!(
+            "guest kernel {kernel} with {memory_bytes} of memory, in real time; its disk is an \
+             image file in {}, through the host's page cache",
+            folder.display()
+        ),
         VenuePlan::Fake => "fake: no device and no clock".to_owned(),
     };
     let cold = match plan.cold {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
 use fslab_sys::DeviceNumber;
 
-use super::place::{Place, Prepared, create_folder, demand_superuser, demand_writable};
+use super::place::{Place, Prepared, Start, create_folder, demand_superuser, demand_writable};
 use crate::lease::Belongings;
 
 pub(crate) struct Block {
@@ -95,6 +95,7 @@ impl Place for Block {
             },
             facts,
             holder: None,
+            start: Start::Here,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fslab_model::{DeviceSpec, Facts, Failure, FailureKind};
 
-use super::place::{Place, Prepared, create_folder, demand_room, demand_writable};
+use super::place::{Place, Prepared, Start, create_folder, demand_room, demand_writable};
 use crate::lease::Belongings;
 
 pub(crate) struct Directory {
@@ -41,6 +41,7 @@ impl Place for Directory {
             device: DeviceSpec::Directory { path },
             facts: Facts::new(),
             holder: None,
+            start: Start::Here,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use fslab_model::{DeviceSpec, Facts, Failure};
 
-use super::place::{Place, Prepared};
+use super::place::{Place, Prepared, Start};
 use crate::lease::Belongings;
 
 pub(crate) struct Fake;
@@ -21,6 +21,7 @@ impl Place for Fake {
             device: DeviceSpec::Fake,
             facts: Facts::new(),
             holder: None,
+            start: Start::Here,
         })
     }
 }

@@ -6,7 +6,7 @@ use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
 use fslab_sys::LoopDevice;
 
 use super::place::{
-    Place, Prepared, create_folder, demand_room, demand_superuser, demand_writable,
+    Place, Prepared, Start, create_folder, demand_room, demand_superuser, demand_writable,
 };
 use crate::lease::Belongings;
 
@@ -96,6 +96,7 @@ impl Place for Image {
             },
             facts,
             holder: Some(device),
+            start: Start::Here,
         })
     }
 }

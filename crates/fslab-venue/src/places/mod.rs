@@ -3,11 +3,13 @@
 mod block;
 mod directory;
 mod fake;
+mod guest;
 mod image;
 mod place;
 
 pub(crate) use block::Block;
 pub(crate) use directory::Directory;
 pub(crate) use fake::Fake;
+pub(crate) use guest::GuestDisk;
 pub(crate) use image::Image;
-pub(crate) use place::{Place, Prepared};
+pub(crate) use place::{Place, Prepared, Start};

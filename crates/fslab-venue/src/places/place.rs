@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fslab_model::{DeviceSpec, Facts, Failure, FailureKind};
 
+use crate::guest::{Guest, Share};
 use crate::lease::Belongings;
 
 /// What a trial gets to work on. Dropped only after the trial's process is gone.
@@ -12,6 +13,15 @@ pub(crate) struct Prepared {
     pub(crate) facts: Facts,
     /// Holds a loop device open while the trial runs.
     pub(crate) holder: Option<fslab_sys::LoopDevice>,
+    pub(crate) start: Start,
+}
+
+/// How the trial's process is started.
+pub(crate) enum Start {
+    /// As a process of this system.
+    Here,
+    /// As the first process of a guest, which shares a folder with us.
+    InGuest(Guest, Share),
 }
 
 /// A place: it says what it is going to make, and then makes it.

@@ -1,0 +1,34 @@
+//! `fslab guest-init`: the first process of a guest kernel.
+
+use clap::{Args, ValueEnum};
+use fslab_venue::GuestTask;
+
+use crate::exit::{CommandError, CommandResult, Exit};
+
+/// Arguments of `fslab guest-init`.
+#[derive(Debug, Args)]
+pub(crate) struct GuestInitArgs {
+    /// What the guest is there for
+    #[arg(value_enum)]
+    task: TaskName,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum TaskName {
+    /// One trial
+    Trial,
+    /// A shell on the console
+    Shell,
+}
+
+impl GuestInitArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let task = match self.task {
+            TaskName::Trial => GuestTask::Trial,
+            TaskName::Shell => GuestTask::Shell,
+        };
+        fslab_venue::run_as_init(task)
+            .map_err(|error| CommandError::io("cannot be a guest's first process", &error))?;
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,175 @@
+//! `fslab mkfs`: the formatters that no one else ships, for anyone.
+
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fslab_format::{FormatOptions, Formatter, Volume};
+use fslab_fs::Signature;
+use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_report::{Column, Table, TableCell};
+use fslab_sys::DeviceNumber;
+
+use crate::defaults::absolute_path;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// The time that reproducible builds name for everything that would carry the clock's.
+const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
+
+/// Arguments of `fslab mkfs`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The same identity, time (SOURCE_DATE_EPOCH in the environment) and options give \
+                  the same bytes."
+)]
+pub(crate) struct MkfsArgs {
+    /// The file system; --list names them all
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+    /// An image file or a block device
+    #[arg(required_unless_present = "list")]
+    image: Option<PathBuf>,
+    /// Make a new, sparse image of this size, like 1GiB
+    #[arg(long, allow_hyphen_values = true)]
+    size: Option<Bytes>,
+    /// The volume's name
+    #[arg(long, value_name = "TEXT")]
+    label: Option<String>,
+    /// Block size in bytes [default: what fits the size]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
+    block_size: Option<u32>,
+    /// What UUID or serial number are made of: 32 hexadecimal digits, with or without dashes
+    /// [default: chance]
+    #[arg(long, value_name = "UUID", value_parser = parse_identity)]
+    identity: Option<[u8; 16]>,
+    /// Format over another file system
+    #[arg(long)]
+    force: bool,
+    /// List the file systems that can be made
+    #[arg(long)]
+    list: bool,
+}
+
+impl MkfsArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let (Some(name), Some(image)) = (&self.name, &self.image) else {
+            return list();
+        };
+        let formatter = fslab_format::find(name)?;
+        let path = absolute_path(image)?;
+        let volume = match self.size {
+            Some(size) => Volume::create(&path, size)?,
+            None => {
+                self.demand_free(&path)?;
+                Volume::open(&path)?
+            }
+        };
+        let made = fslab_format::format(formatter, &volume, &self.options()?);
+        if made.is_err() && self.size.is_some() {
+            // An image that was made for nothing.
+            let _ = std::fs::remove_file(&path);
+        }
+        made?;
+        screen::print(&format!(
+            "{} on {}, {}\n",
+            formatter.title(),
+            path.display(),
+            volume.size()
+        ))?;
+        Ok(Exit::Done)
+    }
+
+    fn options(&self) -> Result<FormatOptions, CommandError> {
+        let chance = || u128::from(fslab_run::fresh_seed()) << 64 | u128::from(fslab_run::fresh_seed());
+        Ok(FormatOptions {
+            label: self.label.clone(),
+            block_bytes: self.block_size,
+            identity: self.identity.unwrap_or_else(|| chance().to_be_bytes()),
+            created_unix_s: creation_time()?,
+        })
+    }
+
+    /// What is in use is never formatted, and another's data only by force.
+    fn demand_free(&self, path: &Path) -> Result<(), CommandError> {
+        let refuse = |why: String| {
+            let text = format!("cannot format {}: {why}", path.display());
+            Failure::new(FailureKind::BadInput, text)
+        };
+        if let Some(user) = user_of(path).map_err(|error| {
+            CommandError::io(format!("cannot tell who uses {}", path.display()), &error)
+        })? {
+            return Err(refuse(user).into());
+        }
+        match fslab_fs::signature(path)? {
+            Some(Signature { title, .. }) if !self.force => Err(refuse(format!("it holds {title}"))
+                .hint("--force formats over it; what is there will be lost")
+                .into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Who uses an image or a device; `None` where nobody does.
+fn user_of(path: &Path) -> std::io::Result<Option<String>> {
+    if path.metadata()?.file_type().is_block_device() {
+        let in_use = DeviceNumber::of(path)?.in_use(path)?;
+        return Ok(in_use.map(|in_use| in_use.to_string()));
+    }
+    let path = path.canonicalize()?;
+    let mut attached = fslab_sys::attached_loop_devices().into_iter();
+    let user = attached.find(|(_, backing)| *backing == path);
+    Ok(user.map(|(number, _)| format!("it is attached to /dev/loop{number}")))
+}
+
+fn creation_time() -> Result<u64, CommandError> {
+    let Some(text) = std::env::var_os(EPOCH_VARIABLE) else {
+        return Ok(fslab_run::unix_seconds());
+    };
+    let seconds = text.to_str().and_then(|text| text.trim().parse().ok());
+    seconds.ok_or_else(|| {
+        CommandError::bad_input(format!(
+            "{EPOCH_VARIABLE} is '{}', and must be seconds since 1970",
+            text.display()
+        ))
+    })
+}
+
+fn parse_identity(text: &str) -> Result<[u8; 16], String> {
+    let digits: String = text.chars().filter(|c| *c != '-').collect();
+    if digits.len() != 32 {
+        return Err("it must have 32 hexadecimal digits".into());
+    }
+    u128::from_str_radix(&digits, 16)
+        .map(u128::to_be_bytes)
+        .map_err(|error| error.to_string())
+}
+
+fn list() -> CommandResult {
+    let rows = fslab_format::all().iter().map(|formatter| row(*formatter));
+    let table = Table {
+        caption: "File systems that fslab formats itself".into(),
+        columns: ["Name", "Title", "Block sizes", "From", "To", "Label"]
+            .map(Column::left)
+            .into(),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    };
+    screen::print(&screen::render(&table))?;
+    Ok(Exit::Done)
+}
+
+fn row(formatter: &dyn Formatter) -> Vec<TableCell> {
+    let sizes: Vec<_> = formatter.block_sizes().iter().map(u32::to_string).collect();
+    let limits = |block| formatter.limits(block);
+    let smallest = limits(formatter.block_sizes().first().copied()).0.min(limits(None).0);
+    let largest = limits(formatter.block_sizes().last().copied()).1.max(limits(None).1);
+    vec![
+        TableCell::new(formatter.name()),
+        TableCell::new(formatter.title()),
+        TableCell::new(sizes.join(" ")),
+        TableCell::new(smallest.to_string()),
+        TableCell::new(largest.to_string()),
+        TableCell::new(formatter.label_rule()),
+    ]
+}

@@ -1,0 +1,119 @@
+//! A file system as a whole, and what of a file most programs never ask for: extended attributes by
+//! name, shared blocks.
+
+use std::ffi::CStr;
+use std::io;
+use std::path::Path;
+
+use rustix::fs::XattrFlags;
+
+use crate::DataFile;
+
+/// What statvfs(3) says of a file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileSystemRoom {
+    /// Its block, or fragment.
+    pub block_bytes: u64,
+    /// All of it.
+    pub total_bytes: u64,
+    /// What no file holds.
+    pub free_bytes: u64,
+    /// What of that an unprivileged process may take.
+    pub available_bytes: u64,
+    /// The longest name, as the driver says; some count characters, and some the worst case.
+    pub name_bytes_max: u64,
+}
+
+impl FileSystemRoom {
+    /// That of the file system of `path`.
+    ///
+    /// # Errors
+    /// That of statvfs(3).
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let stat = rustix::fs::statvfs(path)?;
+        let bytes = |blocks: u64| blocks.saturating_mul(stat.f_frsize);
+        Ok(Self {
+            block_bytes: stat.f_frsize,
+            total_bytes: bytes(stat.f_blocks),
+            free_bytes: bytes(stat.f_bfree),
+            available_bytes: bytes(stat.f_bavail),
+            name_bytes_max: stat.f_namemax,
+        })
+    }
+}
+
+/// setxattr(2): `name` with its namespace, such as `user.colour`.
+///
+/// # Errors
+/// That of setxattr(2): EOPNOTSUPP where the file system keeps no such attributes.
+pub fn set_named_attribute(path: &Path, name: &CStr, value: &[u8]) -> io::Result<()> {
+    Ok(rustix::fs::setxattr(
+        path,
+        name,
+        value,
+        XattrFlags::empty(),
+    )?)
+}
+
+/// getxattr(2) of a value of at most 4096 bytes; `None` where the file has no such attribute.
+///
+/// # Errors
+/// That of getxattr(2), but for ENODATA.
+pub fn named_attribute(path: &Path, name: &CStr) -> io::Result<Option<Vec<u8>>> {
+    let mut value = vec![0; 4096];
+    match rustix::fs::getxattr(path, name, &mut value[..]) {
+        Ok(length) => {
+            value.truncate(length);
+            Ok(Some(value))
+        }
+        Err(rustix::io::Errno::NODATA) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// removexattr(2).
+///
+/// # Errors
+/// That of removexattr(2).
+pub fn remove_named_attribute(path: &Path, name: &CStr) -> io::Result<()> {
+    Ok(rustix::fs::removexattr(path, name)?)
+}
+
+/// ioctl FICLONE: `to` shares all blocks of `from` from now on, and is a file of its own.
+///
+/// # Errors
+/// That of ioctl_ficlone(2): EOPNOTSUPP, EINVAL or ENOTTY where files cannot share blocks.
+pub fn share_blocks(from: &DataFile, to: &DataFile) -> io::Result<()> {
+    Ok(rustix::fs::ioctl_ficlone(to, from)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_has_no_more_free_than_it_has() {
+        let room = FileSystemRoom::of(Path::new("/")).expect("/ is there");
+        assert!(room.block_bytes > 0 && room.total_bytes > 0);
+        assert!(room.free_bytes <= room.total_bytes);
+        assert!(room.available_bytes <= room.free_bytes);
+    }
+
+    #[test]
+    fn an_attribute_is_kept_replaced_and_removed_where_there_are_any() {
+        let path = std::env::temp_dir().join(format!("fslab-attribute-{}", std::process::id()));
+        std::fs::write(&path, b"x").expect("writes");
+        let name = c"user.fslab.test";
+        match set_named_attribute(&path, name, b"one") {
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::Unsupported),
+            Ok(()) => {
+                set_named_attribute(&path, name, b"two").expect("replaces");
+                let value = named_attribute(&path, name).expect("reads");
+                assert_eq!(value.as_deref(), Some(&b"two"[..]));
+                remove_named_attribute(&path, name).expect("removes");
+                assert_eq!(named_attribute(&path, name).expect("reads"), None);
+            }
+        }
+        std::fs::remove_file(&path).expect("is there");
+    }
+}

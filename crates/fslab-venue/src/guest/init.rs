@@ -1,0 +1,170 @@
+//! The first process of a guest: it mounts what a program expects of a system, runs the trial's
+//! process, reaps what others leave, tells how it ended, and switches the guest off.
+//!
+//! Invariant: it never returns and never panics, since the kernel would panic with it; what goes
+//! wrong stands on the console.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use fslab_sys::MountFlags;
+
+use super::share::{Share, TrialStatus};
+
+/// Names the shared folder, on the kernel's command line and so in the environment of init.
+pub(super) const SHARE_VARIABLE: &str = "FSLAB_SHARE";
+/// Where the shared folder is seen in the guest.
+pub(crate) const SHARE_IN_GUEST: &str = "/tmp/share";
+/// Where the trial mounts its file system.
+pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
+/// The guest's disk.
+pub(crate) const DISK: &str = "/dev/ubda";
+/// The root is the host's and read-only; here programs may write. Those that the host does not
+/// have are left out.
+const WRITABLE: [&str; 6] = [
+    "/tmp",
+    "/run",
+    "/var/tmp",
+    "/var/lib/nilfs",
+    "/root",
+    "/etc/zfs",
+];
+/// A task that waits longer for a disk is said to hang.
+const HUNG_TASK_S: &str = "60";
+
+/// What the first process is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestTask {
+    /// One trial.
+    Trial,
+    /// A shell on the console, for the curious.
+    Shell,
+}
+
+impl GuestTask {
+    /// The console: the host's standard output, for a shell its standard input too.
+    pub(super) fn console(self) -> &'static str {
+        match self {
+            Self::Trial => "con0=null,fd:1",
+            Self::Shell => "con0=fd:0,fd:1",
+        }
+    }
+
+    /// What follows the program's name in the guest.
+    pub(super) fn arguments(self) -> impl Iterator<Item = &'static str> {
+        match self {
+            Self::Trial => ["guest-init", "trial"],
+            Self::Shell => ["guest-init", "shell"],
+        }
+        .into_iter()
+    }
+}
+
+/// Does the work of a guest's first process and switches the guest off.
+///
+/// # Errors
+/// Where this process is not the first of its system: then nothing was done.
+pub fn run_as_init(task: GuestTask) -> io::Result<()> {
+    let share = std::env::var_os(SHARE_VARIABLE);
+    let Some(share) = share.filter(|_| std::process::id() == 1) else {
+        return Err(io::Error::other("it is the first process of a guest alone"));
+    };
+    if let Err(error) = serve(task, share) {
+        // Nobody but the console is there to be told.
+        eprintln_to_console(&format!("the guest cannot run its task: {error}"));
+    }
+    fslab_sys::power_off()
+}
+
+fn serve(task: GuestTask, share: OsString) -> io::Result<()> {
+    mount_system()?;
+    fs::create_dir(MOUNT_POINT)?;
+    fs::create_dir(SHARE_IN_GUEST)?;
+    let folder = PathBuf::from(share);
+    let folder = folder.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+    let none = Path::new("none");
+    let target = Path::new(SHARE_IN_GUEST);
+    fslab_sys::mount(none, target, "hostfs", MountFlags::empty(), folder)?;
+    // A kernel without the detector has no such file.
+    let _ = fs::write("/proc/sys/kernel/hung_task_timeout_secs", HUNG_TASK_S);
+    let share = Share::at(target);
+    match task {
+        GuestTask::Trial => {
+            let status = reap_until_gone(&spawn_trial(&share)?)?;
+            share.write_status(TrialStatus::from(status))
+        }
+        GuestTask::Shell => reap_until_gone(&spawn_shell()?).map(drop),
+    }
+}
+
+/// What programs expect of a running system.
+fn mount_system() -> io::Result<()> {
+    let kernel = [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")];
+    for (fs_type, target) in kernel {
+        mount_over(fs_type, target, "").or_else(|error| {
+            // devtmpfs is there already where the kernel mounts it by itself.
+            let is_there = error.kind() == io::ErrorKind::ResourceBusy;
+            if is_there { Ok(()) } else { Err(error) }
+        })?;
+    }
+    for target in WRITABLE {
+        match mount_over("tmpfs", target, "mode=0755") {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            mounted => mounted?,
+        }
+    }
+    fs::create_dir_all("/run/lock")
+}
+
+fn mount_over(fs_type: &str, target: &str, data: &str) -> io::Result<()> {
+    let flags = MountFlags::empty();
+    fslab_sys::mount(Path::new(fs_type), Path::new(target), fs_type, flags, data)
+}
+
+fn spawn_trial(share: &Share) -> io::Result<Child> {
+    let events = File::options()
+        .append(true)
+        .create(true)
+        .open(share.events())?;
+    clean(Command::new("/proc/self/exe").arg("trial"))
+        .stdin(File::open(share.spec())?)
+        .stdout(events)
+        .stderr(Stdio::inherit())
+        .spawn()
+}
+
+fn spawn_shell() -> io::Result<Child> {
+    clean(&mut Command::new("/bin/sh"))
+        .arg("-i")
+        .env("TERM", "dumb")
+        .env("PS1", "guest# ")
+        .current_dir("/tmp")
+        .spawn()
+}
+
+fn clean(command: &mut Command) -> &mut Command {
+    command
+        .env_clear()
+        .env("PATH", fslab_sys::PLAIN_PATH)
+        .env("LC_ALL", "C")
+        .env("HOME", "/root")
+}
+
+/// Waits for `child`, and on the way for every process whose parent is gone: they are ours now.
+fn reap_until_gone(child: &Child) -> io::Result<ExitStatus> {
+    loop {
+        let (pid, status) = fslab_sys::wait_for_any_child()?;
+        if pid == child.id() {
+            return Ok(ExitStatus::from_raw(status));
+        }
+    }
+}
+
+fn eprintln_to_console(text: &str) {
+    use std::io::Write;
+    let _ = writeln!(io::stderr(), "{text}");
+}

@@ -1,0 +1,13 @@
+//! A guest kernel: how it is booted, what it shares with the host, what its first process does.
+
+mod boot;
+mod init;
+mod share;
+mod words;
+
+pub(crate) use boot::Guest;
+pub use boot::GuestSettings;
+pub(crate) use init::{DISK, MOUNT_POINT, SHARE_IN_GUEST};
+pub use init::{GuestTask, run_as_init};
+pub(crate) use share::{Share, TrialStatus};
+pub(crate) use words::last_words;

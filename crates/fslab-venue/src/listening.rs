@@ -1,0 +1,141 @@
+//! What a trial's process says: its events line by line, and the end of what stands on its console.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// How often a file that grows is looked at.
+const GLANCE: Duration = Duration::from_millis(5);
+/// How much of a trial's console is kept.
+const CONSOLE_KEPT_BYTES: usize = 16 * 1024;
+
+/// The lines of a trial's output, as they come.
+pub(crate) struct Lines {
+    receiver: Receiver<String>,
+    /// Nobody writes any more: what is there now is all.
+    is_complete: Arc<AtomicBool>,
+}
+
+impl Lines {
+    /// Of a pipe, until its end.
+    pub(crate) fn of_pipe(pipe: impl Read + Send + 'static) -> Self {
+        Self::read_by(|sender, _| {
+            for line in BufReader::new(pipe).split(b'\n') {
+                let Ok(line) = line else { return };
+                let line = String::from_utf8_lossy(&line).into_owned();
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        })
+    }
+
+    /// Of a file that somebody else appends to.
+    pub(crate) fn of_growing_file(path: &Path) -> std::io::Result<Self> {
+        let mut file = File::open(path)?;
+        Ok(Self::read_by(move |sender, is_complete| {
+            let mut pending = Vec::new();
+            loop {
+                let is_last_look = is_complete.load(Ordering::Acquire);
+                if file.read_to_end(&mut pending).is_err() {
+                    return;
+                }
+                let mut whole = pending.split_inclusive(|byte| *byte == b'\n').peekable();
+                let mut taken = 0;
+                while let Some(line) = whole.next_if(|line| line.ends_with(b"\n") || is_last_look) {
+                    taken += line.len();
+                    let line = line.strip_suffix(b"\n").unwrap_or(line);
+                    let line = String::from_utf8_lossy(line).into_owned();
+                    if sender.send(line).is_err() {
+                        return;
+                    }
+                }
+                pending.drain(..taken);
+                if is_last_look {
+                    return;
+                }
+                std::thread::sleep(GLANCE);
+            }
+        }))
+    }
+
+    fn read_by(read: impl FnOnce(&Sender<String>, &AtomicBool) + Send + 'static) -> Self {
+        let (sender, receiver) = channel();
+        let is_complete = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_complete);
+        std::thread::spawn(move || read(&sender, &seen));
+        Self {
+            receiver,
+            is_complete,
+        }
+    }
+
+    /// The next line, or why there is none within `patience`.
+    pub(crate) fn next(&self, patience: Duration) -> Result<String, RecvTimeoutError> {
+        self.receiver.recv_timeout(patience)
+    }
+
+    /// Says that whoever wrote is gone: the lines end where the file ends.
+    pub(crate) fn complete(&self) {
+        self.is_complete.store(true, Ordering::Release);
+    }
+}
+
+/// The end of everything that `pipe` brings, once it is closed.
+pub(crate) fn console_of(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        let mut part = [0; 4096];
+        while let Ok(length @ 1..) = pipe.read(&mut part) {
+            kept.extend_from_slice(&part[..length]);
+            if kept.len() > 2 * CONSOLE_KEPT_BYTES {
+                kept.drain(..kept.len() - CONSOLE_KEPT_BYTES);
+            }
+        }
+        let start = kept.len().saturating_sub(CONSOLE_KEPT_BYTES);
+        let _ = sender.send(String::from_utf8_lossy(&kept[start..]).into_owned());
+    });
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    #[test]
+    fn a_growing_file_is_read_line_by_line_and_its_last_words_when_it_is_complete() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("events");
+        let mut file = File::create(&path).expect("a file");
+        let lines = Lines::of_growing_file(&path).expect("it is there");
+        file.write_all(b"one\ntw").expect("written");
+        assert_eq!(lines.next(PATIENCE).as_deref(), Ok("one"));
+        assert!(
+            lines.next(Duration::from_millis(50)).is_err(),
+            "half a line"
+        );
+        file.write_all(b"o\nhalf").expect("written");
+        assert_eq!(lines.next(PATIENCE).as_deref(), Ok("two"));
+        lines.complete();
+        assert_eq!(lines.next(PATIENCE).as_deref(), Ok("half"));
+        assert_eq!(lines.next(PATIENCE), Err(RecvTimeoutError::Disconnected));
+    }
+
+    #[test]
+    fn of_a_long_console_the_end_is_kept() {
+        let text = "x".repeat(3 * CONSOLE_KEPT_BYTES) + "the end";
+        let console = console_of(std::io::Cursor::new(text));
+        let kept = console.recv_timeout(PATIENCE).expect("it ends");
+        assert_eq!(kept.len(), CONSOLE_KEPT_BYTES);
+        assert!(kept.ends_with("the end"));
+    }
+}

@@ -1,0 +1,95 @@
+//! An image file as the disk of a guest kernel.
+
+use std::path::PathBuf;
+
+use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
+
+use super::place::{Place, Prepared, Start, create_folder, demand_room, demand_writable};
+use crate::guest::{DISK, Guest, MOUNT_POINT, Share};
+use crate::lease::Belongings;
+
+/// Room that is left on the file system below the image: it must not be the one that is full.
+const SLACK: Bytes = Bytes::mib(64);
+
+pub(crate) struct GuestDisk {
+    folder: PathBuf,
+    size: Bytes,
+    guest: Guest,
+}
+
+impl GuestDisk {
+    /// Disks of `size` in `folder`. The images are sparse and take what is written to them; there
+    /// must be room for `footprint` all the same.
+    pub(crate) fn open(
+        folder: PathBuf,
+        size: Bytes,
+        footprint: Bytes,
+        guest: Guest,
+    ) -> Result<Self, Failure> {
+        demand_writable(&folder)?;
+        demand_room(&folder, footprint.min(size).0.saturating_add(SLACK.0))?;
+        Ok(Self {
+            folder,
+            size,
+            guest,
+        })
+    }
+
+    fn make(&self, share: &Share) -> std::io::Result<()> {
+        std::fs::copy("/proc/self/exe", share.program())?;
+        std::fs::File::create_new(share.image())?.set_len(self.size.0)?;
+        std::fs::File::create_new(share.events()).map(drop)
+    }
+}
+
+impl Place for GuestDisk {
+    fn belongings(&self, name: &str) -> Belongings {
+        Belongings {
+            scratch: Some(self.folder.join(format!("fslab-{name}"))),
+            ..Belongings::default()
+        }
+    }
+
+    fn prepare(
+        &self,
+        belongings: &Belongings,
+        _go_on: &dyn Fn() -> bool,
+    ) -> Result<Prepared, Failure> {
+        let folder = belongings.scratch.as_ref().ok_or_else(|| {
+            Failure::new(
+                FailureKind::BadInput,
+                "the lease of a guest names no folder",
+            )
+        })?;
+        create_folder(folder)?;
+        let share = Share::at(folder);
+        self.make(&share).map_err(|error| {
+            let kind = match error.kind() {
+                std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                _ => FailureKind::Device,
+            };
+            let text = format!(
+                "cannot make a guest's disk of {} in {}",
+                self.size,
+                folder.display()
+            );
+            Failure::new(kind, text)
+                .because(&error)
+                .hint("--folder names another place for images, --size a smaller one")
+        })?;
+        let mut facts = Facts::new();
+        facts.insert("guest.memory".into(), self.guest.memory().to_string());
+        if let Ok(below) = fslab_fs::recognise(&self.folder) {
+            facts.insert("image.on".into(), below.fs_type);
+        }
+        Ok(Prepared {
+            device: DeviceSpec::Block {
+                path: DISK.into(),
+                mount_point: MOUNT_POINT.into(),
+            },
+            facts,
+            holder: None,
+            start: Start::InGuest(self.guest.clone(), share),
+        })
+    }
+}
