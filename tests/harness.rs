@@ -49,6 +49,42 @@ impl Desk {
         }
     }
 
+    /// From now on, commands find the guest kernels of whoever runs the tests. `None`, with the
+    /// reason said, where there is none; where FSLAB_TEST_GUEST is `required`, that is a failure.
+    pub(crate) fn with_lab(self, test: &str) -> Option<Self> {
+        let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
+            || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cache"),
+            PathBuf::from,
+        );
+        let cache = cache.join("fslab");
+        let default = cache.join("names/default");
+        let Ok(kernel) = default.canonicalize() else {
+            let required = std::env::var("FSLAB_TEST_GUEST").is_ok_and(|word| word == "required");
+            assert!(
+                !required,
+                "there is no guest kernel at {}",
+                default.display()
+            );
+            skip(
+                test,
+                "there is no guest kernel; `fslab lab build` makes one",
+            );
+            return None;
+        };
+        // A copy: the user's home may be closed to the user of the test.
+        let ours = self.path("home/.cache/fslab");
+        let name = kernel.file_name().expect("a key").to_owned();
+        let folder = ours.join("kernels").join(&name);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::create_dir_all(ours.join("names")).expect("a folder");
+        for entry in fs::read_dir(&kernel).expect("a kernel").flatten() {
+            fs::copy(entry.path(), folder.join(entry.file_name())).expect("a copy");
+        }
+        let target = Path::new("../kernels").join(name);
+        std::os::unix::fs::symlink(target, ours.join("names/default")).expect("a name");
+        Some(self)
+    }
+
     /// From now on, commands run as a user without privileges, to whom the desk belongs.
     pub(crate) fn unprivileged(mut self) -> Self {
         if !is_root() {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fslab_lab::Cache;
 use fslab_model::{Failure, FailureKind};
 use fslab_venue::Leases;
 
@@ -21,6 +22,11 @@ pub(crate) fn leases() -> Result<Leases, Failure> {
 /// Where leases and the locks of runs are kept.
 pub(crate) fn state() -> Result<PathBuf, Failure> {
     Ok(base("XDG_STATE_HOME", ".local/state")?.join("fslab"))
+}
+
+/// The user's guest kernels.
+pub(crate) fn cache() -> Result<Cache, Failure> {
+    Ok(Cache::below(&base("XDG_CACHE_HOME", ".cache")?.join("fslab")))
 }
 
 fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {

@@ -61,7 +61,8 @@ impl Progress {
     }
 }
 
-fn minutes(duration: Duration) -> String {
+/// `4 min 05 s`, or `12 s`.
+pub(crate) fn minutes(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds >= 60 {
         format!("{} min {:02} s", seconds / 60, seconds % 60)

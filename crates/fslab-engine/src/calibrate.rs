@@ -8,8 +8,12 @@ use crate::{Access, Amount, DataJob, EngineKind, Measured, RunContext, Workers};
 
 /// Repeats of each measurement; the fastest counts, since disturbances only ever add.
 const REPEATS: u32 = 9;
-/// Operations in each.
-const OPERATIONS: u32 = 20_000;
+/// The most operations in each.
+const OPERATIONS_MAX: u32 = 20_000;
+/// The fewest: where a reading of the clock is a slow system call, as in a guest.
+const OPERATIONS_MIN: u32 = 250;
+/// The time that one repeat may take.
+const REPEAT_NS: f64 = 5e6;
 
 /// What the harness itself costs, in nanoseconds per operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,6 +47,12 @@ impl Calibration {
 /// Measures the harness, in a few dozen milliseconds.
 #[must_use]
 pub fn calibrate() -> Calibration {
+    let operations = affordable(clock_ns(OPERATIONS_MIN));
+    let fastest = |measure: fn(u32) -> f64| {
+        (0..REPEATS)
+            .map(|_| measure(operations))
+            .fold(f64::INFINITY, f64::min)
+    };
     Calibration {
         clock_ns: fastest(clock_ns),
         recording_ns: fastest(recording_ns),
@@ -50,43 +60,44 @@ pub fn calibrate() -> Calibration {
     }
 }
 
-fn fastest(measure: fn() -> f64) -> f64 {
-    (0..REPEATS)
-        .map(|_| measure())
-        .fold(f64::INFINITY, f64::min)
+/// How many operations a repeat has, by what one reading of the clock costs: a measured operation
+/// takes two.
+fn affordable(clock_ns: f64) -> u32 {
+    let operations = (REPEAT_NS / (2.0 * clock_ns)) as u32;
+    operations.clamp(OPERATIONS_MIN, OPERATIONS_MAX)
 }
 
 /// The time of `work` on a number per operation.
-fn per_operation(mut work: impl FnMut(u64)) -> f64 {
+fn per_operation(operations: u32, mut work: impl FnMut(u64)) -> f64 {
     let clock = MonotonicClock;
     let start_ns = clock.now_ns();
-    for turn in 0..u64::from(OPERATIONS) {
+    for turn in 0..u64::from(operations) {
         work(turn);
     }
-    (clock.now_ns() - start_ns) as f64 / f64::from(OPERATIONS)
+    (clock.now_ns() - start_ns) as f64 / f64::from(operations)
 }
 
-fn clock_ns() -> f64 {
-    per_operation(|_| {
+fn clock_ns(operations: u32) -> f64 {
+    per_operation(operations, |_| {
         std::hint::black_box(MonotonicClock.now_ns());
     })
 }
 
-fn recording_ns() -> f64 {
+fn recording_ns(operations: u32) -> f64 {
     let mut recorder = Recorder::new(100_000_000);
     let slot = recorder.slot("null");
     recorder.begin(0);
-    per_operation(|turn| {
+    per_operation(operations, |turn| {
         let turn = std::hint::black_box(turn);
         recorder.operation(slot, turn, turn + turn % 4096, 4096);
     })
 }
 
-fn null_operation_ns() -> f64 {
+fn null_operation_ns(operations: u32) -> f64 {
     let context = RunContext::new(EngineKind::Null, "/", 1);
     let job = DataJob {
         access: Access::RandomUniform,
-        amount: Amount::Operations(OPERATIONS.into()),
+        amount: Amount::Operations(operations.into()),
         ..DataJob::read("null", 1 << 30, 4096)
     };
     let prepare = |thread| Ok(DataWorker::new(&context, &job, thread, false));
@@ -106,7 +117,7 @@ fn null_operation_ns() -> f64 {
     });
     let (outcomes, used) = ran.expect("doing nothing does not fail");
     let measured = combine(outcomes, used, true);
-    measured.elapsed_ns as f64 / f64::from(OPERATIONS)
+    measured.elapsed_ns as f64 / f64::from(operations)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 mod error;
 mod formatter;
 mod formatters;
+mod record;
 mod registry;
 mod volume;
 

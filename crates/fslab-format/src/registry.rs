@@ -2,15 +2,26 @@
 
 use fslab_model::nearest_name;
 
+use crate::formatters::{Affs, Bcachefs, Hfs, HFS_PLUS, HFSX, Hpfs, Reiserfs35, UFS1, UFS2};
 use crate::{FormatError, Formatter};
 
 /// Sorted by name.
-static ALL: [&dyn Formatter; 0] = [];
+static ALL: &[&dyn Formatter] = &[
+    &Affs,
+    &Bcachefs,
+    &Hfs,
+    &HFS_PLUS,
+    &HFSX,
+    &Hpfs,
+    &Reiserfs35,
+    &UFS1,
+    &UFS2,
+];
 
 /// Every formatter, sorted by name.
 #[must_use]
 pub fn all() -> &'static [&'static dyn Formatter] {
-    &ALL
+    ALL
 }
 
 /// The formatter of that name.

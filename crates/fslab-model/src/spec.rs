@@ -66,6 +66,10 @@ pub struct TrialSpec {
     /// [`forget_request`]. `None` where nobody else caches the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_folder: Option<PathBuf>,
+    /// Ticks a second of the processor's counter, where the trial is to read its time from that:
+    /// in a guest whose clock is a slow system call. `None`: the system's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter_hz: Option<u64>,
 }
 
 /// The file in `host_folder` by which a guest asks its host to forget what it keeps of the disk in

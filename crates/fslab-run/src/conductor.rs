@@ -125,6 +125,7 @@ impl Conductor<'_> {
                 phases: plan.phases.clone(),
                 seed: order::trial_seed(plan.seed, trial.repeat),
                 host_folder: None,
+                counter_hz: None,
             },
             limit: Duration::from_secs(u64::from(plan.trial_limit_s)),
         }

@@ -73,6 +73,9 @@ pub struct Resolved {
     pub plan: Plan,
     /// One line each.
     pub notices: Vec<String>,
+    /// Whether the subjects are whatever the catalogue has: what cannot run is wanted as a row of
+    /// its own then, and as an error otherwise.
+    pub is_whole_catalogue: bool,
 }
 
 /// Why a study cannot be planned as asked.
@@ -160,12 +163,13 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         &request.subjects
     };
     let subjects = fslab_fs::parse_subjects(asked)?;
+    let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
     let venue = choose_venue(request, &subjects, &mut notices)?;
     let subjects = match &venue {
         VenuePlan::Dir { dir } => vec![recognised(dir, &subjects, &mut notices)?],
         _ => subjects
             .iter()
-            .map(|subject| planned(subject, &venue, size))
+            .map(|subject| planned(subject, &venue, (!is_whole_catalogue).then_some(size)))
             .collect::<Result<_, _>>()?,
     };
     let plan = Plan {
@@ -190,7 +194,11 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             size,
         });
     }
-    Ok(Resolved { plan, notices })
+    Ok(Resolved {
+        plan,
+        notices,
+        is_whole_catalogue,
+    })
 }
 
 /// The most that the files of these phases take together.
@@ -307,7 +315,12 @@ fn recognised(
     })
 }
 
-fn planned(subject: &Subject, venue: &VenuePlan, size: Bytes) -> Result<SubjectPlan, ResolveError> {
+/// The subject with its commands; where a `size` is given it must be enough.
+fn planned(
+    subject: &Subject,
+    venue: &VenuePlan,
+    size: Option<Bytes>,
+) -> Result<SubjectPlan, ResolveError> {
     let file_system = fslab_fs::find(subject.fs())?;
     let plan = file_system.plan(subject)?;
     let is_fake = matches!(venue, VenuePlan::Fake);
@@ -318,7 +331,7 @@ fn planned(subject: &Subject, venue: &VenuePlan, size: Bytes) -> Result<SubjectP
             venue: venue.kind().as_str(),
         });
     }
-    if !is_fake {
+    if let Some(size) = size.filter(|_| !is_fake) {
         file_system.validate_size(size)?;
     }
     Ok(plan)

@@ -5,7 +5,13 @@ use std::path::PathBuf;
 use fslab_model::{Failure, FailureKind, Study, nearest_name};
 
 /// The text of every study that is built in: a new one is a folder below studies/ and a line here.
-const BUILT_IN: [(&str, &str); 1] = [("quick", include_str!("../../../studies/quick/study.toml"))];
+const BUILT_IN: [(&str, &str); 2] = [
+    (
+        "conformance",
+        include_str!("../../../studies/conformance/study.toml"),
+    ),
+    ("quick", include_str!("../../../studies/quick/study.toml")),
+];
 
 /// Where a study came from.
 #[derive(Clone, Debug, PartialEq, Eq)]

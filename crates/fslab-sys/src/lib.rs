@@ -27,7 +27,7 @@ mod stream;
 mod worker_process;
 
 pub use block_device::{BlockCounters, DeviceNumber, InUse};
-pub use clock::{monotonic_ns, sleep_until_ns};
+pub use clock::{counter_frequency, monotonic_ns, read_clock_by_counter, sleep_until_ns};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use file_name::is_named;
@@ -42,8 +42,9 @@ pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, un
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, let_children_inherit, power_off,
-    process_start_ticks, signal_group, signal_name, terminate_with_parent, wait_for_any_child,
+    GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, kernel_release, let_children_inherit,
+    power_off, process_start_ticks, signal_group, signal_name, terminate_with_parent,
+    wait_for_any_child,
 };
 pub use residency::resident_pages;
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};

@@ -10,6 +10,13 @@ use rustix::system::RebootCommand;
 /// The PATH of programs that are started with a clean environment.
 pub const PLAIN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// The running kernel's release, such as `6.12.95-fslab`.
+#[must_use]
+pub fn kernel_release() -> String {
+    let names = rustix::system::uname();
+    names.release().to_string_lossy().into_owned()
+}
+
 /// Whether this process runs with the superuser's privileges.
 #[must_use]
 pub fn is_superuser() -> bool {

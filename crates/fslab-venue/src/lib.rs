@@ -20,6 +20,6 @@ mod venue;
 mod whereabouts;
 
 pub use control::Control;
-pub use guest::{GuestSettings, GuestTask, run_as_init};
+pub use guest::{GuestSettings, GuestTask, ShellRequest, run_as_init, run_shell};
 pub use lease::{Leases, Reclaimed};
 pub use venue::{TrialRequest, Venue, VenueSettings};

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
-    Bytes, Event, Failure, FailureKind, RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
+    Bytes, Event, Failure, FailureKind, RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialSpec,
+    VenuePlan,
 };
 
 use crate::child::{Ending, Launch, Way, trial_command};
@@ -169,6 +170,7 @@ impl Venue {
             Start::Here => (trial_command(&self.settings.program), Way::Pipes),
             Start::InGuest(guest, share) => {
                 request.spec.host_folder = Some(SHARE_IN_GUEST.into());
+                request.spec.counter_hz = guest.counter_hz();
                 (guest.command(share, GuestTask::Trial)?, Way::Shared(share))
             }
         };
@@ -245,6 +247,7 @@ mod tests {
                 phases: Vec::new(),
                 seed: 0,
                 host_folder: None,
+                counter_hz: None,
             },
             limit,
         }

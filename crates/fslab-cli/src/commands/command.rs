@@ -2,9 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{
-    clean, compare, export, fs, guest_init, list, mkfs, report, show, study, trial,
-};
+use super::{clean, compare, export, fs, guest_init, lab, list, mkfs, report, show, study, trial};
 use crate::exit::CommandResult;
 
 #[derive(Debug, Subcommand)]
@@ -15,6 +13,8 @@ pub(crate) enum Command {
     Fs(fs::FsArgs),
     /// The studies that come with the program
     Study(study::StudyArgs),
+    /// Guest kernels, which bring the file systems that this machine's kernel lacks
+    Lab(lab::LabArgs),
     /// List the runs in the store
     List(list::ListArgs),
     /// Show one run
@@ -40,6 +40,7 @@ impl Command {
             Self::Compare(args) => args.exec(),
             Self::Fs(args) => args.exec(),
             Self::Study(args) => args.exec(),
+            Self::Lab(args) => args.exec(),
             Self::List(args) => args.exec(),
             Self::Show(args) => args.exec(),
             Self::Report(args) => args.exec(),

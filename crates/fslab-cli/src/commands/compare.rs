@@ -14,8 +14,8 @@ use fslab_run::{
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, GuestSettings, Venue, VenueSettings};
 
-use super::store_args::StoreArgs;
 use super::guest_kernel::Kernel;
+use super::store_args::StoreArgs;
 use super::{clean, guest_kernel, plan_text, report, show};
 use crate::defaults::{self, absolute_path, true_path};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -123,7 +123,11 @@ fn parse_size(text: &str) -> Result<Bytes, fslab_model::ParseBytesError> {
 
 impl CompareArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let Resolved { plan, notices } = fslab_run::resolve(&self.request()?)?;
+        let Resolved {
+            plan,
+            notices,
+            is_whole_catalogue,
+        } = fslab_run::resolve(&self.request()?)?;
         notices.iter().for_each(|notice| screen::notice(notice));
         if self.plan.dry_run {
             if self.output.json {
@@ -133,7 +137,9 @@ impl CompareArgs {
             }
             return Ok(Exit::Done);
         }
-        demand_what_it_takes(&plan)?;
+        if !is_whole_catalogue {
+            demand_what_it_takes(&plan)?;
+        }
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         tidy_up();
@@ -263,7 +269,10 @@ impl PlaceArgs {
         let Some(venue) = self.named()? else {
             return Ok(VenueChoice::Auto {
                 folder: self.true_folder()?,
-                guest: guest_kernel::find(None).ok().map(|k| self.guest(&k)).transpose()?,
+                guest: guest_kernel::find(None)
+                    .ok()
+                    .map(|k| self.guest(&k))
+                    .transpose()?,
                 dir: self.true_dir()?,
             });
         };
@@ -311,7 +320,10 @@ impl PlaceArgs {
         let Some((option, its, _)) = given.find(|(_, its, _)| !its.contains(&venue)) else {
             return Ok(Some(venue));
         };
-        let its: Vec<_> = its.iter().map(|venue| format!("'{}'", venue.as_str())).collect();
+        let its: Vec<_> = its
+            .iter()
+            .map(|venue| format!("'{}'", venue.as_str()))
+            .collect();
         let text = format!(
             "{option} goes with the venue {} alone, and the venue is '{}'",
             its.join(" or "),
@@ -355,7 +367,7 @@ impl VenueName {
 /// Demands, before anything is touched, that this machine can run every subject.
 fn demand_what_it_takes(plan: &Plan) -> Result<(), CommandError> {
     let kind = plan.venue.kind();
-    if !matches!(kind, VenueKind::Loop | VenueKind::Block) {
+    if !matches!(kind, VenueKind::Loop | VenueKind::Block | VenueKind::Guest) {
         return Ok(());
     }
     let host = Host::gather()?;

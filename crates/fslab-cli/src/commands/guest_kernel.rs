@@ -15,9 +15,8 @@ impl Kernel {
 }
 
 pub(crate) fn find(_name: Option<&str>) -> Result<Kernel, Failure> {
-    let path = std::env::var_os("FSLAB_TRY_KERNEL").ok_or_else(|| {
-        Failure::new(FailureKind::MissingTool, "there is no guest kernel")
-    })?;
+    let path = std::env::var_os("FSLAB_TRY_KERNEL")
+        .ok_or_else(|| Failure::new(FailureKind::MissingTool, "there is no guest kernel"))?;
     Ok(Kernel { path: path.into() })
 }
 

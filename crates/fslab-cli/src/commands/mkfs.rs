@@ -81,7 +81,8 @@ impl MkfsArgs {
     }
 
     fn options(&self) -> Result<FormatOptions, CommandError> {
-        let chance = || u128::from(fslab_run::fresh_seed()) << 64 | u128::from(fslab_run::fresh_seed());
+        let chance =
+            || u128::from(fslab_run::fresh_seed()) << 64 | u128::from(fslab_run::fresh_seed());
         Ok(FormatOptions {
             label: self.label.clone(),
             block_bytes: self.block_size,
@@ -102,9 +103,11 @@ impl MkfsArgs {
             return Err(refuse(user).into());
         }
         match fslab_fs::signature(path)? {
-            Some(Signature { title, .. }) if !self.force => Err(refuse(format!("it holds {title}"))
-                .hint("--force formats over it; what is there will be lost")
-                .into()),
+            Some(Signature { title, .. }) if !self.force => {
+                Err(refuse(format!("it holds {title}"))
+                    .hint("--force formats over it; what is there will be lost")
+                    .into())
+            }
             _ => Ok(()),
         }
     }
@@ -162,8 +165,12 @@ fn list() -> CommandResult {
 fn row(formatter: &dyn Formatter) -> Vec<TableCell> {
     let sizes: Vec<_> = formatter.block_sizes().iter().map(u32::to_string).collect();
     let limits = |block| formatter.limits(block);
-    let smallest = limits(formatter.block_sizes().first().copied()).0.min(limits(None).0);
-    let largest = limits(formatter.block_sizes().last().copied()).1.max(limits(None).1);
+    let smallest = limits(formatter.block_sizes().first().copied())
+        .0
+        .min(limits(None).0);
+    let largest = limits(formatter.block_sizes().last().copied())
+        .1
+        .max(limits(None).1);
     vec![
         TableCell::new(formatter.name()),
         TableCell::new(formatter.title()),

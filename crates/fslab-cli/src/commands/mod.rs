@@ -7,6 +7,8 @@ mod export;
 mod fs;
 mod guest_init;
 mod guest_kernel;
+mod lab;
+mod lab_progress;
 mod list;
 mod mkfs;
 mod plan_text;

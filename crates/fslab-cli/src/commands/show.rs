@@ -8,6 +8,11 @@ use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
+/// The most subjects that stand side by side; more stand below one another.
+const SUBJECTS_ABREAST_MAX: usize = 6;
+/// The most phases that stand side by side then.
+const PHASES_ABREAST_MAX: usize = 8;
+
 /// Arguments of `fslab show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -60,13 +65,15 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
         record.trials_done(),
         screen::counted(record.trials_planned(), "trial")
     );
-    let shown = [
-        Some(tables::overview(&analysis)),
-        tables::durable(&analysis),
-        tables::steps(&analysis),
-        tables::failures(&analysis),
-    ];
-    for table in shown.iter().flatten() {
+    let mut shown = if header.plan.subjects.len() > SUBJECTS_ABREAST_MAX {
+        tables::overview_by_subject(&analysis, PHASES_ABREAST_MAX)
+    } else {
+        vec![tables::overview(&analysis)]
+    };
+    shown.extend(tables::durable(&analysis));
+    shown.extend(tables::steps(&analysis));
+    shown.extend(tables::failures(&analysis));
+    for table in &shown {
         text.push_str(&screen::render(table));
         text.push('\n');
     }

@@ -10,8 +10,8 @@ mod trials;
 
 pub use commands::commands;
 pub use failures::failures;
-pub use overview::overview;
 pub(crate) use overview::phase_target;
+pub use overview::{overview, overview_by_subject};
 pub use phase::phase;
 pub use steps::{durable, steps};
 pub use trials::trials;

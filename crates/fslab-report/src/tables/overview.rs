@@ -39,6 +39,50 @@ pub fn overview(analysis: &Analysis) -> Table {
     }
 }
 
+/// The same with a subject a row, for runs of many subjects: as many tables as it takes with
+/// `phases_max` phases each. Ratios are left out; the best of a phase are told by their tone.
+///
+/// # Panics
+/// Where `phases_max` is 0.
+#[must_use]
+pub fn overview_by_subject(analysis: &Analysis, phases_max: usize) -> Vec<Table> {
+    let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
+    let parts = analysis.phases.chunks(phases_max);
+    let count = parts.len();
+    let tables = parts.enumerate().map(|(part, phases)| {
+        let mut columns = vec![Column::left("Subject")];
+        columns.extend(phases.iter().map(|phase| {
+            let column = Column::right(wording::heading(phase.name));
+            match phase.cache {
+                fslab_model::CachePolicy::Cold => column.in_group("cold"),
+                fslab_model::CachePolicy::Keep => column,
+            }
+        }));
+        let row = |(subject, name): (usize, &String)| {
+            let figures = phases.iter().map(|phase| TableCell {
+                detail: None,
+                ..figure(phase, subject)
+            });
+            let head = TableCell::new(name).about(subject);
+            std::iter::once(head).chain(figures).collect()
+        };
+        Table {
+            caption: "Each phase's rate: the median of the repeats".to_owned(),
+            columns,
+            rows: names.iter().enumerate().map(row).collect(),
+            notes: if part + 1 == count {
+                notes(analysis, names.len() > 1)
+                    .into_iter()
+                    .skip(1)
+                    .collect()
+            } else {
+                Vec::new()
+            },
+        }
+    });
+    tables.collect()
+}
+
 /// The id of a phase's part of a page, where `place` is its place in the run.
 pub(crate) fn phase_target(place: &str) -> String {
     format!("phase-{place}")

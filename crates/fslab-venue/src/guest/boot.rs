@@ -27,6 +27,7 @@ pub struct GuestSettings {
 pub(crate) struct Guest {
     kernel: PathBuf,
     memory: Bytes,
+    counter_hz: Option<u64>,
 }
 
 impl Guest {
@@ -39,11 +40,17 @@ impl Guest {
         Ok(Self {
             kernel: settings.kernel.clone(),
             memory,
+            counter_hz: fslab_sys::counter_frequency(),
         })
     }
 
     pub(crate) fn memory(&self) -> Bytes {
         self.memory
+    }
+
+    /// What the guest's programs may read their time from.
+    pub(crate) fn counter_hz(&self) -> Option<u64> {
+        self.counter_hz
     }
 
     /// The command that boots it with `task` as its first process; its console is standard output.

@@ -33,6 +33,8 @@ const WRITABLE: [&str; 6] = [
     "/root",
     "/etc/zfs",
 ];
+/// The terminal of a shell.
+const CONSOLE: &str = "/dev/tty0";
 /// A task that waits longer for a disk is said to hang.
 const HUNG_TASK_S: &str = "60";
 
@@ -138,11 +140,15 @@ fn spawn_trial(share: &Share) -> io::Result<Child> {
 }
 
 fn spawn_shell() -> io::Result<Child> {
-    clean(&mut Command::new("/bin/sh"))
-        .arg("-i")
-        .env("TERM", "dumb")
-        .env("PS1", "guest# ")
+    let console = || File::options().read(true).write(true).open(CONSOLE);
+    // Without a session of its own on the console, a shell has no control over its jobs.
+    clean(Command::new("setsid").args(["--ctty", "--wait", "/bin/bash", "--norc", "-i"]))
+        .env("TERM", "linux")
+        .env("PS1", "guest:\\w# ")
         .current_dir("/tmp")
+        .stdin(console()?)
+        .stdout(console()?)
+        .stderr(console()?)
         .spawn()
 }
 

@@ -3,6 +3,7 @@
 mod boot;
 mod init;
 mod share;
+mod shell;
 mod words;
 
 pub(crate) use boot::Guest;
@@ -10,4 +11,5 @@ pub use boot::GuestSettings;
 pub(crate) use init::{DISK, MOUNT_POINT, SHARE_IN_GUEST};
 pub use init::{GuestTask, run_as_init};
 pub(crate) use share::{Share, TrialStatus};
+pub use shell::{ShellRequest, run_shell};
 pub(crate) use words::last_words;

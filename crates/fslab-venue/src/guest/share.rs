@@ -53,6 +53,11 @@ impl Share {
         self.0.join("fslab")
     }
 
+    /// Copies the running program to where the guest finds it: it may be replaced at any time.
+    pub(crate) fn bring_program(&self) -> io::Result<()> {
+        std::fs::copy("/proc/self/exe", self.program()).map(drop)
+    }
+
     pub(crate) fn image(&self) -> PathBuf {
         self.0.join(IMAGE)
     }

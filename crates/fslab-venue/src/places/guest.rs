@@ -36,7 +36,7 @@ impl GuestDisk {
     }
 
     fn make(&self, share: &Share) -> std::io::Result<()> {
-        std::fs::copy("/proc/self/exe", share.program())?;
+        share.bring_program()?;
         std::fs::File::create_new(share.image())?.set_len(self.size.0)?;
         std::fs::File::create_new(share.events()).map(drop)
     }

@@ -38,7 +38,7 @@ pub(crate) trait Place {
 }
 
 /// Creates a folder for one trial, for this user alone.
-pub(super) fn create_folder(path: &Path) -> Result<(), Failure> {
+pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .mode(0o700)

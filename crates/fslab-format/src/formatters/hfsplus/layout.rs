@@ -1,0 +1,237 @@
+//! Where everything is, in allocation blocks.
+//!
+//! ```text
+//!     boot, header | bitmap | extents | attributes | room | catalog | room ... | header's copy
+//! ```
+//! The order, the sizes and the room left for the trees to grow into are those of `newfs_hfs`. The
+//! copy of the header stands 1024 bytes before the volume's end, in the last block or, where the
+//! size is no multiple of the block, behind it; the last block counts as used in either case.
+
+use std::ops::Range;
+
+use super::catalog::catalog_leaf;
+use super::formatter::Variant;
+use crate::formatters::mac::{Tree, TreeKind, clump_bytes};
+
+/// Blocks to choose from.
+pub(super) const BLOCK_SIZES: [u32; 12] = [
+    512,
+    1 << 10,
+    1 << 11,
+    1 << 12,
+    1 << 13,
+    1 << 14,
+    1 << 15,
+    1 << 16,
+    1 << 17,
+    1 << 18,
+    1 << 19,
+    1 << 20,
+];
+
+const SECTOR_BYTES: u64 = 512;
+const DEFAULT_BLOCK_BYTES: u32 = 4096;
+/// `newfs_hfs` makes nothing smaller.
+const MIN_BYTES: u64 = 512 << 10;
+/// So that the trees, a block each at least, are a quarter of it at most.
+const MIN_BLOCKS: u64 = 16;
+const MAX_BLOCKS: u64 = u32::MAX as u64;
+/// From here on the catalog has larger nodes.
+const LARGE_BYTES: u64 = 1 << 30;
+/// From here on the attributes have room to grow.
+const ROOM_BYTES: u64 = 2 << 20;
+/// From here on there is room for the files in most frequent use.
+const HOT_BYTES: u64 = 10 << 30;
+const HOT_MAX_BYTES: u64 = 512 << 20;
+/// How many clumps of room are left behind a tree.
+const ROOM_CLUMPS: u64 = 10;
+
+/// The smallest volume.
+pub(super) fn min_bytes(block_bytes: Option<u32>) -> u64 {
+    MIN_BYTES.max(block_bytes.map_or(0, u64::from) * MIN_BLOCKS)
+}
+
+/// The largest volume: 2^32 - 1 blocks, and what is less than one more.
+pub(super) fn max_bytes(block_bytes: Option<u32>) -> u64 {
+    let block = u64::from(block_bytes.unwrap_or(BLOCK_SIZES[BLOCK_SIZES.len() - 1]));
+    MAX_BLOCKS * block + block - SECTOR_BYTES
+}
+
+/// Apple's choice, so that a volume may grow to eight times its size: 4 KiB below 2 TiB, 8 KiB
+/// below 8 TiB, then twice as much whenever the size doubles.
+fn default_block_bytes(size: u64) -> u32 {
+    match size >> 41 {
+        0 => DEFAULT_BLOCK_BYTES,
+        1..4 => 2 * DEFAULT_BLOCK_BYTES,
+        times => (DEFAULT_BLOCK_BYTES << times.ilog2().min(8)).min(1 << 20),
+    }
+}
+
+/// A run of blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) start: u64,
+    pub(super) blocks: u64,
+}
+
+impl Extent {
+    pub(super) fn end(self) -> u64 {
+        self.start + self.blocks
+    }
+
+    fn range(self) -> Range<u64> {
+        self.start..self.end()
+    }
+}
+
+/// A volume's geometry.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) block_bytes: u32,
+    pub(super) total_blocks: u32,
+    pub(super) allocation: Extent,
+    pub(super) extents: Extent,
+    pub(super) attributes: Extent,
+    pub(super) catalog: Extent,
+    /// Where the first search for a free block begins.
+    pub(super) next_allocation: u32,
+    catalog_node_bytes: u16,
+}
+
+/// Nodes of the extents tree.
+const EXTENTS_NODE_BYTES: u16 = 4096;
+/// Nodes of the attributes tree.
+const ATTRIBUTES_NODE_BYTES: u16 = 8192;
+
+/// The key's own length is kept in 16 bits.
+const BIG_KEYS: u32 = 2;
+/// Keys of index nodes are as long as they need to be.
+const VARIABLE_INDEX_KEYS: u32 = 4;
+const CASE_FOLDING: u8 = 0xcf;
+const BINARY_COMPARE: u8 = 0xbc;
+
+impl Layout {
+    /// The geometry of a volume of `size` bytes, which is within the limits.
+    pub(super) fn new(size: u64, block_bytes: Option<u32>) -> Self {
+        let block_bytes = block_bytes.unwrap_or_else(|| default_block_bytes(size));
+        let block = u64::from(block_bytes);
+        let sectors = size / SECTOR_BYTES;
+        let total = size / block;
+        let small = block_bytes < DEFAULT_BLOCK_BYTES || size < LARGE_BYTES;
+        let catalog_node_bytes = if small { 4096 } else { 8192 };
+        let clump = |kind, node| clump_bytes(kind, sectors, u64::from(node), block) / block;
+
+        let after = |before: Extent, blocks| Extent {
+            start: before.end(),
+            blocks,
+        };
+        let boot = Extent {
+            start: 0,
+            blocks: boot_blocks(block),
+        };
+        let allocation = after(boot, total.div_ceil(8).div_ceil(block));
+        let extents = after(allocation, clump(TreeKind::Extents, EXTENTS_NODE_BYTES));
+        let attributes = after(extents, clump(TreeKind::Attributes, ATTRIBUTES_NODE_BYTES));
+        let mut catalog = after(attributes, clump(TreeKind::Catalog, catalog_node_bytes));
+        let end = total - tail_blocks(block);
+        let room = ROOM_CLUMPS * attributes.blocks;
+        if total * block >= ROOM_BYTES && catalog.end() + room <= end {
+            catalog.start += room;
+        }
+        let mut next = catalog.end() + ROOM_CLUMPS * catalog.blocks;
+        if total * block >= HOT_BYTES {
+            // Five thousandths, in steps of a kibibyte.
+            next += (total * block / 1024 * 5).min(HOT_MAX_BYTES) / block;
+        }
+        if next >= end {
+            next = catalog.end();
+        }
+        let number = |blocks| u32::try_from(blocks).expect("a volume has fewer than 2^32 blocks");
+        Self {
+            block_bytes,
+            total_blocks: number(total),
+            allocation,
+            extents,
+            attributes,
+            catalog,
+            next_allocation: number(next),
+            catalog_node_bytes,
+        }
+    }
+
+    /// Where `extent` begins, in bytes.
+    pub(super) fn offset(&self, extent: Extent) -> u64 {
+        extent.start * u64::from(self.block_bytes)
+    }
+
+    /// How long `extent` is, in bytes.
+    pub(super) fn bytes(&self, extent: Extent) -> u64 {
+        extent.blocks * u64::from(self.block_bytes)
+    }
+
+    /// The blocks in use.
+    pub(super) fn used(&self) -> [Range<u64>; 3] {
+        let block = u64::from(self.block_bytes);
+        let total = u64::from(self.total_blocks);
+        [
+            0..self.attributes.end(),
+            self.catalog.range(),
+            total - tail_blocks(block)..total,
+        ]
+    }
+
+    /// Extents that do not fit into the catalog: none.
+    pub(super) fn extents_tree(&self) -> Tree {
+        Tree {
+            max_key_bytes: 10,
+            attributes: BIG_KEYS,
+            ..self.tree(self.extents, EXTENTS_NODE_BYTES)
+        }
+    }
+
+    /// Extended attributes: none.
+    pub(super) fn attributes_tree(&self) -> Tree {
+        Tree {
+            max_key_bytes: 266,
+            attributes: BIG_KEYS | VARIABLE_INDEX_KEYS,
+            ..self.tree(self.attributes, ATTRIBUTES_NODE_BYTES)
+        }
+    }
+
+    /// Files and folders: the root folder.
+    pub(super) fn catalog_tree(&self, variant: Variant, label: &[u16], created: u32) -> Tree {
+        Tree {
+            max_key_bytes: 516,
+            attributes: BIG_KEYS | VARIABLE_INDEX_KEYS,
+            key_compare: match variant {
+                Variant::HfsPlus => CASE_FOLDING,
+                Variant::Hfsx => BINARY_COMPARE,
+            },
+            leaf: Some(catalog_leaf(variant, label, created)),
+            ..self.tree(self.catalog, self.catalog_node_bytes)
+        }
+    }
+
+    fn tree(&self, extent: Extent, node_bytes: u16) -> Tree {
+        let file_bytes = self.bytes(extent);
+        Tree {
+            node_bytes,
+            file_bytes,
+            clump_bytes: u32::try_from(file_bytes).expect("a clump has at most 512 MiB"),
+            max_key_bytes: 0,
+            key_compare: 0,
+            attributes: 0,
+            leaf: None,
+        }
+    }
+}
+
+/// Up to and with the volume header, whose sector is the third.
+fn boot_blocks(block: u64) -> u64 {
+    (3 * SECTOR_BYTES).div_ceil(block)
+}
+
+/// For the header's copy and the reserved sector behind it.
+fn tail_blocks(block: u64) -> u64 {
+    (2 * SECTOR_BYTES).div_ceil(block)
+}

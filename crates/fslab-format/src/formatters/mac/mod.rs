@@ -1,0 +1,13 @@
+//! What HFS and HFS+ have in common on the disk: B-trees, bitmaps, dates.
+
+mod bitmap;
+mod btree;
+mod date;
+#[cfg(test)]
+mod reader;
+
+pub(super) use bitmap::Bitmap;
+pub(super) use btree::{Leaf, Tree, TreeKind, clump_bytes};
+pub(super) use date::mac_seconds;
+#[cfg(test)]
+pub(super) use reader::{CREATED_MAC_S, IDENTIFIER, MacImage};

@@ -1,0 +1,75 @@
+//! A shell in a guest, for the curious: the same kernel and the same first process as a trial's.
+
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+
+use fslab_model::{Bytes, Failure, FailureKind};
+
+use super::boot::{Guest, GuestSettings};
+use super::init::GuestTask;
+use super::share::Share;
+use crate::lease::{Belongings, Leases};
+use crate::places::create_folder;
+
+/// A shell that is wanted.
+#[derive(Clone, Debug)]
+pub struct ShellRequest {
+    /// The guest kernel.
+    pub guest: GuestSettings,
+    /// The guest's memory.
+    pub memory: Bytes,
+    /// An image that is the guest's disk; it is written to. `None`: there is none.
+    pub disk: Option<PathBuf>,
+    /// Where the folder that guest and host share is kept while the guest runs.
+    pub folder: PathBuf,
+    /// Where leases are kept.
+    pub leases: Leases,
+}
+
+/// Boots a guest with a shell on this terminal and waits until it is off.
+///
+/// # Errors
+/// A [`Failure`] where the folder cannot be made or the kernel cannot be started.
+pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
+    let guest = Guest::new(&request.guest, request.memory)?;
+    let name = format!("shell-{}", std::process::id());
+    let belongings = Belongings {
+        scratch: Some(request.folder.join(format!("fslab-{name}"))),
+        ..Belongings::default()
+    };
+    let lease = request.leases.take(&name, belongings)?;
+    let ended = run_in(request, &guest, lease.belongings());
+    let undone = lease.undo();
+    let ended = ended?;
+    undone.map(|_| ended)
+}
+
+fn run_in(
+    request: &ShellRequest,
+    guest: &Guest,
+    belongings: &Belongings,
+) -> Result<ExitStatus, Failure> {
+    let Some(folder) = &belongings.scratch else {
+        let text = "the lease of a guest names no folder";
+        return Err(Failure::new(FailureKind::BadInput, text));
+    };
+    create_folder(folder)?;
+    let share = Share::at(folder);
+    let failed = |what: &'static str| {
+        move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)
+    };
+    share
+        .bring_program()
+        .and_then(|()| match &request.disk {
+            Some(disk) => std::os::unix::fs::symlink(disk, share.image()),
+            None => Ok(()),
+        })
+        .map_err(failed("cannot prepare a guest's folder"))?;
+    let mut command = guest.command(&share, GuestTask::Shell)?;
+    command
+        .stdin(Stdio::inherit())
+        .stdout(Stdio::inherit())
+        .stderr(Stdio::inherit())
+        .status()
+        .map_err(failed("cannot start the guest kernel"))
+}

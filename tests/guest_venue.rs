@@ -1,0 +1,185 @@
+//! The venue guest: trials in a guest kernel, by a user without privileges.
+//!
+//! Where no guest kernel is built, these tests say that they did not run, and fail where they must.
+
+use std::time::{Duration, Instant};
+
+use crate::harness::{Desk, SMALL_STUDY};
+
+const GUEST: [&str; 8] = [
+    "--venue",
+    "guest",
+    "--folder",
+    "images",
+    "--out",
+    "out",
+    "--repeats",
+    "1",
+];
+
+/// `fslab compare SUBJECTS ... --venue guest`, and what the run left.
+fn compare(desk: &Desk, words: &[&str]) -> (Option<i32>, serde_json::Value) {
+    let ended = desk.run(&[&["compare"], words, &GUEST].concat());
+    assert!(ended.code != Some(2), "{}", ended.err);
+    desk.expect_nothing_left();
+    (ended.code, desk.last_run())
+}
+
+fn failure(run: &serde_json::Value, trial: usize) -> String {
+    run["trials"][trial]["failure"].to_string()
+}
+
+#[test]
+fn a_user_without_privileges_compares_in_a_guest_what_this_kernel_may_not_even_have() {
+    let Some(desk) = Desk::new().with_lab("guest, unprivileged") else {
+        return;
+    };
+    let desk = desk.unprivileged();
+    let (code, run) = compare(&desk, &["ext4", "jfs", "--study", SMALL_STUDY]);
+    assert_eq!(code, Some(0), "{run}");
+    let trials = run["trials"].as_array().expect("trials");
+    assert_eq!(trials.len(), 2);
+    for trial in trials {
+        assert_eq!(trial["facts"]["device"], "ubda");
+        let phases = trial["phases"].as_array().expect("phases");
+        assert!(
+            phases.iter().all(|phase| phase["outcome"] == "done"),
+            "{trial}"
+        );
+        let write = &phases[0];
+        assert!(write["device"]["write_bytes"].as_u64() > Some(0), "{write}");
+        // What a guest keeps of the kernel's messages: none of them is a complaint.
+        let console = trial["console"].as_str().expect("text");
+        assert!(!console.contains("Call Trace"), "{console}");
+    }
+}
+
+/// A cold read that is served by the host's page cache would be as fast as memory, and would be
+/// told as a figure of the disk.
+#[test]
+fn a_cold_phase_reads_what_the_host_has_forgotten() {
+    let Some(desk) = Desk::new().with_lab("guest, cold") else {
+        return;
+    };
+    let (code, run) = compare(&desk, &["ext2", "--study", SMALL_STUDY]);
+    assert_eq!(code, Some(0), "{run}");
+    let phases = run["trials"][0]["phases"].as_array().expect("phases");
+    let cold: Vec<_> = phases
+        .iter()
+        .filter(|phase| phase["cache"] == "cold")
+        .collect();
+    assert!(!cold.is_empty());
+    for phase in cold {
+        assert!(phase["device"]["read_bytes"].as_u64() > Some(0), "{phase}");
+    }
+}
+
+#[test]
+fn a_guest_that_runs_out_of_memory_is_a_failed_trial_in_the_kernels_words_and_the_next_runs() {
+    let Some(desk) = Desk::new().with_lab("guest, memory") else {
+        return;
+    };
+    // tmpfs takes more than the guest has.
+    let study = desk.path("fill.toml");
+    let text = r#"
+format = 1
+name = "fill"
+title = "More than there is"
+size = "512MiB"
+repeats = 1
+trial_limit_s = 100
+[[phase]]
+name = "write"
+workload = "write"
+file_size = "400MiB"
+"#;
+    std::fs::write(&study, text).expect("a study");
+    let study = study.to_str().expect("text");
+    let words = [
+        "tmpfs", "ext2", "--study", study, "--memory", "192MiB", "--seed", "3",
+    ];
+    let (code, run) = compare(&desk, &words);
+    assert_eq!(code, Some(3), "{run}");
+    for trial in 0..2 {
+        match run["trials"][trial]["subject"].as_str() {
+            Some("tmpfs") => {
+                let said = failure(&run, trial);
+                assert!(said.contains("the kernel says: Out of memory"), "{said}");
+            }
+            _ => assert_eq!(run["trials"][trial]["outcome"], "done", "{run}"),
+        }
+    }
+}
+
+#[test]
+fn a_guest_over_its_limit_is_ended_and_said_to_be() {
+    let Some(desk) = Desk::new().with_lab("guest, limit") else {
+        return;
+    };
+    let began = Instant::now();
+    let (code, run) = compare(&desk, &["ext4", "--trial-limit", "1", "--size", "4GiB"]);
+    assert_eq!(code, Some(3));
+    assert!(
+        failure(&run, 0).contains("passed its limit of 1 s"),
+        "{run}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn a_conductor_that_is_killed_takes_its_guest_with_it_and_the_next_run_removes_the_disk() {
+    let Some(desk) = Desk::new().with_lab("guest, killed") else {
+        return;
+    };
+    let words = [&["compare", "ext4", "--size", "4GiB"][..], &GUEST].concat();
+    let mut run = desk.start(&words);
+    let images = desk.path("images");
+    let has_guest = || {
+        let folders = std::fs::read_dir(&images).expect("images").flatten();
+        folders
+            .into_iter()
+            .any(|folder| folder.path().join("uml/guest/pid").exists())
+    };
+    let began = Instant::now();
+    while !has_guest() {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "no guest came up"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run.kill().expect("killed");
+    run.wait().expect("reaped");
+    desk.run(&["clean"]).expect_code(0);
+    desk.expect_nothing_left();
+    let folder = images.to_str().expect("text").to_owned();
+    assert_eq!(processes_with(&folder), Vec::<String>::new());
+}
+
+/// Command lines of living processes that name `folder`.
+fn processes_with(folder: &str) -> Vec<String> {
+    let numbers = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let lines = numbers.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines
+        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
+        .filter(|line| line.contains(folder))
+        .collect()
+}
+
+#[test]
+fn a_guest_without_a_kernel_or_with_too_little_memory_is_refused_with_a_hint() {
+    let desk = Desk::new();
+    let words = |more: &[&'static str]| [&["compare", "ext4"], &GUEST[..], more].concat();
+    let ended = desk.run(&words(&[]));
+    ended.expect_code(4);
+    ended.expect_error("no guest kernel", "fslab lab build");
+    let Some(desk) = Desk::new().with_lab("guest, refused") else {
+        return;
+    };
+    let ended = desk.run(&words(&["--memory", "16MiB"]));
+    ended.expect_code(2);
+    ended.expect_error("16 MiB", "--memory");
+    let ended = desk.run(&words(&["--kernel", "defualt"]));
+    ended.expect_code(4);
+    ended.expect_error("defualt", "default");
+}
