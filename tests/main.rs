@@ -7,6 +7,7 @@ mod bad_machine;
 mod block_venue;
 mod directory_venue;
 mod fake_path;
+mod guest_venue;
 mod harness;
 mod interruption;
 mod loop_venue;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fslab_model::Capabilities;
+
 use crate::EngineKind;
 
 /// Width of an interval of the time series unless the caller says otherwise: 100 ms.
@@ -58,10 +60,12 @@ pub struct RunContext {
     pub root: PathBuf,
     /// Width of an interval of the time series; a long run doubles it as often as it must.
     pub series_interval_ns: u64,
+    /// What the entry of the file system promises; `None` where it is not in the catalogue.
+    pub promises: Option<Capabilities>,
 }
 
 impl RunContext {
-    /// A context with a fresh flag and a time series of 100 ms.
+    /// A context with a fresh flag, a time series of 100 ms and no promises.
     pub fn new(engine: EngineKind, root: impl Into<PathBuf>, seed: u64) -> Self {
         Self {
             engine,
@@ -69,6 +73,7 @@ impl RunContext {
             stop: StopFlag::new(),
             root: root.into(),
             series_interval_ns: SERIES_INTERVAL_NS,
+            promises: None,
         }
     }
 }

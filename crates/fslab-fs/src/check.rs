@@ -1,4 +1,4 @@
-//! The read-only check of a file system, and what its exit status means.
+//! The read-only check of a file system, and what its exit status and its words mean.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,9 @@ pub struct Check {
     pub tool: Tool,
     /// Its arguments; the device is appended.
     pub arguments: &'static [&'static str],
-    /// What an exit status means.
-    pub judge: fn(i32) -> CheckVerdict,
+    /// What an exit status means, with what the checker printed: some say there what their status
+    /// does not.
+    pub judge: fn(i32, &str) -> CheckVerdict,
+    /// What it does not look at, where that is much: a sentence's end, behind its name.
+    pub blind_to: Option<&'static str>,
 }

@@ -3,7 +3,7 @@
 use fslab_model::{Bytes, Capabilities, Subject};
 use serde::Serialize;
 
-use crate::{Class, Driver, FileSystem};
+use crate::{Class, Driver, FileSystem, KernelBug};
 
 /// A program and how to get it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -25,12 +25,12 @@ pub struct Details {
     pub history: &'static str,
     /// Where it comes from, in one word.
     pub class: Class,
-    /// The name to mount by; `None` where no kernel mounts it.
+    /// The type of its mounts; `None` where nothing mounts it.
     pub fs_type: Option<&'static str>,
     /// The drivers that may serve that name.
     pub served_by: &'static [&'static str],
     /// The kernel's configuration that has it.
-    pub kernel_config: Option<&'static str>,
+    pub kernel_config: Option<String>,
     /// Why it cannot be used anywhere; `None` where it can.
     pub unavailable: Option<&'static str>,
     /// The programs that a trial runs.
@@ -41,6 +41,10 @@ pub struct Details {
     pub mount: Option<Vec<String>>,
     /// The check command, with the word `DEVICE`.
     pub check: Option<Vec<String>>,
+    /// What the checker does not look at, where that is much.
+    pub check_blind_to: Option<&'static str>,
+    /// Bugs of kernels that were met.
+    pub bugs: &'static [KernelBug],
     /// Where the commands depart from their tools' defaults, and why.
     pub deviations: &'static [&'static str],
     /// The smallest device.
@@ -59,7 +63,7 @@ impl FileSystem {
     pub fn details(&self) -> Details {
         let kernel = match &self.driver {
             Driver::Kernel(driver) => Some(driver),
-            Driver::BuiltIn | Driver::Nowhere(_) => None,
+            _ => None,
         };
         // An entry without a driver has no commands; its reason stands in `unavailable`.
         let plan = self.plan(&Subject::plain(self.name)).ok();
@@ -72,17 +76,19 @@ impl FileSystem {
             title: self.title,
             history: self.history,
             class: self.class,
-            fs_type: kernel.map(|driver| driver.fs_type),
+            fs_type: self.driver.mounted_types().first().copied(),
             served_by: kernel.map_or(&[], |driver| driver.served_by),
-            kernel_config: kernel.map(|driver| driver.config),
+            kernel_config: self.driver.config().map(|config| config.to_string()),
             unavailable: match self.driver {
                 Driver::Nowhere(reason) => Some(reason),
-                Driver::Kernel(_) | Driver::BuiltIn => None,
+                _ => None,
             },
             tools: self.tools().into_iter().map(tool).collect(),
             mkfs: plan.as_ref().and_then(|plan| plan.mkfs.clone()),
             mount: plan.as_ref().and_then(|plan| plan.mount.clone()),
             check: plan.and_then(|plan| plan.check),
+            check_blind_to: self.check.and_then(|check| check.blind_to),
+            bugs: self.bugs,
             deviations: self.deviations,
             minimum_bytes: self.minimum.size,
             minimum_mkfs_version: self.minimum.mkfs_version,

@@ -46,6 +46,16 @@ pub enum CatalogueError {
         /// What it needs.
         minimum: Bytes,
     },
+    /// The file system cannot be so large.
+    #[error("{size} is too large for {file_system}, which ends at {maximum}")]
+    TooLarge {
+        /// The entry.
+        file_system: &'static str,
+        /// What was asked for.
+        size: Bytes,
+        /// What it can have.
+        maximum: Bytes,
+    },
     /// The entry is only a name.
     #[error("{file_system} cannot be mounted anywhere: {reason}")]
     Unavailable {
@@ -94,6 +104,7 @@ impl CatalogueError {
                 Some("name it once; --repeats measures it more often".to_owned())
             }
             Self::TooSmall { minimum, .. } => Some(format!("use --size {minimum} or more")),
+            Self::TooLarge { maximum, .. } => Some(format!("use --size {maximum} or less")),
             Self::MissingTool(tool) => Some(tool.install_hint()),
             Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("run fslab as root".to_owned())
@@ -113,7 +124,8 @@ impl CatalogueError {
             | Self::Subject(_)
             | Self::DuplicateSubject(_)
             | Self::BadOption { .. }
-            | Self::TooSmall { .. } => FailureKind::BadInput,
+            | Self::TooSmall { .. }
+            | Self::TooLarge { .. } => FailureKind::BadInput,
             Self::Unavailable { .. } => FailureKind::Unsupported,
             Self::MissingTool(_) | Self::Version { .. } => FailureKind::MissingTool,
             Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {

@@ -6,7 +6,10 @@ use fslab_model::{Bytes, Capabilities, Subject, SubjectPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::mkfs::RefusedWord;
-use crate::{CatalogueError, Check, CheckVerdict, CommandLine, Mkfs, MountCall, Tool};
+use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
+use crate::{
+    CatalogueError, Check, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting, Tool,
+};
 
 /// Stands for the device in commands that are shown before there is one.
 pub(crate) const DEVICE_WORD: &str = "DEVICE";
@@ -35,30 +38,6 @@ impl fmt::Display for Class {
     }
 }
 
-/// A driver of the kernel's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KernelDriver {
-    /// The name to mount by, as it stands in /proc/filesystems.
-    pub fs_type: &'static str,
-    /// The drivers that may serve that name, the usual one first.
-    pub served_by: &'static [&'static str],
-    /// The kernel's configuration that has it.
-    pub config: &'static str,
-    /// Options that every mount needs; the user's come behind them.
-    pub options: &'static [&'static str],
-}
-
-/// What mounts a file system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Driver {
-    /// The kernel.
-    Kernel(KernelDriver),
-    /// Nothing needs to: fslab itself stands in for it.
-    BuiltIn,
-    /// Nothing can; a fragment says why.
-    Nowhere(&'static str),
-}
-
 /// The smallest device that the file system is whole on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinimumSize {
@@ -70,13 +49,28 @@ pub struct MinimumSize {
     pub below: &'static str,
 }
 
-/// Where a file system is mounted.
+/// What a mount option can give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MountPlace<'a> {
-    /// The device.
-    pub device: &'a str,
-    /// The directory.
-    pub mount_point: &'a str,
+pub enum Feature {
+    /// Owner, group and mode of a file are kept.
+    Permissions,
+    /// A hole in a file takes no space.
+    SparseFiles,
+    /// Extended attributes of the `user` namespace are kept.
+    ExtendedAttributes,
+}
+
+/// A bug of a kernel that was met on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelBug {
+    /// Where it was met.
+    pub kernel: &'static str,
+    /// What happens: a sentence.
+    pub effect: &'static str,
+    /// What the kernel says; empty where it says nothing.
+    pub message: &'static str,
+    /// How this entry avoids it; `None` where it cannot.
+    pub avoided_by: Option<&'static str>,
 }
 
 /// A catalogue entry.
@@ -101,8 +95,14 @@ pub struct FileSystem {
     pub check: Option<Check>,
     /// The smallest device.
     pub minimum: MinimumSize,
-    /// What it can do.
+    /// What it can do without options.
     pub capabilities: Capabilities,
+    /// Mount options that give what is missing without them.
+    pub given_by_options: &'static [(&'static str, Feature)],
+    /// The name of its signature; `None` where it leaves none on a device.
+    pub signature: Option<&'static str>,
+    /// Bugs of kernels that were met.
+    pub bugs: &'static [KernelBug],
     /// Where a trial departs from the defaults of its tools, each with the reason.
     pub deviations: &'static [&'static str],
 }
@@ -116,29 +116,53 @@ impl FileSystem {
         self.plan(subject).map(drop)
     }
 
+    /// What it can do with the mount options of `subject`.
+    ///
+    /// Only what options give is known; what they may take away, the user knows.
+    #[must_use]
+    pub fn capabilities_of(&self, subject: &Subject) -> Capabilities {
+        let mut capabilities = self.capabilities;
+        let is_asked = |option: &str| subject.mount_options().iter().any(|it| it == option);
+        for (_, feature) in self.given_by_options.iter().filter(|it| is_asked(it.0)) {
+            match feature {
+                Feature::Permissions => capabilities.permissions = true,
+                Feature::SparseFiles => capabilities.sparse_files = true,
+                Feature::ExtendedAttributes => capabilities.extended_attributes = true,
+            }
+        }
+        capabilities
+    }
+
     /// Whether it fits on `size` bytes when it is made without options.
     ///
     /// # Errors
-    /// [`CatalogueError::TooSmall`].
+    /// [`CatalogueError::TooSmall`] and [`CatalogueError::TooLarge`].
     pub fn validate_size(&self, size: Bytes) -> Result<(), CatalogueError> {
-        if size >= self.minimum.size {
-            return Ok(());
+        if size < self.minimum.size {
+            return Err(CatalogueError::TooSmall {
+                file_system: self.name,
+                size,
+                minimum: self.minimum.size,
+            });
         }
-        Err(CatalogueError::TooSmall {
-            file_system: self.name,
-            size,
-            minimum: self.minimum.size,
-        })
+        match self.capabilities.volume_bytes_max {
+            Some(maximum) if size > maximum => Err(CatalogueError::TooLarge {
+                file_system: self.name,
+                size,
+                maximum,
+            }),
+            _ => Ok(()),
+        }
     }
 
-    /// The command that makes the file system on `device`; `None` where nothing is formatted.
+    /// The command that makes the file system at `place`; `None` where nothing is formatted.
     ///
     /// # Errors
     /// [`CatalogueError::BadOption`], also for arguments where nothing is formatted, and
     /// [`CatalogueError::Unavailable`].
     pub fn mkfs_command(
         &self,
-        device: &str,
+        place: &MountPlace<'_>,
         subject: &Subject,
     ) -> Result<Option<CommandLine>, CatalogueError> {
         self.expect_own(subject)?;
@@ -151,87 +175,84 @@ impl FileSystem {
         let mut arguments = mkfs
             .arguments_with(subject.mkfs_arguments())
             .map_err(|refused| self.refused("mkfs", refused))?;
-        arguments.push(device.to_owned());
+        match self.driver {
+            Driver::Pool(_) => arguments.extend(pool_words(place)),
+            _ => arguments.push(place.device.to_owned()),
+        }
         Ok(Some(CommandLine {
             tool: mkfs.tool,
             arguments,
         }))
     }
 
-    /// What to pass to mount(2); `None` where nothing is mounted.
+    /// How it is mounted at `place`; `None` where nothing is mounted.
     ///
     /// # Errors
     /// [`CatalogueError::BadOption`], also for options where nothing is mounted, and
     /// [`CatalogueError::Unavailable`].
-    pub fn mount_call(&self, subject: &Subject) -> Result<Option<MountCall>, CatalogueError> {
+    pub fn mounting(
+        &self,
+        place: &MountPlace<'_>,
+        subject: &Subject,
+    ) -> Result<Option<Mounting>, CatalogueError> {
         self.expect_own(subject)?;
-        let Driver::Kernel(driver) = &self.driver else {
-            return match subject.mount_options().first() {
-                Some(word) => Err(self.refused("mount", pointless(word))),
-                None => Ok(None),
-            };
+        let mounting = match &self.driver {
+            Driver::Kernel(driver) => by_kernel(driver, place, subject),
+            Driver::Fuse(driver) => by_program(driver, place, subject),
+            Driver::Pool(driver) => by_pool(driver, place, subject),
+            Driver::BuiltIn | Driver::Nowhere(_) => match subject.mount_options().first() {
+                Some(word) => Err(pointless(word)),
+                None => return Ok(None),
+            },
         };
-        MountCall::new(driver.fs_type, driver.options_with(subject))
+        mounting
             .map(Some)
             .map_err(|refused| self.refused("mount", refused))
     }
 
-    /// The mount(8) command that equals [`FileSystem::mount_call`], for plans and reports.
-    ///
-    /// # Errors
-    /// Those of [`FileSystem::mount_call`].
-    pub fn mount_command(
-        &self,
-        place: &MountPlace<'_>,
-        subject: &Subject,
-    ) -> Result<Option<Vec<String>>, CatalogueError> {
-        self.mount_call(subject)?;
-        let Driver::Kernel(driver) = &self.driver else {
-            return Ok(None);
-        };
-        let options: Vec<&str> = driver.options_with(subject).collect();
-        let options = options.join(",");
-        let mut words = vec!["mount", "-t", driver.fs_type];
-        if !options.is_empty() {
-            words.extend(["-o", &options]);
-        }
-        words.extend([place.device, place.mount_point]);
-        Ok(Some(words.into_iter().map(str::to_owned).collect()))
-    }
-
     /// The command that checks `device` and changes nothing; `None` where there is no checker.
+    ///
+    /// A pool is checked while it is imported: see [`crate::PoolCommands`].
     #[must_use]
     pub fn check_command(&self, device: &str) -> Option<CommandLine> {
         let check = self.check.as_ref()?;
-        let words = check.arguments.iter().copied().chain([device]);
+        let pool = pool_name(device);
+        let checked = match self.driver {
+            Driver::Pool(_) => &pool,
+            _ => device,
+        };
+        let words = check.arguments.iter().copied().chain([checked]);
         Some(CommandLine {
             tool: check.tool,
             arguments: words.map(str::to_owned).collect(),
         })
     }
 
-    /// What the checker's exit status means; without a checker nothing can be told.
+    /// What the checker's exit status and words mean; without a checker nothing can be told.
     #[must_use]
-    pub fn judge_check(&self, exit_code: i32) -> CheckVerdict {
+    pub fn judge_check(&self, exit_code: i32, output: &str) -> CheckVerdict {
         self.check
             .as_ref()
-            .map_or(CheckVerdict::CouldNotRun, |check| (check.judge)(exit_code))
+            .map_or(CheckVerdict::CouldNotRun, |check| {
+                (check.judge)(exit_code, output)
+            })
     }
 
     /// The commands of a trial, with the words `DEVICE` and `MOUNTPOINT`.
     ///
     /// # Errors
-    /// Those of [`FileSystem::mkfs_command`] and [`FileSystem::mount_call`].
+    /// Those of [`FileSystem::mkfs_command`] and [`FileSystem::mounting`].
     pub fn plan(&self, subject: &Subject) -> Result<SubjectPlan, CatalogueError> {
         let place = MountPlace {
             device: DEVICE_WORD,
             mount_point: MOUNT_POINT_WORD,
+            size: None,
         };
         let words = |command: CommandLine| command.words();
         Ok(SubjectPlan {
             subject: subject.clone(),
-            mkfs: self.mkfs_command(DEVICE_WORD, subject)?.map(words),
-            mount: self.mount_command(&place, subject)?,
+            mkfs: self.mkfs_command(&place, subject)?.map(words),
+            mount: self.mounting(&place, subject)?.map(|it| it.words()),
             check: self.check_command(DEVICE_WORD).map(words),
         })
     }
@@ -241,9 +262,13 @@ impl FileSystem {
     pub fn tools(&self) -> Vec<Tool> {
         let mkfs = self.mkfs.map(|mkfs| mkfs.tool);
         let check = self.check.map(|check| check.tool);
-        mkfs.into_iter()
-            .chain(check.filter(|tool| mkfs != Some(*tool)))
-            .collect()
+        let mut tools: Vec<Tool> = Vec::new();
+        for tool in mkfs.into_iter().chain(self.driver.tools()).chain(check) {
+            if !tools.contains(&tool) {
+                tools.push(tool);
+            }
+        }
+        tools
     }
 
     fn expect_own(&self, subject: &Subject) -> Result<(), CatalogueError> {
@@ -257,7 +282,7 @@ impl FileSystem {
                 file_system: self.name,
                 reason,
             }),
-            Driver::Kernel(_) | Driver::BuiltIn => Ok(()),
+            Driver::Kernel(_) | Driver::Fuse(_) | Driver::Pool(_) | Driver::BuiltIn => Ok(()),
         }
     }
 
@@ -268,13 +293,6 @@ impl FileSystem {
             option: refused.word,
             reason: refused.reason,
         }
-    }
-}
-
-impl KernelDriver {
-    fn options_with<'a>(&'a self, subject: &'a Subject) -> impl Iterator<Item = &'a str> {
-        let users = subject.mount_options().iter().map(String::as_str);
-        self.options.iter().copied().chain(users)
     }
 }
 

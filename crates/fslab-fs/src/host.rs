@@ -30,6 +30,30 @@ pub enum Privilege {
     UserNamespace,
 }
 
+/// A guest kernel that this machine can boot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestKernel {
+    /// What it is called.
+    pub name: String,
+    /// Its release, such as `6.12.95-fslab`.
+    pub release: String,
+    /// The options that its configuration sets to `y`, such as `CONFIG_XFS_FS`.
+    pub config: BTreeSet<String>,
+}
+
+impl GuestKernel {
+    /// A kernel whose `.config` has the text `config`.
+    #[must_use]
+    pub fn new(name: String, release: String, config: &str) -> Self {
+        let config = options_set(config, &["y"]);
+        Self {
+            name,
+            release,
+            config,
+        }
+    }
+}
+
 /// What a machine has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
@@ -45,14 +69,21 @@ pub struct Host {
     /// the module ext4 serves ext2, which modules.dep does not, and drivers that are built in
     /// stand in /proc/filesystems.
     pub modules: BTreeMap<String, String>,
+    /// The options that the running kernel's configuration sets to `y` or `m`; `None` where that
+    /// is not to be read. A driver may be there that cannot write.
+    pub config: Option<BTreeSet<String>>,
     /// Whether this process may mount.
     pub privilege: Privilege,
     /// Whether /dev/loop-control is there.
     pub has_loop_control: bool,
     /// The catalogue's programs that are installed, with their paths.
     pub tools: BTreeMap<String, PathBuf>,
+    /// Programs that run now: their names, as the kernel knows them.
+    pub running: BTreeSet<String>,
     /// What is mounted.
     pub mounts: Vec<Mount>,
+    /// The guest kernel; the caller fills it in, since only the venue knows where it is.
+    pub guest: Option<GuestKernel>,
 }
 
 impl Host {
@@ -75,7 +106,11 @@ impl Host {
         let modules = root.join("lib/modules").join(&release);
         // A kernel without modules, or one whose modules were removed, has no such file.
         let aliases = read_if_there(&modules.join("modules.alias"))?.unwrap_or_default();
+        let config = read_if_there(&root.join("boot").join(format!("config-{release}")))?;
         Ok(Self {
+            config: config.map(|text| options_set(&text, &["y", "m"])),
+            running: running_programs(&root.join("proc")),
+            guest: None,
             registered: registered_drivers(&read(&root.join("proc/filesystems"))?),
             has_modules: modules.is_dir(),
             modules: file_system_modules(&aliases),
@@ -90,6 +125,25 @@ impl Host {
             kernel_release: release,
         })
     }
+}
+
+/// The options of a kernel's configuration that have one of `values`.
+fn options_set(config: &str, values: &[&str]) -> BTreeSet<String> {
+    config
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .filter(|(name, value)| name.starts_with("CONFIG_") && values.contains(value))
+        .map(|(name, _)| name.to_owned())
+        .collect()
+}
+
+/// Processes come and go while they are read; one that is gone does not run.
+fn running_programs(proc: &Path) -> BTreeSet<String> {
+    let folders = fs::read_dir(proc).into_iter().flatten().flatten();
+    folders
+        .filter_map(|folder| fs::read_to_string(folder.path().join("comm")).ok())
+        .map(|name| name.trim_end().to_owned())
+        .collect()
 }
 
 fn read(path: &Path) -> Result<String, CatalogueError> {
@@ -148,7 +202,7 @@ fn installed_tools(search: &SearchPath) -> BTreeMap<String, PathBuf> {
     all()
         .iter()
         .flat_map(|entry| entry.tools())
-        .filter_map(|tool| Some((tool.program.to_owned(), search.find(tool.program)?)))
+        .filter_map(|tool| Some((tool.program.to_owned(), tool.locate(search).ok()?)))
         .collect()
 }
 
@@ -197,6 +251,11 @@ mod tests {
             ),
             ("lib/modules/6.1.0-test/modules.alias", "alias fs-xfs xfs\n"),
             ("dev/loop-control", ""),
+            (
+                "boot/config-6.1.0-test",
+                "CONFIG_UFS_FS=m\n# CONFIG_UFS_FS_WRITE is not set\nCONFIG_HZ=250\n",
+            ),
+            ("proc/42/comm", "zfs-fuse\n"),
         ] {
             let path = root.path().join(name);
             fs::create_dir_all(path.parent().expect("a folder")).expect("mkdir");
@@ -208,11 +267,20 @@ mod tests {
         assert_eq!(host.modules["xfs"], "xfs");
         assert_eq!(host.privilege, Privilege::None);
         assert_eq!(host.mounts[0].source, "/dev/sda1");
-        assert!(host.tools.is_empty());
+        assert!(host.tools.keys().eq(["fslab"]), "fslab is always there");
+        assert_eq!(host.config, Some(["CONFIG_UFS_FS".to_owned()].into()));
+        assert!(host.running.contains("zfs-fuse") && host.guest.is_none());
 
         fs::remove_file(root.path().join("proc/filesystems")).expect("removes");
         let error = Host::gather_below(root.path(), &SearchPath::new([])).expect_err("blind");
         assert!(error.to_string().ends_with("/proc/filesystems"), "{error}");
+    }
+
+    #[test]
+    fn a_guest_kernel_has_what_its_configuration_sets_to_y() {
+        let text = "CONFIG_A=y\nCONFIG_B=m\n# CONFIG_C is not set\nCONFIG_D=\"y\"\n";
+        let guest = GuestKernel::new("uml".into(), "6.12".into(), text);
+        assert_eq!(guest.config, ["CONFIG_A".to_owned()].into());
     }
 
     #[test]

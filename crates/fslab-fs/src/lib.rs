@@ -6,7 +6,7 @@
 //! below `catalogue` and one line in the registry.
 //!
 //! ```text
-//!     registry --> FileSystem --+-- Driver          what mounts it        --> MountCall
+//!     registry --> FileSystem --+-- Driver          what mounts it        --> Mounting
 //!                               +-- Mkfs, Check     what makes, checks it --> CommandLine --> Tool
 //!                               +-- Capabilities    what it can do and how much it holds
 //!     Host (what this machine has) --> probe(FileSystem, Host) --> Probe, per venue
@@ -16,11 +16,13 @@
 mod catalogue;
 mod check;
 mod details;
+mod driver;
 mod error;
 mod file_system;
 mod host;
 mod mkfs;
 mod mount_call;
+mod mounting;
 mod probe;
 mod recognise;
 mod registry;
@@ -29,13 +31,17 @@ mod tool;
 
 pub use check::{Check, CheckVerdict};
 pub use details::{Details, ToolDetails};
+pub use driver::{
+    Companion, Driver, FuseDriver, KernelConfig, KernelDriver, MountSource, PoolDriver,
+};
 pub use error::CatalogueError;
-pub use file_system::{Class, Driver, FileSystem, KernelDriver, MinimumSize, MountPlace};
-pub use host::{Host, Privilege};
+pub use file_system::{Class, Feature, FileSystem, KernelBug, MinimumSize};
+pub use host::{GuestKernel, Host, Privilege};
 pub use mkfs::{Mkfs, RefusedOption};
 pub use mount_call::MountCall;
+pub use mounting::{CompanionCommand, MountPlace, Mounting, PoolCommands};
 pub use probe::{Obstacle, Probe, VenueProbe, probe};
 pub use recognise::{Recognised, recognise, recognise_in};
-pub use registry::{all, find, parse_subject, parse_subjects};
+pub use registry::{ALL_WORD, all, find, parse_subject, parse_subjects};
 pub use signature::{Signature, read_signature, signature};
-pub use tool::{CommandLine, OutputStream, SearchPath, Tool};
+pub use tool::{CommandLine, OutputStream, SearchPath, Tool, VersionSource};

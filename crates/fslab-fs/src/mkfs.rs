@@ -10,6 +10,8 @@ use crate::Tool;
 pub struct Mkfs {
     /// The program.
     pub tool: Tool,
+    /// Words that stand before every option: a subcommand and what it is to make.
+    pub subcommand: &'static [&'static str],
     /// What a trial always passes; the device comes last.
     pub arguments: &'static [&'static str],
     /// The program's short options that take a value.
@@ -60,7 +62,9 @@ impl Mkfs {
                 None => options.push(option),
             }
         }
-        Ok(options.into_iter().flat_map(CommandOption::words).collect())
+        let subcommand = self.subcommand.iter().map(|&word| word.to_owned());
+        let options = options.into_iter().flat_map(CommandOption::words);
+        Ok(subcommand.chain(options).collect())
     }
 
     /// The earlier value that `option` is to be joined to, and the value to join.
@@ -154,7 +158,11 @@ impl CommandOption {
                 let has_key = || value.split(',').any(|part| part.starts_with(pattern));
                 pattern == format!("-{letter}") || (pattern.ends_with('=') && has_key())
             }
-            Self::Long(word) => word.split('=').next() == Some(pattern),
+            // getopt_long(3) takes any beginning of a long option for the option.
+            Self::Long(word) => {
+                let name = word.split('=').next().unwrap_or(word);
+                pattern.starts_with("--") && pattern.starts_with(name)
+            }
         }
     }
 }
@@ -164,15 +172,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::OutputStream;
+    use crate::{OutputStream, VersionSource};
 
     const MAKER: Mkfs = Mkfs {
         tool: Tool {
             program: "mkfs.maker",
             package: "maker",
-            version_argument: "-V",
-            version_stream: OutputStream::Output,
+            version: VersionSource::Asked {
+                argument: "-V",
+                stream: OutputStream::Output,
+            },
         },
+        subcommand: &[],
         arguments: &["-q", "-E", "lazy=0"],
         value_letters: "bE",
         joined_letters: "E",
@@ -203,6 +214,12 @@ mod tests {
     #[test]
     fn the_users_arguments_stand_behind_ours() {
         assert_eq!(with(""), Ok("-q -E lazy=0".into()));
+        let maker = Mkfs {
+            subcommand: &["mkfs", "x"],
+            ..MAKER
+        };
+        let arguments = maker.arguments_with(&words("-b 1")).expect("accepted");
+        assert_eq!(arguments.join(" "), "mkfs x -q -E lazy=0 -b 1");
         assert_eq!(
             with("-b 1024 --csum=xxhash -v"),
             Ok("-q -E lazy=0 -b 1024 --csum=xxhash -v".into())
@@ -246,7 +263,15 @@ mod tests {
 
     #[test]
     fn what_the_entry_refuses_is_refused_in_every_spelling() {
-        for text in ["-n", "-vn", "--help", "-E logdev=x", "-Esize=1,logdev=x"] {
+        for text in [
+            "-n",
+            "-vn",
+            "--help",
+            "--he",
+            "--help=x",
+            "-E logdev=x",
+            "-Esize=1,logdev=x",
+        ] {
             assert!(with(text).is_err(), "{text}");
         }
         assert!(with("-E xlogdev=1").is_ok());

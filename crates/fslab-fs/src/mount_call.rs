@@ -67,12 +67,7 @@ impl MountCall {
         let mut flags = MountFlags::empty();
         let mut data: Vec<&str> = Vec::new();
         for option in options {
-            if let Some(reason) = refusal(option) {
-                return Err(RefusedWord {
-                    word: option.to_owned(),
-                    reason,
-                });
-            }
+            check_option(option)?;
             match flag_change(option) {
                 Some(FlagChange::Set(flag)) => flags.insert(flag),
                 Some(FlagChange::Clear(flag)) => flags.remove(flag),
@@ -84,6 +79,17 @@ impl MountCall {
             flags,
             data: data.join(","),
         })
+    }
+}
+
+/// Refuses what no trial may use, whatever mounts it.
+pub(crate) fn check_option(option: &str) -> Result<(), RefusedWord> {
+    match refusal(option) {
+        None => Ok(()),
+        Some(reason) => Err(RefusedWord {
+            word: option.to_owned(),
+            reason,
+        }),
     }
 }
 

@@ -5,7 +5,10 @@ use std::fmt;
 use fslab_model::VenueKind;
 use serde::{Deserialize, Serialize};
 
-use crate::{Driver, FileSystem, Host, KernelDriver, Privilege};
+use crate::{Driver, FileSystem, GuestKernel, Host, KernelConfig, Privilege, Tool};
+
+/// The name that the kernel knows FUSE by.
+const FUSE: &str = "fuse";
 
 /// Something that stands in the way of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,8 +23,10 @@ pub enum Obstacle {
         /// How to get it.
         hint: String,
     },
-    /// The running kernel cannot mount it.
+    /// The kernel cannot mount it, or not to be written.
     MissingDriver {
+        /// Which kernel: `this kernel`, or a guest's.
+        kernel: String,
         /// The kernel's configuration that can.
         config: String,
         /// How to get it.
@@ -35,6 +40,18 @@ pub enum Obstacle {
     /// There are no loop devices.
     NoLoopDevices {
         /// How to get them.
+        hint: String,
+    },
+    /// A daemon runs already that trials would have to share with somebody.
+    DaemonRuns {
+        /// The program.
+        program: String,
+        /// How to get around it.
+        hint: String,
+    },
+    /// There is no guest kernel.
+    NoGuestKernel {
+        /// How to get one.
         hint: String,
     },
     /// None is mounted whose directories could be used.
@@ -79,18 +96,24 @@ pub struct Probe {
 #[must_use]
 pub fn probe(file_system: &FileSystem, host: &Host) -> Probe {
     let venues = match &file_system.driver {
-        Driver::Kernel(driver) => vec![
-            probe_directory(driver, host),
-            probe_device(file_system, driver, host, VenueKind::Loop),
-            probe_device(file_system, driver, host, VenueKind::Block),
+        Driver::Kernel(_) | Driver::Fuse(_) | Driver::Pool(_) => vec![
+            probe_directory(&file_system.driver, host),
+            probe_device(file_system, host, VenueKind::Loop),
+            probe_device(file_system, host, VenueKind::Block),
+            probe_guest(file_system, host),
         ],
         Driver::BuiltIn => vec![VenueProbe::new(VenueKind::Fake, None, Vec::new())],
-        Driver::Nowhere(reason) => [VenueKind::Dir, VenueKind::Loop, VenueKind::Block]
-            .map(|venue| {
-                let reason = (*reason).to_owned();
-                VenueProbe::new(venue, None, vec![Obstacle::NoDriverAnywhere { reason }])
-            })
-            .into(),
+        Driver::Nowhere(reason) => [
+            VenueKind::Dir,
+            VenueKind::Loop,
+            VenueKind::Block,
+            VenueKind::Guest,
+        ]
+        .map(|venue| {
+            let reason = (*reason).to_owned();
+            VenueProbe::new(venue, None, vec![Obstacle::NoDriverAnywhere { reason }])
+        })
+        .into(),
     };
     Probe {
         name: file_system.name.to_owned(),
@@ -99,11 +122,12 @@ pub fn probe(file_system: &FileSystem, host: &Host) -> Probe {
     }
 }
 
-fn probe_directory(driver: &KernelDriver, host: &Host) -> VenueProbe {
+fn probe_directory(driver: &Driver, host: &Host) -> VenueProbe {
+    let types = driver.mounted_types();
     let mounted = host
         .mounts
         .iter()
-        .find(|mount| mount.fs_type == driver.fs_type);
+        .find(|mount| types.contains(&mount.fs_type.as_str()));
     match mounted {
         Some(mount) => {
             let note = format!("mounted at {}", mount.mount_point.display());
@@ -112,33 +136,34 @@ fn probe_directory(driver: &KernelDriver, host: &Host) -> VenueProbe {
         None => {
             let hint = format!(
                 "mount {} somewhere and name a directory of it with --dir",
-                driver.fs_type
+                types.first().unwrap_or(&"it")
             );
             VenueProbe::new(VenueKind::Dir, None, vec![Obstacle::NotMounted { hint }])
         }
     }
 }
 
-fn probe_device(
-    file_system: &FileSystem,
-    driver: &KernelDriver,
-    host: &Host,
-    venue: VenueKind,
-) -> VenueProbe {
-    let mut obstacles = Vec::new();
-    let module = host.modules.get(driver.fs_type);
-    let is_registered = host.registered.contains(driver.fs_type);
-    if !is_registered && module.is_none() {
-        obstacles.push(missing_driver(driver, host));
-    }
-    for tool in file_system.tools() {
-        if !host.tools.contains_key(tool.program) {
-            obstacles.push(Obstacle::MissingTool {
-                program: tool.program.to_owned(),
-                package: tool.package.to_owned(),
-                hint: tool.install_hint(),
-            });
-        }
+fn probe_device(file_system: &FileSystem, host: &Host, venue: VenueKind) -> VenueProbe {
+    let driver = &file_system.driver;
+    let mut obstacles: Vec<_> = missing_driver(driver, host).into_iter().collect();
+    let pool = match driver {
+        Driver::Pool(pool) if !host.registered.contains(pool.kernel_fs_type) => Some(pool),
+        _ => None,
+    };
+    let needs = |tool: &Tool| match driver {
+        Driver::Pool(it) => pool.is_some() || *tool != it.daemon,
+        _ => true,
+    };
+    obstacles.extend(missing_tools(
+        file_system.tools().into_iter().filter(needs),
+        host,
+    ));
+    let daemon = pool.map(|pool| pool.daemon.program);
+    if let Some(program) = daemon.filter(|&program| host.running.contains(program)) {
+        obstacles.push(Obstacle::DaemonRuns {
+            program: program.to_owned(),
+            hint: format!("export its pools and stop {program}: a trial starts one of its own"),
+        });
     }
     if venue == VenueKind::Loop && !host.has_loop_control {
         obstacles.push(Obstacle::NoLoopDevices {
@@ -146,27 +171,101 @@ fn probe_device(
         });
     }
     obstacles.extend(missing_privilege(host.privilege));
-    let note = module
-        .filter(|_| !is_registered)
-        .map(|module| format!("the module {module} loads on the first mount"));
+    let note = match (loading_module(driver, host), daemon) {
+        (_, Some(program)) => Some(format!(
+            "each trial starts {program}, which also imports the pools of /etc/zfs/zpool.cache"
+        )),
+        (Some(module), None) => Some(format!("the module {module} loads on the first mount")),
+        (None, None) => None,
+    };
     VenueProbe::new(venue, note, obstacles)
 }
 
-fn missing_driver(driver: &KernelDriver, host: &Host) -> Obstacle {
+/// The names that /proc/filesystems may have of what mounts it: one is enough.
+fn kernel_names(driver: &Driver) -> Vec<&'static str> {
+    match driver {
+        Driver::Kernel(driver) => vec![driver.fs_type],
+        Driver::Fuse(driver) => vec![driver.fs_type],
+        Driver::Pool(driver) => vec![driver.kernel_fs_type, FUSE],
+        Driver::BuiltIn | Driver::Nowhere(_) => Vec::new(),
+    }
+}
+
+/// The module that the first mount loads; `None` where the driver is there already, or nowhere.
+fn loading_module<'a>(driver: &Driver, host: &'a Host) -> Option<&'a str> {
+    let names = kernel_names(driver);
+    if names.iter().any(|&name| host.registered.contains(name)) {
+        return None;
+    }
+    let module = names.iter().find_map(|&name| host.modules.get(name));
+    module.map(String::as_str)
+}
+
+fn missing_driver(driver: &Driver, host: &Host) -> Option<Obstacle> {
+    let names = kernel_names(driver);
+    let config = driver.config()?;
     let release = &host.kernel_release;
-    let hint = if host.has_modules {
-        format!("use a kernel with {}; {release} is without", driver.config)
-    } else {
+    let is_registered = names.iter().any(|&name| host.registered.contains(name));
+    let cannot_write = host.config.as_ref().is_some_and(|it| !config.is_met_by(it));
+    let hint = match (
+        is_registered || loading_module(driver, host).is_some(),
+        cannot_write,
+    ) {
+        (true, false) => return None,
+        (true, true) => format!(
+            "the driver is there, but not all of {config}: use a kernel that has it, or the venue \
+             guest"
+        ),
+        (false, _) if host.has_modules => {
+            format!("use a kernel with {config}, or the venue guest; {release} is without")
+        }
         // After an update of the kernel the old one still runs, and its modules may be gone.
-        format!(
+        (false, _) => format!(
             "no modules of the running kernel {release} are installed: reboot after a kernel \
-             update, or use a kernel with {}",
-            driver.config
-        )
+             update, or use a kernel with {config}, or the venue guest"
+        ),
     };
-    Obstacle::MissingDriver {
-        config: driver.config.to_owned(),
+    Some(Obstacle::MissingDriver {
+        kernel: "this kernel".to_owned(),
+        config: config.to_string(),
         hint,
+    })
+}
+
+fn missing_tools(tools: impl Iterator<Item = Tool>, host: &Host) -> impl Iterator<Item = Obstacle> {
+    tools
+        .filter(|tool| !host.tools.contains_key(tool.program))
+        .map(|tool| Obstacle::MissingTool {
+            program: tool.program.to_owned(),
+            package: tool.package.to_owned(),
+            hint: tool.install_hint(),
+        })
+}
+
+/// In a guest everybody is root, and no module loads: its configuration tells what it can mount.
+fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
+    let missing = missing_tools(file_system.tools().into_iter(), host);
+    let Some(guest) = &host.guest else {
+        let hint = "fslab lab build".to_owned();
+        let obstacles = missing.chain([Obstacle::NoGuestKernel { hint }]);
+        return VenueProbe::new(VenueKind::Guest, None, obstacles.collect());
+    };
+    let lacks = |config: &KernelConfig| !config.is_met_by(&guest.config);
+    let driver = file_system.driver.config().filter(lacks);
+    let driver = driver.map(|config| lacking_guest(guest, config));
+    let note = format!("{} {}", guest.name, guest.release);
+    VenueProbe::new(
+        VenueKind::Guest,
+        Some(note),
+        driver.into_iter().chain(missing).collect(),
+    )
+}
+
+fn lacking_guest(guest: &GuestKernel, config: KernelConfig) -> Obstacle {
+    Obstacle::MissingDriver {
+        kernel: format!("the guest kernel {}", guest.name),
+        config: config.to_string(),
+        hint: format!("fslab lab build makes a guest kernel with {config}"),
     }
 }
 
@@ -201,6 +300,8 @@ impl Obstacle {
             | Self::MissingDriver { hint, .. }
             | Self::MissingPrivilege { hint }
             | Self::NoLoopDevices { hint }
+            | Self::DaemonRuns { hint, .. }
+            | Self::NoGuestKernel { hint }
             | Self::NotMounted { hint } => Some(hint),
             Self::NoDriverAnywhere { .. } => None,
         }
@@ -212,9 +313,11 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MissingTool { program, .. } => write!(f, "{program} is not installed"),
-            Self::MissingDriver { config, .. } => write!(f, "this kernel has no {config}"),
+            Self::MissingDriver { kernel, config, .. } => write!(f, "{kernel} has no {config}"),
             Self::MissingPrivilege { .. } => f.write_str("mounting is not permitted"),
             Self::NoLoopDevices { .. } => f.write_str("there are no loop devices"),
+            Self::DaemonRuns { program, .. } => write!(f, "{program} runs already"),
+            Self::NoGuestKernel { .. } => f.write_str("there is no guest kernel"),
             Self::NotMounted { .. } => f.write_str("none is mounted"),
             Self::NoDriverAnywhere { reason } => f.write_str(reason),
         }
@@ -236,18 +339,32 @@ mod tests {
 
     /// A machine with everything.
     fn host() -> Host {
-        let tools = crate::all().iter().flat_map(|entry| entry.tools());
+        let entries = || crate::all().iter();
+        let tools = entries().flat_map(|entry| entry.tools());
+        let configs = entries().filter_map(|entry| entry.driver.config());
+        let options = configs.flat_map(|config| config.0.concat());
         Host {
             kernel_release: "6.1.0-test".into(),
-            registered: names(&["btrfs", "ext2", "ext3", "ext4", "xfs"]),
+            registered: entries()
+                .flat_map(|entry| kernel_names(&entry.driver))
+                .filter(|&name| name != "zfs")
+                .map(str::to_owned)
+                .collect(),
             has_modules: true,
             modules: BTreeMap::new(),
+            config: None,
             privilege: Privilege::Full,
             has_loop_control: true,
             tools: tools
                 .map(|tool| (tool.program.to_owned(), "/sbin/x".into()))
                 .collect(),
+            running: names(&["sh"]),
             mounts: parse_mount_table(b"1 0 8:1 / / rw - ext4 /dev/sda1 rw\n"),
+            guest: Some(GuestKernel {
+                name: "uml".into(),
+                release: "6.12".into(),
+                config: options.map(str::to_owned).collect(),
+            }),
         }
     }
 
@@ -266,8 +383,15 @@ mod tests {
     fn where_everything_is_there_everything_works() {
         for entry in crate::all() {
             for venue in probe(entry, &host()).venues {
+                let is_nowhere = matches!(entry.driver, Driver::Nowhere(_));
                 let expected = venue.venue != VenueKind::Dir || entry.name == "ext4";
-                assert_eq!(venue.works, expected, "{} {:?}", entry.name, venue.venue);
+                assert_eq!(
+                    venue.works,
+                    expected && !is_nowhere,
+                    "{} {:?}",
+                    entry.name,
+                    venue.venue
+                );
             }
         }
     }
@@ -337,10 +461,54 @@ mod tests {
             ..*find("xfs").expect("an entry")
         };
         let probe = probe(&named, &host());
-        assert_eq!(probe.venues.len(), 3);
+        assert_eq!(probe.venues.len(), 4);
         for venue in &probe.venues {
             assert_eq!(obstacles(venue), ["no kernel has a driver for it"]);
         }
+    }
+
+    #[test]
+    fn a_guest_needs_its_kernel_its_options_and_the_tools_but_no_privilege() {
+        let mut host = host();
+        host.privilege = Privilege::None;
+        let ufs = of("ufs1", &host, VenueKind::Guest);
+        assert!(ufs.works);
+        assert_eq!(ufs.note.as_deref(), Some("uml 6.12"));
+        let guest = host.guest.as_mut().expect("there is one");
+        guest.config.remove("CONFIG_UFS_FS_WRITE");
+        assert_eq!(
+            obstacles(&of("ufs1", &host, VenueKind::Guest)),
+            ["the guest kernel uml has no CONFIG_UFS_FS with CONFIG_UFS_FS_WRITE"]
+        );
+        host.guest = None;
+        let probe = of("xfs", &host, VenueKind::Guest);
+        assert_eq!(obstacles(&probe), ["there is no guest kernel"]);
+        assert_eq!(probe.obstacles[0].hint(), Some("fslab lab build"));
+    }
+
+    #[test]
+    fn a_driver_that_cannot_write_is_missing() {
+        let mut host = host();
+        host.config = Some(names(&["CONFIG_UFS_FS", "CONFIG_XFS_FS"]));
+        let probe = of("ufs2", &host, VenueKind::Loop);
+        assert_eq!(
+            obstacles(&probe),
+            ["this kernel has no CONFIG_UFS_FS with CONFIG_UFS_FS_WRITE"]
+        );
+        assert!(of("xfs", &host, VenueKind::Loop).works);
+    }
+
+    #[test]
+    fn programs_that_mount_need_fuse_and_a_pool_a_daemon_of_its_own() {
+        let mut host = host();
+        host.registered.remove("fuseblk");
+        assert!(!of("ntfs-3g", &host, VenueKind::Loop).works);
+        host.running.insert("zfs-fuse".into());
+        let zfs = of("zfs", &host, VenueKind::Loop);
+        assert_eq!(obstacles(&zfs), ["zfs-fuse runs already"]);
+        host.registered.insert("zfs".into());
+        host.tools.remove("zfs-fuse");
+        assert!(of("zfs", &host, VenueKind::Loop).works);
     }
 
     #[test]

@@ -2,19 +2,53 @@
 
 use fslab_model::{Subject, nearest_name};
 
-use crate::catalogue::{BTRFS, EXT2, EXT3, EXT4, FAKE, XFS};
-use crate::{CatalogueError, Driver, FileSystem};
+use crate::catalogue::{
+    AFFS, BCACHEFS, BTRFS, EXFAT, EXT2, EXT3, EXT4, F2FS, FAKE, FAT16, FAT32, HFS, HFS_PLUS, HFSX,
+    HPFS, JFS, NILFS2, NTFS_3G, NTFS3, REISER4, REISERFS_3_5, REISERFS_3_6, TMPFS, UDF,
+    UFS_SOFT_UPDATES, UFS1, UFS2, XFS, ZFS,
+};
+use crate::{CatalogueError, FileSystem};
 
 /// Sorted by name.
-static ENTRIES: [&FileSystem; 6] = [&BTRFS, &EXT2, &EXT3, &EXT4, &FAKE, &XFS];
+static ENTRIES: &[&FileSystem] = &[
+    &AFFS,
+    &BCACHEFS,
+    &BTRFS,
+    &EXFAT,
+    &EXT2,
+    &EXT3,
+    &EXT4,
+    &F2FS,
+    &FAKE,
+    &FAT16,
+    &FAT32,
+    &HFS,
+    &HFS_PLUS,
+    &HFSX,
+    &HPFS,
+    &JFS,
+    &NILFS2,
+    &NTFS_3G,
+    &NTFS3,
+    &REISER4,
+    &REISERFS_3_5,
+    &REISERFS_3_6,
+    &TMPFS,
+    &UDF,
+    &UFS_SOFT_UPDATES,
+    &UFS1,
+    &UFS2,
+    &XFS,
+    &ZFS,
+];
 
-/// Stands for every entry that some kernel can mount.
-const ALL_WORD: &str = "all";
+/// Stands for every entry that something can mount.
+pub const ALL_WORD: &str = "all";
 
 /// Every entry, sorted by name.
 #[must_use]
 pub fn all() -> &'static [&'static FileSystem] {
-    &ENTRIES
+    ENTRIES
 }
 
 /// The entry of that name.
@@ -44,7 +78,7 @@ pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
     Ok(subject)
 }
 
-/// Reads subjects in their order; `all` stands for every entry that some kernel can mount.
+/// Reads subjects in their order; `all` stands for every entry that something can mount.
 ///
 /// # Errors
 /// Those of [`parse_subject`], and [`CatalogueError::DuplicateSubject`].
@@ -52,7 +86,7 @@ pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Catalo
     let mut subjects: Vec<Subject> = Vec::new();
     for text in texts.iter().map(AsRef::as_ref) {
         if text == ALL_WORD {
-            let real = ENTRIES.iter().filter(|entry| is_mountable(entry));
+            let real = ENTRIES.iter().filter(|entry| entry.driver.is_mountable());
             subjects.extend(real.map(|entry| Subject::plain(entry.name)));
         } else {
             subjects.push(parse_subject(text)?);
@@ -64,13 +98,6 @@ pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Catalo
         }
     }
     Ok(subjects)
-}
-
-fn is_mountable(entry: &FileSystem) -> bool {
-    match entry.driver {
-        Driver::Kernel(_) => true,
-        Driver::BuiltIn | Driver::Nowhere(_) => false,
-    }
 }
 
 #[cfg(test)]
@@ -98,8 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn all_is_every_file_system_but_fake() {
-        assert_eq!(names(&["all"]), ["btrfs", "ext2", "ext3", "ext4", "xfs"]);
+    fn all_is_every_file_system_that_something_mounts() {
+        let mounted = names(&["all"]);
+        for name in ["ext4", "hfs+", "ntfs-3g", "tmpfs", "zfs"] {
+            assert!(mounted.iter().any(|it| it == name), "{name}");
+        }
+        assert!(!mounted.iter().any(|it| it == "fake" || it == "reiser4"));
+        assert_eq!(mounted.len(), ENTRIES.len() - 3, "{mounted:?}");
         assert_eq!(names(&["fake"]), ["fake"]);
     }
 

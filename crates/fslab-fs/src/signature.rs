@@ -94,10 +94,10 @@ const CONTENTS: &[Magic] = &[
     magic("affs", "an Amiga file system", 0, b"DOS\x07"),
     magic("ntfs", "an NTFS file system", 3, b"NTFS    "),
     magic("exfat", "an exFAT file system", 3, b"EXFAT   "),
-    magic("fat", "a FAT file system", 54, b"FAT12   "),
-    magic("fat", "a FAT file system", 54, b"FAT16   "),
+    magic("fat12", "a FAT12 file system", 54, b"FAT12   "),
+    magic("fat16", "a FAT16 file system", 54, b"FAT16   "),
     magic("fat", "a FAT file system", 54, b"FAT     "),
-    magic("fat", "a FAT file system", 82, b"FAT32   "),
+    magic("fat32", "a FAT32 file system", 82, b"FAT32   "),
     magic("f2fs", "an F2FS file system", 1024, b"\x10\x20\xf5\xf2"),
     magic("erofs", "an EROFS image", 1024, b"\xe2\xe1\xf5\xe0"),
     magic("hfs", "an HFS file system", 1024, b"BD"),
@@ -126,7 +126,12 @@ const CONTENTS: &[Magic] = &[
     magic("swap", "swap space", 8182, b"SWAPSPACE2"),
     magic("hpfs", "an HPFS file system", 8192, b"\x49\xe8\x95\xf9"),
     magic("ocfs2", "an OCFS2 file system", 8192, b"OCFSV2"),
-    magic("reiserfs", "a ReiserFS file system", 8244, b"ReIsEr"),
+    magic(
+        "reiserfs-3.5",
+        "a ReiserFS 3.5 file system",
+        8244,
+        b"ReIsErFs",
+    ),
     magic("ufs1", "a UFS1 file system", 9564, b"\x54\x19\x01\x00"),
     magic("ufs1", "a UFS1 file system", 9564, b"\x00\x01\x19\x54"),
     magic("swap", "swap space", 16_374, b"SWAPSPACE2"),
@@ -137,7 +142,20 @@ const CONTENTS: &[Magic] = &[
     magic("swap", "swap space", 65_526, b"SWAPSPACE2"),
     magic("reiser4", "a Reiser4 file system", 65_536, b"ReIsEr4"),
     magic("gfs2", "a GFS2 file system", 65_536, b"\x01\x16\x19\x70"),
-    magic("reiserfs", "a ReiserFS file system", 65_588, b"ReIsEr"),
+    magic(
+        "reiserfs-3.5",
+        "a ReiserFS 3.5 file system",
+        65_588,
+        b"ReIsErFs",
+    ),
+    magic(
+        "reiserfs-3.6",
+        "a ReiserFS 3.6 file system",
+        65_588,
+        b"ReIsEr2Fs",
+    ),
+    // With a journal that is not the standard one, both formats have this.
+    magic("reiserfs", "a ReiserFS file system", 65_588, b"ReIsEr3Fs"),
     magic("btrfs", "a Btrfs file system", 65_600, b"_BHRfS_M"),
     magic("ufs2", "a UFS2 file system", 66_908, b"\x19\x01\x54\x19"),
     magic("ufs2", "a UFS2 file system", 66_908, b"\x19\x54\x01\x19"),
@@ -388,7 +406,7 @@ mod tests {
             name_of(&[end, (446, b"\x12"), (450, b"\x83")]),
             Some("boot-sector")
         );
-        assert_eq!(name_of(&[end, (82, b"FAT32   ")]), Some("fat"));
+        assert_eq!(name_of(&[end, (82, b"FAT32   ")]), Some("fat32"));
         assert_eq!(
             name_of(&[end, (450, b"\xee"), (512, GPT_MAGIC)]),
             Some("gpt")

@@ -7,8 +7,16 @@ use std::process::{Command, Stdio};
 
 use crate::CatalogueError;
 
-/// Where Debian keeps mkfs and fsck programs; an ordinary user's PATH lacks them.
-const SYSTEM_DIRECTORIES: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+/// Where Debian keeps mkfs and fsck programs; an ordinary user's PATH lacks some of them, and that
+/// of a guest's first process all.
+const SYSTEM_DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Tells the versions of installed packages, where the machine has Debian's.
+const PACKAGE_QUERY: &str = "/usr/bin/dpkg-query";
+
+/// The running program, by a name that leads to it even where its folder is gone or hidden, as in a
+/// guest.
+const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The stream on which a program prints its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,28 +27,52 @@ pub enum OutputStream {
     Error,
 }
 
-/// A program that is not ours.
+/// How the version of a program is found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VersionSource {
+    /// It tells its version, and does nothing else, when it is started with this argument.
+    Asked {
+        /// The argument.
+        argument: &'static str,
+        /// Where it tells it.
+        stream: OutputStream,
+    },
+    /// It does not tell: the version of its Debian package stands for it.
+    Package,
+    /// It is fslab itself.
+    Fslab,
+}
+
+/// A program that a trial runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tool {
     /// Its name, such as `mkfs.ext4`.
     pub program: &'static str,
     /// The Debian package that has it.
     pub package: &'static str,
-    /// The argument that makes it tell its version and do nothing else.
-    pub version_argument: &'static str,
-    /// Where it tells it.
-    pub version_stream: OutputStream,
+    /// Where its version is to be had.
+    pub version: VersionSource,
 }
 
 impl Tool {
-    /// The program's absolute path.
+    /// fslab itself: formatters that nobody else ships are subcommands of it.
+    pub const FSLAB: Self = Self {
+        program: "fslab",
+        package: "fslab",
+        version: VersionSource::Fslab,
+    };
+
+    /// The program's absolute path. Of fslab it is that of the running program: another one of
+    /// that name, found in the search path, might format otherwise.
     ///
     /// # Errors
     /// [`CatalogueError::MissingTool`].
     pub fn locate(self, search: &SearchPath) -> Result<PathBuf, CatalogueError> {
-        search
-            .find(self.program)
-            .ok_or(CatalogueError::MissingTool(self))
+        match self.version {
+            VersionSource::Fslab => Some(PathBuf::from(OWN_PROGRAM)),
+            VersionSource::Asked { .. } | VersionSource::Package => search.find(self.program),
+        }
+        .ok_or(CatalogueError::MissingTool(self))
     }
 
     /// How to get the program.
@@ -49,25 +81,34 @@ impl Tool {
         format!("apt-get install {}", self.package)
     }
 
-    /// Runs `program` for the line with which it tells its version, such as
-    /// `mke2fs 1.47.0 (5-Feb-2023)`.
+    /// The line with which `program` tells its version, such as `mke2fs 1.47.0 (5-Feb-2023)`, or
+    /// else its package's name and version.
     ///
     /// # Errors
     /// [`CatalogueError::Version`].
     pub fn ask_version(self, program: &Path) -> Result<String, CatalogueError> {
+        let (asked, arguments, stream) = match self.version {
+            VersionSource::Fslab => return Ok(concat!("fslab ", env!("CARGO_PKG_VERSION")).into()),
+            VersionSource::Asked { argument, stream } => (program, vec![argument], stream),
+            VersionSource::Package => (
+                Path::new(PACKAGE_QUERY),
+                vec!["-W", "-f", "${Package} ${Version}", self.package],
+                OutputStream::Output,
+            ),
+        };
         let failed = |source| CatalogueError::Version {
             program: program.to_owned(),
             source,
         };
-        let output = Command::new(program)
-            .arg(self.version_argument)
+        let output = Command::new(asked)
+            .args(arguments)
             .env_clear()
             .env("LC_ALL", "C")
             .current_dir("/")
             .stdin(Stdio::null())
             .output()
             .map_err(|error| failed(Some(error)))?;
-        let printed = match self.version_stream {
+        let printed = match stream {
             OutputStream::Output => output.stdout,
             OutputStream::Error => output.stderr,
         };
@@ -149,8 +190,10 @@ mod tests {
     const TELLER: Tool = Tool {
         program: "teller",
         package: "tellers",
-        version_argument: "-V",
-        version_stream: OutputStream::Error,
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream: OutputStream::Error,
+        },
     };
 
     fn script(directory: &Path, text: &str) -> PathBuf {
@@ -207,5 +250,32 @@ mod tests {
             error,
             CatalogueError::Version { source: None, .. }
         ));
+    }
+
+    #[test]
+    fn fslab_is_the_running_program_and_never_missing() {
+        let found = Tool::FSLAB.locate(&SearchPath::new([])).expect("it runs");
+        let running = env::current_exe().expect("/proc is mounted");
+        assert_eq!(found.canonicalize().expect("it is there"), running);
+        let version = Tool::FSLAB.ask_version(&found).expect("is known");
+        assert!(version.starts_with("fslab 0"), "{version}");
+    }
+
+    #[test]
+    fn the_package_speaks_for_a_program_that_tells_no_version() {
+        let mute = Tool {
+            package: "dpkg",
+            version: VersionSource::Package,
+            ..TELLER
+        };
+        if Path::new(PACKAGE_QUERY).exists() {
+            let version = mute.ask_version(Path::new("/bin/true")).expect("installed");
+            assert!(version.starts_with("dpkg 1."), "{version}");
+        }
+        let unknown = Tool {
+            package: "no-such-package",
+            ..mute
+        };
+        assert!(unknown.ask_version(Path::new("/bin/true")).is_err());
     }
 }

@@ -43,8 +43,8 @@ pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate
 pub use page_buffer::PageBuffer;
 pub use process::{
     GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, kernel_release, let_children_inherit,
-    power_off, process_start_ticks, signal_group, signal_name, terminate_with_parent,
-    wait_for_any_child,
+    power_off, process_start_ticks, signal_group, signal_name, terminate_process,
+    terminate_with_parent, wait_for_any_child,
 };
 pub use residency::resident_pages;
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};

@@ -105,6 +105,22 @@ pub fn signal_group(leader: u32, signal: GroupSignal) -> io::Result<()> {
     }
 }
 
+/// Sends SIGTERM to one process, which may be nobody's child and in a group of others. One that is
+/// gone is no error.
+///
+/// # Errors
+/// That of kill(2), `ESRCH` apart.
+pub fn terminate_process(process: u32) -> io::Result<()> {
+    let number = i32::try_from(process).map_err(io::Error::other)?;
+    let Some(pid) = Pid::from_raw(number) else {
+        return Err(io::Error::other("process 0 is no process"));
+    };
+    match rustix::process::kill_process(pid, Signal::TERM) {
+        Err(rustix::io::Errno::SRCH) => Ok(()),
+        other => Ok(other?),
+    }
+}
+
 /// The signal's conventional name, such as `SIGKILL`.
 #[must_use]
 pub fn signal_name(number: i32) -> String {
@@ -165,9 +181,23 @@ mod tests {
     }
 
     #[test]
+    fn a_process_is_ended_and_one_that_is_gone_takes_a_signal_without_an_error() {
+        let mut child = Command::new("sleep")
+            .arg("600")
+            .spawn()
+            .expect("sleep starts");
+        terminate_process(child.id()).expect("it is ours");
+        let status = child.wait().expect("sleep ends");
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        assert_eq!(signal, Some(libc::SIGTERM));
+        terminate_process(child.id()).expect("nobody is there to complain");
+        assert!(terminate_process(0).is_err());
+    }
+
+    #[test]
     fn a_group_that_is_gone_takes_a_signal_without_an_error() {
-        let mut child = std::process::Command::new("true");
-        let mut child = std::os::unix::process::CommandExt::process_group(&mut child, 0)
+        let mut child = Command::new("true");
+        let mut child = CommandExt::process_group(&mut child, 0)
             .spawn()
             .expect("true starts");
         child.wait().expect("true ends");

@@ -1,4 +1,4 @@
-//! Runs one external command, timed, with a clean environment and its output kept.
+//! Runs external commands, timed, with a clean environment and their output kept.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,29 +10,23 @@ use fslab_model::{Failure, FailureKind, StepRecord};
 /// How much of a command's output is kept: its end says what went wrong.
 const OUTPUT_KEPT_BYTES: usize = 4096;
 
+/// What a command left.
+pub(crate) struct Ran {
+    pub(crate) record: StepRecord,
+    /// Everything that it printed; the record keeps the end.
+    pub(crate) output: String,
+}
+
 /// Runs `line` to its end. What its exit status means, the caller decides.
 ///
 /// # Errors
 /// Where the program is missing or cannot be started, or died of a signal.
-pub(crate) fn run(step: &str, line: &CommandLine) -> Result<StepRecord, Failure> {
-    let search = SearchPath::from_environment();
-    let program = line.tool.locate(&search).map_err(Failure::from)?;
+pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
+    let mut command = plain(line)?;
     let began = Instant::now();
-    let output = Command::new(&program)
-        .args(&line.arguments)
-        .env_clear()
-        .env("PATH", fslab_sys::PLAIN_PATH)
-        .env("LC_ALL", "C")
-        .current_dir(Path::new("/"))
-        .stdin(Stdio::null())
+    let output = command
         .output()
-        .map_err(|error| {
-            Failure::new(
-                FailureKind::MissingTool,
-                format!("cannot start {}", program.display()),
-            )
-            .because(&error)
-        })?;
+        .map_err(|error| cannot_start(line, &error))?;
     let elapsed_ns = elapsed_ns(began);
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.push_str(&String::from_utf8_lossy(&output.stderr));
@@ -43,13 +37,68 @@ pub(crate) fn run(step: &str, line: &CommandLine) -> Result<StepRecord, Failure>
         );
         return Err(failure);
     };
-    Ok(StepRecord {
+    let record = StepRecord {
         step: step.to_owned(),
         command: line.words(),
         elapsed_ns,
         exit_code: Some(exit_code),
         output: tail(text.trim_end(), OUTPUT_KEPT_BYTES).to_owned(),
+    };
+    Ok(Ran {
+        record,
+        output: text,
     })
+}
+
+/// As [`run`]; an exit status other than 0 is a failure of `kind`, `cannot DO`.
+pub(crate) fn run_well(
+    step: &str,
+    line: &CommandLine,
+    kind: FailureKind,
+    cannot: &str,
+) -> Result<StepRecord, Failure> {
+    let record = run(step, line)?.record;
+    match record.exit_code {
+        Some(0) => Ok(record),
+        code => Err(Failure::new(
+            kind,
+            format!(
+                "cannot {cannot}: `{}` ended with status {}: {}",
+                record.command.join(" "),
+                code.unwrap_or(-1),
+                last_lines(&record.output)
+            ),
+        )),
+    }
+}
+
+/// The command with a clean environment, in `/`, with nothing to read.
+pub(crate) fn plain(line: &CommandLine) -> Result<Command, Failure> {
+    let program = line.tool.locate(&SearchPath::from_environment())?;
+    let mut command = Command::new(program);
+    command
+        .args(&line.arguments)
+        .env_clear()
+        .env("PATH", fslab_sys::PLAIN_PATH)
+        .env("LC_ALL", "C")
+        .current_dir(Path::new("/"))
+        .stdin(Stdio::null());
+    Ok(command)
+}
+
+pub(crate) fn cannot_start(line: &CommandLine, error: &std::io::Error) -> Failure {
+    let text = format!("cannot start {}", line.tool.program);
+    Failure::new(FailureKind::MissingTool, text).because(error)
+}
+
+/// The last words of a command's output on one line.
+pub(crate) fn last_lines(output: &str) -> String {
+    let lines: Vec<_> = output
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(3)..].join("; ")
 }
 
 /// Nanoseconds since `began`.
@@ -68,7 +117,13 @@ fn tail(text: &str, bytes: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::tail;
+    use super::{last_lines, tail};
+
+    #[test]
+    fn the_last_three_lines_that_say_something_are_kept() {
+        assert_eq!(last_lines("a\n\nb\n c \n\nd\n"), "b; c; d");
+        assert_eq!(last_lines(""), "");
+    }
 
     #[test]
     fn the_tail_is_cut_between_characters() {

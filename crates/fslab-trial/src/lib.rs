@@ -8,10 +8,14 @@
 //!                     |  mkfs, mount, cold, settle, unmount, check
 //! ```
 
+mod attachment;
 mod command;
 mod counters;
 mod events;
+mod host;
 mod phase;
+mod pool;
+mod server;
 mod target;
 mod trial;
 mod volume;

@@ -1,13 +1,17 @@
 //! One phase: cold or not, measured, settled.
 
+use std::path::Path;
+
 use fslab_engine::{Calibration, Measured, RunContext, ThreadMeasured};
+use fslab_fs::FileSystem;
 use fslab_model::{
-    CachePolicy, ColdMethod, Failure, FailureKind, PhaseOutcome, PhaseRecord, PhaseSpec,
-    ThreadRecord,
+    CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseOutcome, PhaseRecord,
+    PhaseSpec, Subject, ThreadRecord,
 };
-use fslab_workload::{RunError, Workload};
+use fslab_workload::Workload;
 
 use crate::counters;
+use crate::host::let_host_forget;
 use crate::target::{Coldness, Steps, Target};
 
 /// From here on a phase says that the harness is a part of its figures.
@@ -18,6 +22,8 @@ pub(crate) struct Phase<'a> {
     pub(crate) spec: &'a PhaseSpec,
     pub(crate) workload: &'static dyn Workload,
     pub(crate) cold: ColdMethod,
+    /// Where a host is asked to forget what it keeps of the device; `None` where there is none.
+    pub(crate) host_folder: Option<&'a Path>,
     pub(crate) context: &'a RunContext,
     /// What the harness costs; `None` where no real time passes.
     pub(crate) calibration: Option<Calibration>,
@@ -58,13 +64,13 @@ impl Phase<'_> {
 
     fn measure(&self, target: &mut Target, steps: &mut Steps) -> Result<PhaseRecord, Failure> {
         let parameters = &self.spec.parameters;
+        if let Some(reason) = self.lack(target)? {
+            return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
+        }
         if self.spec.cache == CachePolicy::Cold {
-            let files = self
-                .workload
-                .data_files(parameters)
-                .map_err(|error| bad(&error))?;
+            let files = self.workload.data_files(parameters)?;
             match target.make_cold(self.cold, files.as_deref(), steps)? {
-                Coldness::Cold => {}
+                Coldness::Cold => self.host_folder.map_or(Ok(()), let_host_forget)?,
                 Coldness::Impossible(reason) => {
                     return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
                 }
@@ -72,21 +78,28 @@ impl Phase<'_> {
         }
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
-        let measured =
-            self.workload
-                .run(parameters, self.context)
-                .map_err(|error| match error {
-                    RunError::Engine(error) => Failure::from(error),
-                    RunError::Workload(error) => bad(&error),
-                })?;
+        let finished = self.workload.run(parameters, self.context)?;
         let after = meter.and_then(counters::DeviceMeter::read);
         let mut record = self.without_figures(PhaseOutcome::Done);
-        self.take_harness_share(&mut record, &measured);
-        take_measured(&mut record, measured);
+        record.notes = finished.notes;
+        self.take_harness_share(&mut record, &finished.measured);
+        take_measured(&mut record, finished.measured);
         record.device = before
             .zip(after)
             .and_then(|(before, after)| counters::between(&before, &after));
         Ok(record)
+    }
+
+    /// What the workload needs and the file system has not, as a sentence.
+    fn lack(&self, target: &Target) -> Result<Option<String>, Failure> {
+        let Some(entry) = entry_of(target) else {
+            return Ok(None);
+        };
+        let needs = self.workload.needs(&self.spec.parameters)?;
+        let lacking = needs
+            .into_iter()
+            .find_map(|need| entry.capabilities.lack(need));
+        Ok(lacking.map(|lacking| format!("{}: {lacking}", entry.name)))
     }
 
     fn take_harness_share(&self, record: &mut PhaseRecord, measured: &Measured) {
@@ -145,6 +158,25 @@ fn thread_record(thread: ThreadMeasured) -> ThreadRecord {
     }
 }
 
-fn bad(error: &(dyn std::error::Error + 'static)) -> Failure {
-    Failure::new(FailureKind::BadInput, "cannot run the phase").because(error)
+/// The catalogue's entry of what the target has: of a directory, the entry of what is mounted there.
+fn entry_of(target: &Target) -> Option<&'static FileSystem> {
+    match target {
+        Target::Directory(path) => {
+            let found = fslab_fs::recognise(path).ok()?;
+            fslab_fs::find(&found.fs_type).ok()
+        }
+        Target::Volume(volume) => Some(volume.file_system()),
+        Target::Fake => None,
+    }
+}
+
+/// What the entry of the file system promises of this target. Options of the subject's own may take
+/// from it or add to it, and then nothing is promised; neither is it of a directory, since nobody
+/// knows how the file system there was made.
+pub(crate) fn promises(target: &Target, subject: &Subject) -> Option<Capabilities> {
+    let plain = subject.mkfs_arguments().is_empty() && subject.mount_options().is_empty();
+    match target {
+        Target::Volume(volume) if plain => Some(volume.file_system().capabilities),
+        Target::Volume(_) | Target::Directory(_) | Target::Fake => None,
+    }
 }

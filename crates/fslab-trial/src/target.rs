@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use fslab_model::{ColdMethod, DeviceSpec, Failure, FailureKind, Settled, StepRecord, TrialSpec};
 
 use crate::counters::DeviceMeter;
-use crate::volume::Volume;
+use crate::volume::{Volume, VolumeSpec};
 
 pub(crate) enum Target {
     /// A directory of somebody's: it is used, and nothing else.
     Directory(PathBuf),
     /// A device that this trial formats and mounts.
-    Volume(Volume),
+    Volume(Box<Volume>),
     /// Nothing: workloads run on the null engine.
     Fake,
 }
@@ -33,12 +33,16 @@ impl Target {
     pub(crate) fn of(spec: &TrialSpec) -> Result<Self, Failure> {
         Ok(match &spec.device {
             DeviceSpec::Directory { path } => Self::Directory(path.clone()),
-            DeviceSpec::Block { path, mount_point } => Self::Volume(Volume::new(
-                fslab_fs::find(spec.subject.fs())?,
-                spec.subject.clone(),
-                path.clone(),
-                mount_point.clone(),
-            )),
+            DeviceSpec::Block { path, mount_point } => {
+                Self::Volume(Box::new(Volume::new(VolumeSpec {
+                    file_system: fslab_fs::find(spec.subject.fs())?,
+                    subject: spec.subject.clone(),
+                    device: path.clone(),
+                    mount_point: mount_point.clone(),
+                    size: spec.size_bytes,
+                    host_folder: spec.host_folder.clone(),
+                })))
+            }
             DeviceSpec::Fake => Self::Fake,
         })
     }
@@ -56,6 +60,7 @@ impl Target {
     pub(crate) fn meter(&self) -> Option<DeviceMeter> {
         match self {
             Self::Directory(path) => DeviceMeter::below(path),
+            Self::Volume(volume) if is_in_memory(volume) => None,
             Self::Volume(volume) => DeviceMeter::of_device(volume.device()),
             Self::Fake => None,
         }
@@ -71,11 +76,16 @@ impl Target {
     ) -> Result<Coldness, Failure> {
         match (self, method) {
             (Self::Fake, _) => {}
+            (Self::Volume(volume), _) if is_in_memory(volume) => {
+                let reason = "its files are in memory and nowhere else";
+                return Ok(Coldness::Impossible(reason.into()));
+            }
             (Self::Volume(volume), ColdMethod::Remount) => {
                 volume.sync()?;
                 steps.push(volume.unmount()?);
                 steps.push(volume.mount()?);
                 drop_caches()?;
+                volume.let_host_forget()?;
             }
             (Self::Directory(_), ColdMethod::Remount) => {
                 let text = "cannot remount a directory: the plan and the venue disagree";
@@ -84,6 +94,9 @@ impl Target {
             (target, ColdMethod::Drop) => {
                 target.sync()?;
                 drop_caches()?;
+                if let Self::Volume(volume) = target {
+                    volume.let_host_forget()?;
+                }
             }
             (target, ColdMethod::Evict) => {
                 let Some(files) = files else {
@@ -119,11 +132,15 @@ impl Target {
         }
     }
 
-    /// Times sync and unmount, and mounts again; `None` where nothing of ours is mounted.
+    /// Times sync and unmount, and mounts again; `None` where nothing of ours is mounted, or where
+    /// files would be lost by that.
     pub(crate) fn settle(&mut self, steps: &mut Steps) -> Result<Option<Settled>, Failure> {
         let Self::Volume(volume) = self else {
             return Ok(None);
         };
+        if is_in_memory(volume) {
+            return Ok(None);
+        }
         let sync_ns = volume.sync()?;
         let unmounted = volume.unmount()?;
         let unmount_ns = unmounted.elapsed_ns;
@@ -134,6 +151,11 @@ impl Target {
             unmount_ns,
         }))
     }
+}
+
+/// Whether its files end with the mount.
+fn is_in_memory(volume: &Volume) -> bool {
+    !volume.file_system().capabilities.persistent
 }
 
 fn drop_caches() -> Result<(), Failure> {

@@ -47,13 +47,17 @@ fn try_trial<W: Write>(
     let engine: EngineKind = spec.engine.parse().map_err(|error: ParseEngineError| {
         Failure::new(FailureKind::BadInput, "cannot run the trial").because(&error)
     })?;
+    if let Some(frequency) = spec.counter_hz {
+        fslab_sys::read_clock_by_counter(frequency);
+    }
     let mut target = Target::of(spec)?;
     events.emit(EventBody::Facts {
-        facts: facts(&target),
+        facts: facts(spec, &target),
     });
     prepare(&mut target, events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
+    context.promises = crate::phase::promises(&target, &spec.subject);
     let calibration = (engine != EngineKind::Null).then(fslab_engine::calibrate);
     if let Some(calibration) = calibration {
         events.emit(EventBody::Facts {
@@ -87,8 +91,14 @@ fn calibration_facts(calibration: Calibration) -> Facts {
 }
 
 /// Versions of the tools and names of the devices.
-fn facts(target: &Target) -> Facts {
+fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     let mut facts = Facts::new();
+    let clock = match spec.counter_hz {
+        Some(frequency) => format!("the processor's counter, {frequency} Hz"),
+        None => "CLOCK_MONOTONIC".to_owned(),
+    };
+    facts.insert("clock".into(), clock);
+    facts.insert("kernel".into(), fslab_sys::kernel_release());
     if let Some(name) = target.meter().and_then(crate::counters::DeviceMeter::name) {
         facts.insert("device".into(), name);
     }
@@ -147,6 +157,7 @@ fn run_phases<W: Write>(
             spec: phase_spec,
             workload,
             cold: spec.cold,
+            host_folder: spec.host_folder.as_deref(),
             context: &surroundings.context,
             calibration: surroundings.calibration,
         };
@@ -234,6 +245,7 @@ mod tests {
             phases,
             seed: 1,
             host_folder: None,
+            counter_hz: None,
         }
     }
 

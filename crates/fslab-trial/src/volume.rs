@@ -3,129 +3,119 @@
 //! Invariant: whatever happens, a volume that is dropped is not mounted any more.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use fslab_fs::{CheckVerdict, FileSystem};
-use fslab_model::{Failure, FailureKind, StepRecord, Subject};
+use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting};
+use fslab_model::{Bytes, Failure, FailureKind, StepRecord, Subject};
 use fslab_sys::KernelLog;
 
-use crate::command::{self, elapsed_ns};
+use crate::attachment::{Attachment, Refused};
+use crate::command::{self, Ran, elapsed_ns, last_lines};
+use crate::pool::Pool;
 
 /// How many of the kernel's messages explain a refused mount.
 const KERNEL_LINES_SHOWN: usize = 4;
 
+/// Where a volume is and what is to be on it.
+pub(crate) struct VolumeSpec {
+    pub(crate) file_system: &'static FileSystem,
+    pub(crate) subject: Subject,
+    pub(crate) device: PathBuf,
+    pub(crate) mount_point: PathBuf,
+    pub(crate) size: Bytes,
+    /// The folder shared with the host; `None` outside of a guest.
+    pub(crate) host_folder: Option<PathBuf>,
+}
+
 pub(crate) struct Volume {
-    file_system: &'static FileSystem,
-    subject: Subject,
-    device: PathBuf,
-    mount_point: PathBuf,
-    mounted: bool,
+    spec: VolumeSpec,
+    /// What the paths are in commands.
+    device_text: String,
+    mount_point_text: String,
+    /// Before the pool: fields are dropped in their order, and the pool's daemon serves the mount.
+    attachment: Option<Attachment>,
+    pool: Option<Pool>,
 }
 
 impl Volume {
-    pub(crate) fn new(
-        file_system: &'static FileSystem,
-        subject: Subject,
-        device: PathBuf,
-        mount_point: PathBuf,
-    ) -> Self {
+    pub(crate) fn new(spec: VolumeSpec) -> Self {
         Self {
-            file_system,
-            subject,
-            device,
-            mount_point,
-            mounted: false,
+            device_text: spec.device.display().to_string(),
+            mount_point_text: spec.mount_point.display().to_string(),
+            spec,
+            attachment: None,
+            pool: None,
         }
     }
 
     pub(crate) fn file_system(&self) -> &'static FileSystem {
-        self.file_system
+        self.spec.file_system
     }
 
     pub(crate) fn mount_point(&self) -> &Path {
-        &self.mount_point
+        &self.spec.mount_point
     }
 
     pub(crate) fn device(&self) -> &Path {
-        &self.device
+        &self.spec.device
     }
 
-    fn device_text(&self) -> String {
-        self.device.display().to_string()
+    fn place(&self) -> MountPlace<'_> {
+        MountPlace {
+            device: &self.device_text,
+            mount_point: &self.mount_point_text,
+            size: Some(self.spec.size),
+        }
+    }
+
+    fn mounting(&self) -> Result<Mounting, Failure> {
+        let spec = &self.spec;
+        let mounting = spec.file_system.mounting(&self.place(), &spec.subject)?;
+        mounting.ok_or_else(|| {
+            let text = format!("{} is not mounted on a device", spec.file_system.title);
+            Failure::new(FailureKind::BadInput, text)
+        })
     }
 
     /// Makes the file system. `Ok(None)`: this one needs no making.
-    pub(crate) fn format(&self) -> Result<Option<StepRecord>, Failure> {
-        let line = self
-            .file_system
-            .mkfs_command(&self.device_text(), &self.subject)?;
+    ///
+    /// A pool is mounted as soon as it is made: it is exported again, and that counts as making.
+    pub(crate) fn format(&mut self) -> Result<Option<StepRecord>, Failure> {
+        let file_system = self.spec.file_system;
+        let line = file_system.mkfs_command(&self.place(), &self.spec.subject)?;
         let Some(line) = line else { return Ok(None) };
-        let record = command::run("mkfs", &line)?;
-        match record.exit_code {
-            Some(0) => Ok(Some(record)),
-            code => Err(Failure::new(
-                FailureKind::Format,
-                format!(
-                    "cannot make {} on {}: `{}` ended with status {}: {}",
-                    self.file_system.title,
-                    self.device.display(),
-                    record.command.join(" "),
-                    code.unwrap_or(-1),
-                    last_lines(&record.output)
-                ),
-            )),
+        if let Mounting::Pool(commands) = self.mounting()? {
+            self.pool = Some(Pool::open(&commands, &self.spec.device)?);
         }
+        let cannot = format!("make {} on {}", file_system.title, self.device_text);
+        let mut record = command::run_well("mkfs", &line, FailureKind::Format, &cannot)?;
+        if let Some(pool) = &self.pool {
+            record.elapsed_ns += pool.export()?.elapsed_ns;
+        }
+        Ok(Some(record))
     }
 
     /// Mounts it.
     pub(crate) fn mount(&mut self) -> Result<StepRecord, Failure> {
-        let call = self.file_system.mount_call(&self.subject)?.ok_or_else(|| {
-            let text = format!("{} is not mounted on a device", self.file_system.title);
-            Failure::new(FailureKind::BadInput, text)
-        })?;
-        let place = fslab_fs::MountPlace {
-            device: &self.device_text(),
-            mount_point: &self.mount_point.display().to_string(),
-        };
-        let command = self
-            .file_system
-            .mount_command(&place, &self.subject)?
-            .unwrap_or_default();
+        let mounting = self.mounting()?;
         let mut log = KernelLog::mark();
-        let began = Instant::now();
-        fslab_sys::mount(
-            &self.device,
-            &self.mount_point,
-            call.fs_type,
-            call.flags,
-            &call.data,
-        )
-        .map_err(|error| self.refused_mount(&error, &log.since()))?;
-        let elapsed_ns = elapsed_ns(began);
-        self.mounted = true;
-        Ok(StepRecord {
-            step: "mount".into(),
-            command,
-            elapsed_ns,
-            exit_code: None,
-            output: String::new(),
-        })
+        let attached = Attachment::attach(&mounting, &self.spec.mount_point, self.pool.as_ref());
+        let (attachment, record) = attached.map_err(|refused| match refused {
+            Refused::ByKernel(error) => self.refused_mount(&error, &log.since()),
+            Refused::ByProgram(failure) => with_kernel_lines(failure, &log.since()),
+        })?;
+        self.attachment = Some(attachment);
+        Ok(record)
     }
 
     fn refused_mount(&self, error: &std::io::Error, kernel: &[String]) -> Failure {
-        let text = format!("cannot mount {} on {}", self.subject, self.device.display());
-        let mut failure = Failure::new(FailureKind::Mount, text).because(error);
-        let said = kernel.len().saturating_sub(KERNEL_LINES_SHOWN);
-        failure.causes.extend(
-            kernel[said..]
-                .iter()
-                .map(|line| format!("the kernel says: {line}")),
-        );
+        let text = format!("cannot mount {} on {}", self.spec.subject, self.device_text);
+        let failure = Failure::new(FailureKind::Mount, text).because(error);
+        let failure = with_kernel_lines(failure, kernel);
         let hint = match error.kind() {
             std::io::ErrorKind::PermissionDenied => "mounting needs root".to_owned(),
             _ if failure.errno == Some(19) => format!(
                 "this kernel has no {} driver; `fslab fs list --probe` tells what works here",
-                self.file_system.name
+                self.spec.file_system.name
             ),
             _ => "a mount option that this kernel does not know, or features of mkfs that are \
                   newer than the kernel, end like this"
@@ -134,92 +124,93 @@ impl Volume {
         failure.hint(hint)
     }
 
-    /// Writes back what is dirty.
+    /// Writes back what is dirty. What a program of its own serves is written back by the kernel
+    /// alone: what the program holds back, it writes when it is unmounted.
     pub(crate) fn sync(&self) -> Result<u64, Failure> {
-        let began = Instant::now();
-        fslab_sys::sync_file_system(&self.mount_point).map_err(|error| {
-            let text = format!("cannot sync {}", self.mount_point.display());
+        let began = std::time::Instant::now();
+        fslab_sys::sync_file_system(&self.spec.mount_point).map_err(|error| {
+            let text = format!("cannot sync {}", self.mount_point_text);
             Failure::new(FailureKind::Io, text).because(&error)
         })?;
         Ok(elapsed_ns(began))
     }
 
+    /// In a guest, has the host forget what it keeps of the disk in its own memory.
+    pub(crate) fn let_host_forget(&self) -> Result<(), Failure> {
+        let folder = self.spec.host_folder.as_deref();
+        folder.map_or(Ok(()), crate::host::let_host_forget)
+    }
+
     /// Unmounts it.
     pub(crate) fn unmount(&mut self) -> Result<StepRecord, Failure> {
-        let elapsed = fslab_sys::unmount(&self.mount_point).map_err(|error| {
-            let text = format!("cannot unmount {}", self.mount_point.display());
-            Failure::new(FailureKind::Unmount, text).because(&error)
+        let attachment = self.attachment.as_mut().ok_or_else(|| {
+            let text = format!(
+                "cannot unmount {}: it is not mounted",
+                self.mount_point_text
+            );
+            Failure::new(FailureKind::Unmount, text)
         })?;
-        self.mounted = false;
-        Ok(StepRecord {
-            step: "unmount".into(),
-            command: vec!["umount".into(), self.mount_point.display().to_string()],
-            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
-            exit_code: None,
-            output: String::new(),
-        })
+        let record = attachment.detach()?;
+        self.attachment = None;
+        Ok(record)
     }
 
     pub(crate) fn is_mounted(&self) -> bool {
-        self.mounted
+        self.attachment.is_some()
     }
 
     /// Checks the unmounted file system, changing nothing. `Ok(None)`: it has no checker.
     ///
     /// The record is there even where the checker finds fault, so that its words are kept.
     pub(crate) fn check(&self) -> (Option<StepRecord>, Option<Failure>) {
-        let Some(line) = self.file_system.check_command(&self.device_text()) else {
-            return (None, None);
+        let ran = match (
+            &self.pool,
+            self.spec.file_system.check_command(&self.device_text),
+        ) {
+            (_, None) => return (None, None),
+            (Some(pool), Some(_)) => pool.scrub(),
+            (None, Some(line)) => command::run("check", &line),
         };
-        let record = match command::run("check", &line) {
-            Ok(record) => record,
-            Err(failure) => return (None, Some(failure)),
-        };
-        let exit_code = record.exit_code.unwrap_or(-1);
-        let failure = match self.file_system.judge_check(exit_code) {
-            CheckVerdict::Clean => None,
-            CheckVerdict::Errors => Some("found errors"),
-            CheckVerdict::CouldNotRun => Some("could not run"),
+        match ran {
+            Ok(ran) => {
+                let failure = self.judge(&ran);
+                (Some(ran.record), failure)
+            }
+            Err(failure) => (None, Some(failure)),
         }
-        .map(|what| {
-            let text = format!(
-                "the check of {} {what}: `{}` ended with status {exit_code}: {}",
-                self.subject,
-                record.command.join(" "),
-                last_lines(&record.output)
-            );
-            Failure::new(FailureKind::Check, text)
-        });
-        (Some(record), failure)
+    }
+
+    fn judge(&self, ran: &Ran) -> Option<Failure> {
+        let exit_code = ran.record.exit_code.unwrap_or(-1);
+        let what = match self.spec.file_system.judge_check(exit_code, &ran.output) {
+            CheckVerdict::Clean => return None,
+            CheckVerdict::Errors => "found errors",
+            CheckVerdict::CouldNotRun => "could not run",
+        };
+        let text = format!(
+            "the check of {} {what}: `{}` ended with status {exit_code}: {}",
+            self.spec.subject,
+            ran.record.command.join(" "),
+            last_lines(&ran.record.output)
+        );
+        Some(Failure::new(FailureKind::Check, text))
     }
 }
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        if self.mounted {
-            // Only an unwinding trial comes here mounted; its venue looks again.
-            let _ = fslab_sys::unmount_lazily(&self.mount_point);
+        // Only an unwinding trial comes here mounted.
+        if let Some(attachment) = &self.attachment {
+            attachment.abandon();
         }
     }
 }
 
-/// The last words of a command's output on one line.
-fn last_lines(output: &str) -> String {
-    let lines: Vec<_> = output
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    lines[lines.len().saturating_sub(3)..].join("; ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::last_lines;
-
-    #[test]
-    fn the_last_three_lines_that_say_something_are_kept() {
-        assert_eq!(last_lines("a\n\nb\n c \n\nd\n"), "b; c; d");
-        assert_eq!(last_lines(""), "");
-    }
+fn with_kernel_lines(mut failure: Failure, kernel: &[String]) -> Failure {
+    let said = kernel.len().saturating_sub(KERNEL_LINES_SHOWN);
+    let lines = kernel[said..].iter();
+    failure
+        .causes
+        .extend(lines.map(|line| format!("the kernel says: {line}")));
+    failure
 }

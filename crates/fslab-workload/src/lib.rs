@@ -3,10 +3,12 @@
 //! A workload turns parameters into jobs of the engine. It knows no file system, no device and no
 //! cache; it neither prints nor summarises.
 
+mod conformance;
 mod parameters;
 mod registry;
 mod workload;
 mod workloads;
 
+pub use conformance::Problem;
 pub use registry::{all, find, names};
-pub use workload::{RunError, Workload, WorkloadError};
+pub use workload::{Finished, RunError, Workload, WorkloadError};

@@ -6,7 +6,7 @@ use fslab_engine::{
     Amount, DataJob, EngineKind, MetadataJob, MetadataOperation, MetadataSync, ParseEngineError,
     TreeShape,
 };
-use fslab_model::{Bytes, Parameters, Share};
+use fslab_model::{Bytes, Need, Parameters, Share};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -125,6 +125,10 @@ impl WorkloadParameters for BigFile {
     fn data_files(&self) -> Option<Vec<PathBuf>> {
         Some(vec![self.file.clone()])
     }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(Bytes(self.file_size.bytes()))]
+    }
 }
 
 impl BigFile {
@@ -206,6 +210,10 @@ impl WorkloadParameters for SmallFiles {
 
     fn data_files(&self) -> Option<Vec<PathBuf>> {
         None
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(self.file_size)]
     }
 }
 

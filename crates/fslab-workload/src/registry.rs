@@ -4,15 +4,17 @@ use fslab_model::nearest_name;
 
 use crate::workload::{Workload, WorkloadError};
 use crate::workloads::{
-    Append, Chmod, Create, Files, Io, List, RandomRead, RandomWrite, Read, ReadFiles, Rewrite,
-    Stat, StridedRead, Unlink, Write,
+    Append, Chmod, Create, Exercise, Files, Fill, Io, List, RandomRead, RandomWrite, Read,
+    ReadFiles, Rewrite, Stat, StridedRead, Unlink, Verify, Write,
 };
 
-static ALL: [&dyn Workload; 15] = [
+static ALL: [&dyn Workload; 18] = [
     &Append,
     &Chmod,
     &Create,
+    &Exercise,
     &Files,
+    &Fill,
     &Io,
     &List,
     &RandomRead,
@@ -23,6 +25,7 @@ static ALL: [&dyn Workload; 15] = [
     &Stat,
     &StridedRead,
     &Unlink,
+    &Verify,
     &Write,
 ];
 
@@ -117,8 +120,8 @@ mod tests {
                     .run(&parameters, &context)
                     .expect("the null engine never fails")
             };
-            let first = run();
-            assert_eq!(first.elapsed_ns, run().elapsed_ns, "{}", workload.name());
+            let first = run().measured;
+            assert_eq!(first, run().measured, "{}", workload.name());
             assert!(first.operations > 0, "{}", workload.name());
             if workload.kind(&parameters) != PhaseKind::Metadata {
                 assert!(
@@ -151,6 +154,9 @@ mod tests {
             "append",
             "io",
             "files",
+            "exercise",
+            "verify",
+            "fill",
         ];
         assert_eq!(order.len(), all().len());
         for name in order {
@@ -168,7 +174,8 @@ mod tests {
                     .resolve(&Parameters::new(), Bytes::mib(16))
                     .expect(name),
             };
-            let measured = workload.run(&parameters, &context).expect(name);
+            let finished = workload.run(&parameters, &context).expect(name);
+            let measured = finished.measured;
             assert!(measured.operations > 0 && measured.elapsed_ns > 0, "{name}");
         }
     }

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use fslab_engine::{EngineError, Measured, RunContext};
-use fslab_model::{Bytes, Headline, Parameters, PhaseKind};
+use fslab_model::{Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::conformance::Problem;
 use crate::parameters;
 
 /// Why a phase of a study cannot be planned.
@@ -66,11 +67,35 @@ pub trait Workload: Sync {
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
     fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError>;
+    /// What it needs of a file system, with these parameters; where that is lacking, the phase is
+    /// to be skipped.
+    ///
+    /// # Errors
+    /// Where `resolved` was not made by [`Workload::resolve`].
+    fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError>;
     /// Runs it once.
     ///
     /// # Errors
     /// [`RunError`].
-    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Measured, RunError>;
+    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError>;
+}
+
+/// What a phase left behind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finished {
+    /// Its figures.
+    pub measured: Measured,
+    /// What a reader of them must know.
+    pub notes: Vec<String>,
+}
+
+impl From<Measured> for Finished {
+    fn from(measured: Measured) -> Self {
+        Self {
+            measured,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// Why a phase did not come to its end.
@@ -82,6 +107,25 @@ pub enum RunError {
     /// An operation failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The file system does not do what it must, or what its entry promises.
+    #[error(transparent)]
+    Conformance(#[from] Problem),
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Engine(error) => error.into(),
+            RunError::Conformance(problem) => problem.into(),
+            RunError::Workload(error) => error.into(),
+        }
+    }
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Self {
+        Self::new(FailureKind::BadInput, "cannot run the phase").because(&error)
+    }
 }
 
 /// Parameters of a family of workloads; their `Default` holds what a study may leave out.
@@ -92,6 +136,10 @@ pub(crate) trait WorkloadParameters: Serialize + DeserializeOwned + Default {
     fn footprint(&self) -> Bytes;
     /// See [`Workload::data_files`].
     fn data_files(&self) -> Option<Vec<PathBuf>>;
+    /// See [`Workload::needs`].
+    fn needs(&self) -> Vec<Need> {
+        Vec::new()
+    }
 }
 
 /// What the author of a workload writes: the same with typed parameters.
@@ -110,7 +158,12 @@ pub(crate) trait Definition: Sync {
     /// Fills in what only this workload has a default for.
     fn complete(_parameters: &mut Self::Parameters) {}
 
-    fn run(parameters: &Self::Parameters, context: &RunContext) -> Result<Measured, EngineError>;
+    /// See [`Workload::needs`]; where it is more than what the parameters need for any workload.
+    fn needs(parameters: &Self::Parameters) -> Vec<Need> {
+        parameters.needs()
+    }
+
+    fn run(parameters: &Self::Parameters, context: &RunContext) -> Result<Finished, RunError>;
 }
 
 impl<D: Definition> Workload for D {
@@ -151,8 +204,12 @@ impl<D: Definition> Workload for D {
         Ok(read::<D>(resolved)?.data_files())
     }
 
-    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Measured, RunError> {
-        Ok(D::run(&read::<D>(resolved)?, context)?)
+    fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError> {
+        Ok(D::needs(&read::<D>(resolved)?))
+    }
+
+    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {
+        D::run(&read::<D>(resolved)?, context)
     }
 }
 

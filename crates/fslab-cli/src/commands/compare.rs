@@ -8,13 +8,13 @@ use fslab_fs::Host;
 use fslab_model::{
     Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind, VenuePlan,
 };
+use fslab_lab::Kernel;
 use fslab_run::{
     Conductor, GuestChoice, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice,
 };
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, GuestSettings, Venue, VenueSettings};
 
-use super::guest_kernel::Kernel;
 use super::store_args::StoreArgs;
 use super::{clean, guest_kernel, plan_text, report, show};
 use crate::defaults::{self, absolute_path, true_path};
@@ -138,7 +138,7 @@ impl CompareArgs {
             return Ok(Exit::Done);
         }
         if !is_whole_catalogue {
-            demand_what_it_takes(&plan)?;
+            self.place.demand_what_it_takes(&plan)?;
         }
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
@@ -296,7 +296,7 @@ impl PlaceArgs {
     fn guest(&self, kernel: &Kernel) -> Result<GuestChoice, Failure> {
         Ok(GuestChoice {
             folder: self.true_folder()?,
-            kernel: kernel.identity(),
+            kernel: guest_kernel::identity(kernel),
             memory: self.memory,
         })
     }
@@ -334,6 +334,41 @@ impl PlaceArgs {
         Err(failure.into())
     }
 
+/// Demands, before anything is touched, that this machine can run every subject.
+    fn demand_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
+        let kind = plan.venue.kind();
+        if !matches!(kind, VenueKind::Loop | VenueKind::Block | VenueKind::Guest) {
+            return Ok(());
+        }
+        let mut host = Host::gather()?;
+        if kind == VenueKind::Guest {
+            let kernel = guest_kernel::find(self.kernel.as_deref())?;
+            host.guest = guest_kernel::for_probe(&kernel);
+        }
+        let text = format!(
+            "this machine cannot run every subject in the venue '{}'",
+            kind.as_str()
+        );
+        let mut failure = Failure::new(FailureKind::MissingTool, text);
+        let mut hints = BTreeSet::new();
+        for subject in &plan.subjects {
+            let file_system = fslab_fs::find(subject.subject.fs())?;
+            for venue in fslab_fs::probe(file_system, &host).venues {
+                for obstacle in venue.obstacles.iter().filter(|_| venue.venue == kind) {
+                    failure
+                        .causes
+                        .push(format!("{}: {obstacle}", subject.subject));
+                    hints.extend(obstacle.hint().map(str::to_owned));
+                }
+            }
+        }
+        if failure.causes.is_empty() {
+            return Ok(());
+        }
+        failure.hint = Some(hints.into_iter().collect::<Vec<_>>().join("; "));
+        Err(failure.into())
+    }
+
     fn true_folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.folder.as_deref();
         true_path(folder.unwrap_or(Path::new(defaults::IMAGE_FOLDER)))
@@ -362,37 +397,6 @@ impl VenueName {
             Self::Dir => "dir",
         }
     }
-}
-
-/// Demands, before anything is touched, that this machine can run every subject.
-fn demand_what_it_takes(plan: &Plan) -> Result<(), CommandError> {
-    let kind = plan.venue.kind();
-    if !matches!(kind, VenueKind::Loop | VenueKind::Block | VenueKind::Guest) {
-        return Ok(());
-    }
-    let host = Host::gather()?;
-    let text = format!(
-        "this machine cannot run every subject in the venue '{}'",
-        kind.as_str()
-    );
-    let mut failure = Failure::new(FailureKind::MissingTool, text);
-    let mut hints = BTreeSet::new();
-    for subject in &plan.subjects {
-        let file_system = fslab_fs::find(subject.subject.fs())?;
-        for venue in fslab_fs::probe(file_system, &host).venues {
-            for obstacle in venue.obstacles.iter().filter(|_| venue.venue == kind) {
-                failure
-                    .causes
-                    .push(format!("{}: {obstacle}", subject.subject));
-                hints.extend(obstacle.hint().map(str::to_owned));
-            }
-        }
-    }
-    if failure.causes.is_empty() {
-        return Ok(());
-    }
-    failure.hint = Some(hints.into_iter().collect::<Vec<_>>().join("; "));
-    Err(failure.into())
 }
 
 /// Removes what a killed run has left; a failure there does not stop this run.
@@ -432,7 +436,7 @@ fn guest_settings(plan: &Plan) -> Result<Option<GuestSettings>, CommandError> {
         return Ok(None);
     };
     Ok(Some(GuestSettings {
-        kernel: guest_kernel::of_identity(kernel)?,
+        kernel: guest_kernel::binary_of(kernel)?,
     }))
 }
 

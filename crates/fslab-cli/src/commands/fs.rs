@@ -1,12 +1,14 @@
 //! `fslab fs`: the catalogue, and what works here.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_fs::{FileSystem, Host, Probe, VenueProbe};
+use fslab_fs::{FileSystem, Host, Obstacle, Probe, VenueProbe};
 use fslab_model::VenueKind;
 use fslab_report::{Column, Table, TableCell, Tone};
 
+use super::guest_kernel;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -76,7 +78,9 @@ fn list(json: bool) -> Result<(), CommandError> {
 }
 
 fn list_probed(json: bool) -> Result<(), CommandError> {
-    let host = Host::gather()?;
+    let mut host = Host::gather()?;
+    let kernel = guest_kernel::find(None).ok();
+    host.guest = kernel.as_ref().and_then(guest_kernel::for_probe);
     let probes: Vec<_> = fslab_fs::all()
         .iter()
         .map(|entry| fslab_fs::probe(entry, &host))
@@ -87,50 +91,97 @@ fn list_probed(json: bool) -> Result<(), CommandError> {
     screen::print(&screen::render(&probe_table(&probes)))
 }
 
+/// What stands in the table: one word of it a cell, and how to get the rest below it.
 fn probe_table(probes: &[Probe]) -> Table {
-    const VENUES: [VenueKind; 3] = [VenueKind::Loop, VenueKind::Block, VenueKind::Dir];
+    const VENUES: [VenueKind; 4] = [
+        VenueKind::Guest,
+        VenueKind::Loop,
+        VenueKind::Block,
+        VenueKind::Dir,
+    ];
     let mut columns = vec![Column::left("Name")];
     columns.extend(VENUES.map(|venue| Column::left(venue.as_str())));
-    columns.push(Column::left("How to get it"));
     let rows = probes.iter().map(|probe| {
         let mut row = vec![TableCell::new(&probe.name)];
         let found = |kind| probe.venues.iter().find(|venue| venue.venue == kind);
         row.extend(VENUES.map(|kind| found(kind).map_or_else(TableCell::default, venue_cell)));
-        let mut hints: Vec<_> = probe
-            .venues
-            .iter()
-            .flat_map(|venue| &venue.obstacles)
-            .filter_map(fslab_fs::Obstacle::hint)
-            .collect();
-        hints.sort_unstable();
-        hints.dedup();
-        row.push(TableCell::new(hints.join("; ")));
         row
     });
     Table {
         caption: "What works on this machine".into(),
         columns,
         rows: rows.collect(),
-        notes: Vec::new(),
+        notes: probe_notes(probes),
     }
 }
 
 fn venue_cell(venue: &VenueProbe) -> TableCell {
     if venue.works {
-        let text = venue
-            .note
-            .as_ref()
-            .map_or("works".to_owned(), |note| format!("works: {note}"));
-        return TableCell {
-            tone: Tone::Strong,
-            ..TableCell::new(text)
-        };
+        return TableCell::new("works").tone(Tone::Strong);
     }
-    let reasons: Vec<_> = venue.obstacles.iter().map(ToString::to_string).collect();
-    TableCell {
-        tone: Tone::Weak,
-        ..TableCell::new(reasons.join("; "))
+    let mut words: Vec<_> = venue.obstacles.iter().map(obstacle_word).collect();
+    words.dedup();
+    TableCell::new(words.join(", ")).tone(Tone::Weak)
+}
+
+fn obstacle_word(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::MissingTool { program, .. } => format!("missing tool {program}"),
+        Obstacle::MissingDriver { .. } => "missing driver".to_owned(),
+        Obstacle::MissingPrivilege { .. } => "needs root".to_owned(),
+        Obstacle::NoLoopDevices { .. } => "no loop devices".to_owned(),
+        Obstacle::NotMounted { .. } => "none mounted".to_owned(),
+        Obstacle::DaemonRuns { program, .. } => format!("{program} runs"),
+        Obstacle::NoGuestKernel { .. } => "no guest kernel".to_owned(),
+        Obstacle::NoDriverAnywhere { .. } => "no driver exists".to_owned(),
     }
+}
+
+/// How to get what is missing, each way once.
+fn probe_notes(probes: &[Probe]) -> Vec<String> {
+    let obstacles = || {
+        let venues = probes.iter().flat_map(|probe| &probe.venues);
+        venues.flat_map(|venue| &venue.obstacles)
+    };
+    let packages: BTreeSet<_> = obstacles()
+        .filter_map(|obstacle| match obstacle {
+            Obstacle::MissingTool { package, .. } => Some(package.as_str()),
+            _ => None,
+        })
+        .collect();
+    let has = |wanted: fn(&Obstacle) -> bool| obstacles().any(wanted);
+    let mut notes = Vec::new();
+    if !packages.is_empty() {
+        let packages: Vec<_> = packages.into_iter().collect();
+        notes.push(format!(
+            "missing tool: apt-get install {}",
+            packages.join(" ")
+        ));
+    }
+    if has(|obstacle| matches!(obstacle, Obstacle::NoGuestKernel { .. })) {
+        notes.push("no guest kernel: fslab lab build makes one, with every driver".to_owned());
+    }
+    if has(|obstacle| matches!(obstacle, Obstacle::MissingDriver { .. })) {
+        notes.push("missing driver: the venue guest has them all".to_owned());
+    }
+    if has(|obstacle| matches!(obstacle, Obstacle::MissingPrivilege { .. })) {
+        notes.push("needs root: loop and block do, guest and dir do not".to_owned());
+    }
+    if has(|obstacle| matches!(obstacle, Obstacle::NotMounted { .. })) {
+        notes.push("none mounted: mount one, and name a directory of it with --dir".to_owned());
+    }
+    notes.extend(probes.iter().filter_map(why_nowhere));
+    notes.push("`--json` has every obstacle with its way around it.".to_owned());
+    notes
+}
+
+fn why_nowhere(probe: &Probe) -> Option<String> {
+    let obstacles = probe.venues.iter().flat_map(|venue| &venue.obstacles);
+    let reason = obstacles.into_iter().find_map(|obstacle| match obstacle {
+        Obstacle::NoDriverAnywhere { reason } => Some(reason),
+        _ => None,
+    });
+    reason.map(|reason| format!("{}: {reason}", probe.name))
 }
 
 fn show(name: &str, json: bool) -> Result<(), CommandError> {

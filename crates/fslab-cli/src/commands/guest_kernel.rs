@@ -1,25 +1,39 @@
-//! The guest kernel that a run is to use.
+//! The guest kernel that a run is to use, and how a plan names it.
 
 use std::path::PathBuf;
 
-use fslab_model::{Failure, FailureKind};
+use fslab_fs::GuestKernel;
+use fslab_lab::{Cache, Kernel};
+use fslab_model::Failure;
 
-pub(crate) struct Kernel {
-    path: PathBuf,
+use crate::defaults;
+
+/// The kernel that is meant where none is named.
+const DEFAULT: &str = "default";
+
+/// The kernel with this name, or the default.
+pub(crate) fn find(name: Option<&str>) -> Result<Kernel, Failure> {
+    Ok(cache()?.find(name.unwrap_or(DEFAULT))?)
 }
 
-impl Kernel {
-    pub(crate) fn identity(&self) -> String {
-        "default@000000000000".into()
-    }
+/// What names a kernel in a plan: its release for the reader, its key for good.
+pub(crate) fn identity(kernel: &Kernel) -> String {
+    format!("{}@{}", kernel.facts.release, kernel.facts.key)
 }
 
-pub(crate) fn find(_name: Option<&str>) -> Result<Kernel, Failure> {
-    let path = std::env::var_os("FSLAB_TRY_KERNEL")
-        .ok_or_else(|| Failure::new(FailureKind::MissingTool, "there is no guest kernel"))?;
-    Ok(Kernel { path: path.into() })
+/// The program of the kernel that a plan names.
+pub(crate) fn binary_of(identity: &str) -> Result<PathBuf, Failure> {
+    let key = identity.rsplit_once('@').map_or(identity, |(_, key)| key);
+    Ok(cache()?.find(key)?.binary)
 }
 
-pub(crate) fn of_identity(_identity: &str) -> Result<PathBuf, Failure> {
-    find(None).map(|kernel| kernel.path)
+/// What the catalogue needs to know of a kernel; `None` where its configuration is not to be read.
+pub(crate) fn for_probe(kernel: &Kernel) -> Option<GuestKernel> {
+    let config = std::fs::read_to_string(kernel.config()).ok()?;
+    let release = kernel.facts.release.clone();
+    Some(GuestKernel::new(kernel.name.clone(), release, &config))
+}
+
+fn cache() -> Result<Cache, Failure> {
+    defaults::cache()
 }

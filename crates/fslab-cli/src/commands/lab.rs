@@ -8,10 +8,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use fslab_lab::{BuildRequest, BuildTool, Cache, Kernel, Shelf, SourceRequest};
-use fslab_model::{Bytes, Failure};
+use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_report::{Column, Table, TableCell, Tone};
+use fslab_venue::{GuestSettings, ShellRequest};
 use serde::Serialize;
 
+use super::guest_kernel;
 use super::lab_progress::BuildProgress;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::minutes;
@@ -28,12 +30,55 @@ pub(crate) struct LabArgs {
 enum LabCommand {
     /// Build a guest kernel that has every file system of the catalogue: 5 minutes, no root
     Build(BuildArgs),
+    /// Boot a guest kernel with a shell on this terminal
+    Shell(ShellArgs),
     /// List the guest kernels, and what is missing to build or run one
     Status {
         /// Print a JSON document
         #[arg(long)]
         json: bool,
     },
+}
+
+/// Arguments of `fslab lab shell`.
+#[derive(Debug, Args)]
+struct ShellArgs {
+    /// The kernel, by the name that it was given
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The guest's memory
+    #[arg(long, default_value = "1GiB", allow_hyphen_values = true)]
+    memory: Bytes,
+    /// An image that is the guest's disk /dev/ubda; it may be written to
+    #[arg(long, value_name = "IMAGE")]
+    disk: Option<PathBuf>,
+}
+
+impl ShellArgs {
+    fn run(&self) -> Result<(), CommandError> {
+        let disk = self.disk.as_deref().map(defaults::true_path).transpose()?;
+        if let Some(disk) = disk.as_ref().filter(|disk| !disk.exists()) {
+            let text = format!("there is no image {}", disk.display());
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint(format!("truncate --size 1G {} makes one", disk.display()))
+                .into());
+        }
+        let request = ShellRequest {
+            guest: GuestSettings {
+                kernel: guest_kernel::find(self.kernel.as_deref())?.binary,
+            },
+            memory: self.memory,
+            disk,
+            folder: defaults::true_path(&std::env::temp_dir())?,
+            leases: defaults::leases()?,
+        };
+        screen::notice(
+            "the guest's root is this machine's, read-only; /tmp is memory, and /tmp/share a \
+             folder of the host that is removed afterwards; `exit` switches the guest off",
+        );
+        fslab_venue::run_shell(&request)?;
+        Ok(())
+    }
 }
 
 /// Arguments of `fslab lab build`.
@@ -59,6 +104,7 @@ impl LabArgs {
         let cache = defaults::cache()?;
         match &self.command {
             LabCommand::Build(args) => args.build(&cache)?,
+            LabCommand::Shell(args) => args.run()?,
             LabCommand::Status { json } => status(&cache, *json)?,
         }
         Ok(Exit::Done)

@@ -3,8 +3,8 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelDriver, MinimumSize, Mkfs, OutputStream,
-    RefusedOption, Tool,
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, RefusedOption, Tool, VersionSource,
 };
 
 const DRY_RUN: &str = "nothing would be formatted";
@@ -13,8 +13,10 @@ const fn btrfs_progs(program: &'static str) -> Tool {
     Tool {
         program,
         package: "btrfs-progs",
-        version_argument: "--version",
-        version_stream: OutputStream::Output,
+        version: VersionSource::Asked {
+            argument: "--version",
+            stream: OutputStream::Output,
+        },
     }
 }
 
@@ -28,11 +30,12 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
     driver: Driver::Kernel(KernelDriver {
         fs_type: "btrfs",
         served_by: &["btrfs"],
-        config: "CONFIG_BTRFS_FS",
-        options: &[],
+        config: KernelConfig(&[&["CONFIG_BTRFS_FS"]]),
+        ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: btrfs_progs("mkfs.btrfs"),
+        subcommand: &[],
         arguments: &["-f"],
         value_letters: "AblnsmdLROrU",
         joined_letters: "",
@@ -63,6 +66,7 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         tool: btrfs_progs("btrfs"),
         arguments: &["check", "--readonly"],
         judge: judge_btrfs_check,
+        blind_to: None,
     }),
     minimum: MinimumSize {
         size: Bytes::mib(109),
@@ -86,11 +90,14 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes(u64::MAX)),
     },
+    given_by_options: &[],
+    signature: Some("btrfs"),
+    bugs: &[],
     deviations: &[],
 };
 
 /// btrfs-check(8): zero is success, and everything else failure; 129 is a wrong command line.
-fn judge_btrfs_check(exit_code: i32) -> CheckVerdict {
+fn judge_btrfs_check(exit_code: i32, _output: &str) -> CheckVerdict {
     match exit_code {
         0 => CheckVerdict::Clean,
         1 => CheckVerdict::Errors,
@@ -104,8 +111,8 @@ mod tests {
 
     #[test]
     fn only_a_failed_check_is_damage() {
-        assert_eq!(judge_btrfs_check(0), CheckVerdict::Clean);
-        assert_eq!(judge_btrfs_check(1), CheckVerdict::Errors);
-        assert_eq!(judge_btrfs_check(129), CheckVerdict::CouldNotRun);
+        assert_eq!(judge_btrfs_check(0, ""), CheckVerdict::Clean);
+        assert_eq!(judge_btrfs_check(1, ""), CheckVerdict::Errors);
+        assert_eq!(judge_btrfs_check(129, ""), CheckVerdict::CouldNotRun);
     }
 }

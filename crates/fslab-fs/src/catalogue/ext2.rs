@@ -3,7 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CrashSafety};
 
 use super::ext_family;
-use crate::{Class, Driver, FileSystem, KernelDriver, MinimumSize};
+use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static EXT2: FileSystem = FileSystem {
     name: "ext2",
@@ -15,8 +15,11 @@ pub(crate) static EXT2: FileSystem = FileSystem {
     driver: Driver::Kernel(KernelDriver {
         fs_type: "ext2",
         served_by: &["ext4", "ext2"],
-        config: "CONFIG_EXT4_FS with CONFIG_EXT4_USE_FOR_EXT2, or CONFIG_EXT2_FS",
-        options: &[],
+        config: KernelConfig(&[
+            &["CONFIG_EXT4_FS", "CONFIG_EXT4_USE_FOR_EXT2"],
+            &["CONFIG_EXT2_FS"],
+        ]),
+        ..KernelDriver::PLAIN
     }),
     mkfs: Some(ext_family::mkfs("mkfs.ext2", ext_family::MKFS_ARGUMENTS)),
     check: Some(ext_family::CHECK),
@@ -29,5 +32,8 @@ pub(crate) static EXT2: FileSystem = FileSystem {
         crash_safety: CrashSafety::None,
         ..ext_family::CAPABILITIES
     },
+    given_by_options: &[],
+    signature: Some("ext2"),
+    bugs: &[],
     deviations: &[],
 };

@@ -3,7 +3,7 @@
 use fslab_model::Bytes;
 
 use super::ext_family;
-use crate::{Class, Driver, FileSystem, KernelDriver, MinimumSize};
+use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static EXT3: FileSystem = FileSystem {
     name: "ext3",
@@ -15,8 +15,8 @@ pub(crate) static EXT3: FileSystem = FileSystem {
     driver: Driver::Kernel(KernelDriver {
         fs_type: "ext3",
         served_by: &["ext4", "ext3"],
-        config: "CONFIG_EXT4_FS",
-        options: &[],
+        config: KernelConfig(&[&["CONFIG_EXT4_FS"]]),
+        ..KernelDriver::PLAIN
     }),
     mkfs: Some(ext_family::mkfs("mkfs.ext3", ext_family::MKFS_ARGUMENTS)),
     check: Some(ext_family::CHECK),
@@ -26,5 +26,8 @@ pub(crate) static EXT3: FileSystem = FileSystem {
         below: "leaves out the journal and exits with 0, which is ext2 under another name",
     },
     capabilities: ext_family::CAPABILITIES,
+    given_by_options: &[],
+    signature: Some("ext3"),
+    bugs: &[],
     deviations: &[],
 };

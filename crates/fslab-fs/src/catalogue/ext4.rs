@@ -3,7 +3,7 @@
 use fslab_model::{Bytes, Capabilities};
 
 use super::ext_family;
-use crate::{Class, Driver, FileSystem, KernelDriver, MinimumSize};
+use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static EXT4: FileSystem = FileSystem {
     name: "ext4",
@@ -15,8 +15,8 @@ pub(crate) static EXT4: FileSystem = FileSystem {
     driver: Driver::Kernel(KernelDriver {
         fs_type: "ext4",
         served_by: &["ext4"],
-        config: "CONFIG_EXT4_FS",
-        options: &[],
+        config: KernelConfig(&[&["CONFIG_EXT4_FS"]]),
+        ..KernelDriver::PLAIN
     }),
     mkfs: Some(ext_family::mkfs(
         "mkfs.ext4",
@@ -36,6 +36,9 @@ pub(crate) static EXT4: FileSystem = FileSystem {
         volume_bytes_max: Some(Bytes(1 << 60)),
         ..ext_family::CAPABILITIES
     },
+    given_by_options: &[],
+    signature: Some("ext4"),
+    bugs: &[],
     deviations: &[
         "-E lazy_itable_init=0,lazy_journal_init=0: inode tables and journal are written out by \
          mkfs. By default a kernel thread zeroes the inode tables after the first mount: 16 MiB \

@@ -4,7 +4,7 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
-use crate::{Check, CheckVerdict, Mkfs, OutputStream, RefusedOption, Tool};
+use crate::{Check, CheckVerdict, Mkfs, OutputStream, RefusedOption, Tool, VersionSource};
 
 /// 32-bit block numbers, blocks of 4 KiB.
 pub(super) const VOLUME_OF_32_BIT_BLOCKS: Bytes = Bytes(1 << 44);
@@ -17,8 +17,10 @@ const fn e2fsprogs(program: &'static str) -> Tool {
     Tool {
         program,
         package: "e2fsprogs",
-        version_argument: "-V",
-        version_stream: OutputStream::Error,
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream: OutputStream::Error,
+        },
     }
 }
 
@@ -26,6 +28,7 @@ const fn e2fsprogs(program: &'static str) -> Tool {
 pub(super) const fn mkfs(program: &'static str, arguments: &'static [&'static str]) -> Mkfs {
     Mkfs {
         tool: e2fsprogs(program),
+        subcommand: &[],
         arguments,
         value_letters: "bdegilmorstCEGIJLMNORTUz",
         joined_letters: "E",
@@ -63,6 +66,7 @@ pub(super) const CHECK: Check = Check {
     tool: e2fsprogs("e2fsck"),
     arguments: &["-f", "-n"],
     judge: judge_e2fsck,
+    blind_to: None,
 };
 
 /// ext2 and ext3; ext4 says what it has more.
@@ -86,7 +90,7 @@ pub(super) const CAPABILITIES: Capabilities = Capabilities {
 
 /// e2fsck(8): the status is a sum of bits. 1, 2 and 4 are errors that were found; the higher ones
 /// are the checker's own troubles, and 12 is an error that it could not follow to its end.
-fn judge_e2fsck(exit_code: i32) -> CheckVerdict {
+fn judge_e2fsck(exit_code: i32, _output: &str) -> CheckVerdict {
     const FOUND: i32 = 1 | 2 | 4;
     match exit_code {
         0 => CheckVerdict::Clean,
@@ -111,7 +115,7 @@ mod tests {
             (128, CheckVerdict::CouldNotRun),
             (-1, CheckVerdict::CouldNotRun),
         ] {
-            assert_eq!(judge_e2fsck(code), verdict, "{code}");
+            assert_eq!(judge_e2fsck(code, ""), verdict, "{code}");
         }
     }
 }

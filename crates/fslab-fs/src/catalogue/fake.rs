@@ -35,5 +35,8 @@ pub(crate) static FAKE: FileSystem = FileSystem {
         file_bytes_max: Bytes(u64::MAX),
         volume_bytes_max: None,
     },
+    given_by_options: &[],
+    signature: None,
+    bugs: &[],
     deviations: &[],
 };

@@ -3,8 +3,8 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelDriver, MinimumSize, Mkfs, OutputStream,
-    RefusedOption, Tool,
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, RefusedOption, Tool, VersionSource,
 };
 
 const ANOTHER_DEVICE: &str = "it names another device, and a trial has one";
@@ -14,8 +14,10 @@ const fn xfsprogs(program: &'static str) -> Tool {
     Tool {
         program,
         package: "xfsprogs",
-        version_argument: "-V",
-        version_stream: OutputStream::Output,
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream: OutputStream::Output,
+        },
     }
 }
 
@@ -29,11 +31,12 @@ pub(crate) static XFS: FileSystem = FileSystem {
     driver: Driver::Kernel(KernelDriver {
         fs_type: "xfs",
         served_by: &["xfs"],
-        config: "CONFIG_XFS_FS",
-        options: &[],
+        config: KernelConfig(&[&["CONFIG_XFS_FS"]]),
+        ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: xfsprogs("mkfs.xfs"),
+        subcommand: &[],
         arguments: &["-f"],
         value_letters: "bcdilLmnprs",
         joined_letters: "",
@@ -68,6 +71,7 @@ pub(crate) static XFS: FileSystem = FileSystem {
         tool: xfsprogs("xfs_repair"),
         arguments: &["-n"],
         judge: judge_xfs_repair,
+        blind_to: None,
     }),
     minimum: MinimumSize {
         size: Bytes::mib(300),
@@ -91,12 +95,15 @@ pub(crate) static XFS: FileSystem = FileSystem {
         file_bytes_max: Bytes((1 << 63) - 1),
         volume_bytes_max: Some(Bytes((1 << 63) - 1)),
     },
+    given_by_options: &[],
+    signature: Some("xfs"),
+    bugs: &[],
     deviations: &[],
 };
 
 /// xfs_repair(8): 1 is damage, and also what it says of a device that it cannot open; 2 is a log
 /// that must first be replayed by a mount.
-fn judge_xfs_repair(exit_code: i32) -> CheckVerdict {
+fn judge_xfs_repair(exit_code: i32, _output: &str) -> CheckVerdict {
     match exit_code {
         0 => CheckVerdict::Clean,
         1 => CheckVerdict::Errors,
@@ -110,8 +117,8 @@ mod tests {
 
     #[test]
     fn a_dirty_log_is_not_damage() {
-        assert_eq!(judge_xfs_repair(0), CheckVerdict::Clean);
-        assert_eq!(judge_xfs_repair(1), CheckVerdict::Errors);
-        assert_eq!(judge_xfs_repair(2), CheckVerdict::CouldNotRun);
+        assert_eq!(judge_xfs_repair(0, ""), CheckVerdict::Clean);
+        assert_eq!(judge_xfs_repair(1, ""), CheckVerdict::Errors);
+        assert_eq!(judge_xfs_repair(2, ""), CheckVerdict::CouldNotRun);
     }
 }

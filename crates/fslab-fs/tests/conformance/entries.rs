@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use fslab_fs::{
-    CatalogueError, CheckVerdict, Driver, FileSystem, MountPlace, all, find, parse_subject,
+    CatalogueError, CheckVerdict, Driver, FileSystem, KernelDriver, MountPlace, MountSource,
+    Mounting, Tool, VersionSource, all, find, parse_subject,
 };
 use fslab_model::{Bytes, Subject};
 
@@ -11,21 +12,27 @@ fn entry(name: &str) -> &'static FileSystem {
     find(name).expect("an entry")
 }
 
+const PLACE: MountPlace<'_> = MountPlace {
+    device: "/dev/loop7",
+    mount_point: "/mnt",
+    size: Some(Bytes::gib(1)),
+};
+
 fn mkfs_of(subject: &str) -> String {
     let subject = parse_subject(subject).expect(subject);
-    let command = entry(subject.fs()).mkfs_command("/dev/loop7", &subject);
+    let command = entry(subject.fs()).mkfs_command(&PLACE, &subject);
     let command = command.expect("accepted").expect("is formatted");
     command.words().join(" ")
 }
 
-fn mount_of(subject: &str) -> String {
+fn mounting_of(subject: &str) -> Mounting {
     let subject = parse_subject(subject).expect(subject);
-    let place = MountPlace {
-        device: "/dev/loop7",
-        mount_point: "/mnt",
-    };
-    let words = entry(subject.fs()).mount_command(&place, &subject);
-    words.expect("accepted").expect("is mounted").join(" ")
+    let mounting = entry(subject.fs()).mounting(&PLACE, &subject);
+    mounting.expect("accepted").expect("is mounted")
+}
+
+fn mount_of(subject: &str) -> String {
+    mounting_of(subject).words().join(" ")
 }
 
 #[test]
@@ -59,35 +66,89 @@ fn titles_are_unique_and_every_entry_has_its_texts() {
 #[test]
 fn a_mounted_entry_is_formatted_and_names_its_driver_and_kernel_option() {
     for entry in all() {
-        let Driver::Kernel(driver) = entry.driver else {
+        let Some(config) = entry.driver.config() else {
             assert!(entry.mkfs.is_none() && entry.check.is_none());
             continue;
         };
-        assert!(driver.served_by.iter().all(|name| !name.is_empty()));
-        assert!(driver.config.starts_with("CONFIG_"), "{}", driver.config);
-        assert!(entry.mkfs.is_some() && entry.minimum.size > Bytes(0));
-        assert!(!entry.minimum.mkfs_version.is_empty());
-        assert!(entry.capabilities.name_bytes_max > 0);
-        assert!(entry.capabilities.hard_links_max >= 1);
-        assert!(Some(entry.capabilities.file_bytes_max) <= entry.capabilities.volume_bytes_max);
+        let types = entry.driver.mounted_types();
+        assert!(!types.is_empty() && types.iter().all(|name| !name.is_empty()));
+        assert!(!config.0.is_empty(), "{}", entry.name);
+        let mut options = config.0.iter().copied().flatten();
+        assert!(options.all(|option| option.starts_with("CONFIG_")));
+        assert!(entry.minimum.size > Bytes(0), "{}", entry.name);
+        let capabilities = entry.capabilities;
+        let lives_on_a_device = capabilities.persistent;
+        assert_eq!(entry.mkfs.is_some(), lives_on_a_device, "{}", entry.name);
+        assert_eq!(
+            entry.signature.is_some(),
+            lives_on_a_device,
+            "{}",
+            entry.name
+        );
+        assert_ne!(entry.minimum.mkfs_version.is_empty(), lives_on_a_device);
+        assert!(capabilities.name_bytes_max > 0 && capabilities.hard_links_max >= 1);
+        // A file with holes may be larger than what it is on.
+        let (file, volume) = (capabilities.file_bytes_max, capabilities.volume_bytes_max);
+        assert!(
+            file > Bytes(0) && volume > Some(entry.minimum.size),
+            "{}",
+            entry.name
+        );
     }
 }
 
 #[test]
-fn every_program_has_a_package_and_every_plain_subject_a_plan() {
+fn every_program_has_a_package_and_every_mountable_subject_a_plan() {
     for entry in all() {
         for tool in entry.tools() {
-            assert!(!tool.package.is_empty() && tool.version_argument.starts_with('-'));
+            assert!(!tool.package.is_empty());
+            if let VersionSource::Asked { argument, .. } = tool.version {
+                assert!(argument.starts_with('-'), "{}", tool.program);
+            }
         }
         let subject = Subject::plain(entry.name);
+        if let Driver::Nowhere(_) = entry.driver {
+            entry.plan(&subject).expect_err("nothing mounts it");
+            continue;
+        }
         let plan = entry.plan(&subject).expect("a plan");
         assert_eq!(plan.subject, subject);
         for command in [&plan.mkfs, &plan.check].into_iter().flatten() {
-            assert_eq!(command.last().map(String::as_str), Some("DEVICE"));
+            let last = command.last().expect("a command has words");
+            assert!(
+                ["DEVICE", "fslab-DEVICE"].contains(&last.as_str()),
+                "{command:?}"
+            );
         }
-        if let Some(mount) = plan.mount {
-            assert!(mount.ends_with(&["DEVICE".into(), "MOUNTPOINT".into()]));
-        }
+        assert_eq!(plan.mount.is_some(), entry.driver.is_mountable());
+    }
+}
+
+#[test]
+fn an_entry_that_no_one_else_formats_is_formatted_by_fslab_under_its_own_name() {
+    for entry in all() {
+        let Some(mkfs) = entry.mkfs.filter(|mkfs| mkfs.tool == Tool::FSLAB) else {
+            continue;
+        };
+        assert_eq!(mkfs.subcommand, ["mkfs", entry.name]);
+        let formatter = fslab_format::find(entry.name).expect("a formatter of that name");
+        let (minimum, maximum) = formatter.limits(None);
+        assert_eq!(entry.minimum.size, minimum, "{}", entry.name);
+        assert_eq!(
+            entry.capabilities.volume_bytes_max,
+            Some(maximum),
+            "{}",
+            entry.name
+        );
+        let word = format!("{}:mkfs=--label=x", entry.name);
+        assert_eq!(
+            mkfs_of(&word),
+            format!("fslab mkfs {} --label=x /dev/loop7", entry.name)
+        );
+    }
+    for formatter in fslab_format::all() {
+        let mkfs = entry(formatter.name()).mkfs.expect("is formatted");
+        assert_eq!(mkfs.tool, Tool::FSLAB, "{}", formatter.name());
     }
 }
 
@@ -97,7 +158,9 @@ fn the_details_of_every_entry_serialise_with_its_commands() {
         let json = serde_json::to_value(entry.details()).expect("serialises");
         assert_eq!(json["name"], entry.name);
         assert_eq!(json["mkfs"].is_array(), entry.mkfs.is_some());
-        assert_eq!(json["unavailable"], serde_json::Value::Null);
+        assert_eq!(json["mount"].is_array(), entry.driver.is_mountable());
+        let is_nowhere = matches!(entry.driver, Driver::Nowhere(_));
+        assert_eq!(json["unavailable"].is_string(), is_nowhere);
     }
     let xfs = entry("xfs").details();
     assert_eq!(xfs.fs_type, Some("xfs"));
@@ -115,6 +178,25 @@ fn mkfs_commands_are_what_a_person_would_type() {
         ),
         ("xfs", "mkfs.xfs -f /dev/loop7"),
         ("btrfs", "mkfs.btrfs -f /dev/loop7"),
+        ("fat16", "mkfs.fat -I -F 16 /dev/loop7"),
+        ("exfat:mkfs=-c 32K", "mkfs.exfat -c 32K /dev/loop7"),
+        (
+            "ntfs-3g:mkfs=-c 65536",
+            "mkntfs -f -F -q -c 65536 /dev/loop7",
+        ),
+        (
+            "reiserfs-3.6",
+            "mkreiserfs -f -f -q --format=3.6 /dev/loop7",
+        ),
+        ("udf", "mkudffs --utf8 --media-type=hd /dev/loop7"),
+        (
+            "hfs+:mkfs=--block-size=8192",
+            "fslab mkfs hfs+ --block-size=8192 /dev/loop7",
+        ),
+        (
+            "zfs:mkfs=-O compression=on",
+            "zpool create -f -o cachefile=none -O compression=on -m /mnt fslab-loop7 /dev/loop7",
+        ),
         (
             "xfs:mkfs=-m reflink=0",
             "mkfs.xfs -f -m reflink=0 /dev/loop7",
@@ -146,9 +228,68 @@ fn mount_commands_are_what_a_person_would_type() {
             "btrfs:compress=zstd:3",
             "mount -t btrfs -o compress=zstd:3 /dev/loop7 /mnt",
         ),
+        ("ufs2", "mount -t ufs -o ufstype=ufs2 /dev/loop7 /mnt"),
+        (
+            "tmpfs:noatime",
+            "mount -t tmpfs -o size=1073741824,noatime tmpfs /mnt",
+        ),
+        (
+            "ntfs-3g:permissions",
+            "ntfs-3g /dev/loop7 /mnt -o no_detach,permissions",
+        ),
+        (
+            "zfs:noatime",
+            "zpool import -d /run/fslab-pools/loop7 -o cachefile=none -o noatime fslab-loop7",
+        ),
     ] {
         assert_eq!(mount_of(subject), command);
     }
+}
+
+#[test]
+fn a_plan_shows_words_for_what_only_a_trial_knows() {
+    let plan = |name: &str| entry(name).plan(&Subject::plain(name)).expect("a plan");
+    let words = |words: Option<Vec<String>>| words.expect("a command").join(" ");
+    assert_eq!(
+        words(plan("tmpfs").mount),
+        "mount -t tmpfs -o size=SIZE tmpfs MOUNTPOINT"
+    );
+    assert_eq!(plan("tmpfs").mkfs, None);
+    assert_eq!(
+        words(plan("zfs").mkfs),
+        "zpool create -f -o cachefile=none -m MOUNTPOINT fslab-DEVICE DEVICE"
+    );
+    assert_eq!(words(plan("zfs").check), "zpool status -v fslab-DEVICE");
+}
+
+#[test]
+fn a_companion_gets_its_own_of_the_mount_options() {
+    let companion = |subject| match mounting_of(subject) {
+        Mounting::Call {
+            companion, call, ..
+        } => (companion.map(|it| it.line.words().join(" ")), call.data),
+        other => panic!("NILFS2 is mounted by a call, not {other:?}"),
+    };
+    let plain = "nilfs_cleanerd /dev/loop7 /mnt".to_owned();
+    assert_eq!(companion("nilfs2"), (Some(plain), String::new()));
+    let eager = "nilfs_cleanerd -p 0 /dev/loop7 /mnt".to_owned();
+    assert_eq!(
+        companion("nilfs2:pp=0,order=strict"),
+        (Some(eager), "order=strict".to_owned())
+    );
+    assert_eq!(companion("nilfs2:pp=0,nogc").0, None);
+}
+
+#[test]
+fn an_option_gives_what_is_missing_without_it() {
+    let with = |text: &str| {
+        let subject = parse_subject(text).expect(text);
+        entry(subject.fs()).capabilities_of(&subject)
+    };
+    assert!(!with("ntfs-3g").permissions && with("ntfs-3g:noatime,permissions").permissions);
+    assert!(!with("ntfs3").sparse_files && with("ntfs3:sparse").sparse_files);
+    assert!(with("reiserfs-3.6:user_xattr").extended_attributes);
+    assert_eq!(with("xfs:noatime"), entry("xfs").capabilities);
 }
 
 #[test]
@@ -163,7 +304,7 @@ fn check_commands_change_nothing() {
     assert_eq!(check("xfs"), "xfs_repair -n /dev/loop7");
     assert_eq!(check("btrfs"), "btrfs check --readonly /dev/loop7");
     assert!(entry("fake").check_command("/dev/loop7").is_none());
-    assert_eq!(entry("fake").judge_check(0), CheckVerdict::CouldNotRun);
+    assert_eq!(entry("fake").judge_check(0, ""), CheckVerdict::CouldNotRun);
 }
 
 #[test]
@@ -179,6 +320,16 @@ fn arguments_that_reach_for_another_device_are_refused_by_every_entry() {
         ("btrfs", "-d single sdb"),
         ("btrfs", "-r etc"),
         ("btrfs", "--rootdir=etc"),
+        ("fat16", "-F 32"),
+        ("jfs", "-J journal_dev"),
+        ("f2fs", "-c sdb"),
+        ("reiserfs-3.6", "--journal-dev=sdb"),
+        ("ntfs3", "--no-act"),
+        ("udf", "--new-file"),
+        ("zfs", "sdb"),
+        ("zfs", "-m legacy"),
+        ("hfs", "--list"),
+        ("tmpfs", "-f"),
     ] {
         let error = parse_subject(&format!("{name}:mkfs={words}")).expect_err(words);
         assert!(matches!(error, CatalogueError::BadOption { .. }), "{error}");
@@ -212,6 +363,15 @@ fn a_size_below_the_minimum_is_refused_with_the_minimum() {
 }
 
 #[test]
+fn a_size_beyond_the_maximum_is_refused_with_the_maximum() {
+    let error = entry("fat16")
+        .validate_size(Bytes::gib(4))
+        .expect_err("too large");
+    assert!(matches!(error, CatalogueError::TooLarge { .. }), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.ends_with("or less")));
+}
+
+#[test]
 fn an_entry_without_a_driver_anywhere_is_named_and_refused_with_the_reason() {
     let named = FileSystem {
         driver: Driver::Nowhere("no kernel release has a driver for it"),
@@ -235,15 +395,18 @@ fn options_that_a_driver_needs_on_every_mount_stand_before_the_users() {
         panic!("XFS has a kernel driver");
     };
     let needy = FileSystem {
-        driver: Driver::Kernel(fslab_fs::KernelDriver {
+        driver: Driver::Kernel(KernelDriver {
             options: &["noatime", "logbufs=8"],
+            source: MountSource::Device,
             ..driver
         }),
         ..*entry("xfs")
     };
     let subject: Subject = "xfs:logbufs=4".parse().expect("a subject");
-    let call = needy.mount_call(&subject).expect("accepted");
-    let call = call.expect("is mounted");
+    let mounting = needy.mounting(&PLACE, &subject).expect("accepted");
+    let Some(Mounting::Call { call, .. }) = mounting else {
+        panic!("XFS is mounted by a call");
+    };
     assert_eq!(
         (call.flags.bits(), call.data.as_str()),
         (0x400, "logbufs=8,logbufs=4")

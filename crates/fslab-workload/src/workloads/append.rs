@@ -1,11 +1,11 @@
 //! The habit of databases and logs: append a record, fsync, and only then go on. Its rate is that
 //! of transactions; `fsync` has a latency distribution of its own.
 
-use fslab_engine::{DataJob, EngineError, Measured, RunContext, SyncPolicy, run_data};
+use fslab_engine::{DataJob, RunContext, SyncPolicy, run_data};
 use fslab_model::{Bytes, Headline, PhaseKind};
 
 use crate::parameters::{BigFile, Size};
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Append;
 
@@ -25,11 +25,11 @@ impl Definition for Append {
         }
     }
 
-    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
         let job = DataJob {
             sync: SyncPolicy::FSYNC_EACH,
             ..parameters.write_job()
         };
-        run_data(context, &job)
+        Ok(run_data(context, &job)?.into())
     }
 }

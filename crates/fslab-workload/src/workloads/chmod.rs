@@ -1,10 +1,10 @@
 //! The permissions of every file of the tree are changed by name, then syncfs.
 
-use fslab_engine::{EngineError, Measured, MetadataOperation, RunContext, run_metadata};
-use fslab_model::{Headline, PhaseKind};
+use fslab_engine::{MetadataOperation, RunContext, run_metadata};
+use fslab_model::{Headline, Need, PhaseKind};
 
 use crate::parameters::SmallFiles;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError, WorkloadParameters};
 
 pub(crate) struct Chmod;
 
@@ -15,7 +15,13 @@ impl Definition for Chmod {
     const KIND: PhaseKind = PhaseKind::Metadata;
     const HEADLINE: Headline = Headline::OperationRate;
 
-    fn run(parameters: &SmallFiles, context: &RunContext) -> Result<Measured, EngineError> {
-        run_metadata(context, &parameters.durable_job(MetadataOperation::Chmod))
+    fn needs(parameters: &SmallFiles) -> Vec<Need> {
+        let mut needs = parameters.needs();
+        needs.push(Need::Permissions);
+        needs
+    }
+
+    fn run(parameters: &SmallFiles, context: &RunContext) -> Result<Finished, RunError> {
+        Ok(run_metadata(context, &parameters.durable_job(MetadataOperation::Chmod))?.into())
     }
 }

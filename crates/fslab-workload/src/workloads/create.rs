@@ -1,11 +1,11 @@
 //! Small files are created, written and closed, one after the other, then syncfs: the sync is part
 //! of the time. Their directories are made before the clock starts.
 
-use fslab_engine::{EngineError, Measured, MetadataOperation, RunContext, run_metadata};
+use fslab_engine::{MetadataOperation, RunContext, run_metadata};
 use fslab_model::{Headline, PhaseKind};
 
 use crate::parameters::SmallFiles;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Create;
 
@@ -16,7 +16,7 @@ impl Definition for Create {
     const KIND: PhaseKind = PhaseKind::Metadata;
     const HEADLINE: Headline = Headline::OperationRate;
 
-    fn run(parameters: &SmallFiles, context: &RunContext) -> Result<Measured, EngineError> {
-        run_metadata(context, &parameters.durable_job(MetadataOperation::Create))
+    fn run(parameters: &SmallFiles, context: &RunContext) -> Result<Finished, RunError> {
+        Ok(run_metadata(context, &parameters.durable_job(MetadataOperation::Create))?.into())
     }
 }

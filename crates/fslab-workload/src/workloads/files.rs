@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use fslab_engine::{
-    Content, EngineError, FileSizes, Measured, MetadataJob, MetadataOperation, MetadataSync, Names,
-    Order, RunContext, Sharing, TreeShape, Workers, run_metadata,
+    Content, FileSizes, MetadataJob, MetadataOperation, MetadataSync, Names, Order, RunContext,
+    Sharing, TreeShape, Workers, run_metadata,
 };
-use fslab_model::{Bytes, Headline, PhaseKind};
+use fslab_model::{Bytes, Headline, Need, PhaseKind};
 use serde::{Deserialize, Serialize};
 
 use crate::parameters::{demand_inside, tree_footprint};
-use crate::workload::{Definition, WorkloadParameters};
+use crate::workload::{Definition, Finished, RunError, WorkloadParameters};
 
 pub(crate) struct Files;
 
@@ -103,6 +103,24 @@ impl WorkloadParameters for FilesParameters {
     fn data_files(&self) -> Option<Vec<PathBuf>> {
         None
     }
+
+    fn needs(&self) -> Vec<Need> {
+        use MetadataOperation as Operation;
+        let mut needs = vec![Need::FileBytes(Bytes(self.file_size.longest()))];
+        needs.extend(match self.operation {
+            Operation::Link => Some(Need::HardLinks(2)),
+            Operation::Symlink | Operation::Readlink => Some(Need::Symlinks),
+            Operation::Chmod | Operation::Chown => Some(Need::Permissions),
+            Operation::SetXattr | Operation::GetXattr => Some(Need::ExtendedAttributes),
+            _ => None,
+        });
+        needs.extend(match self.names {
+            Names::Links => Some(Need::HardLinks(2)),
+            Names::Symlinks => Some(Need::Symlinks),
+            Names::Files | Names::Renamed => None,
+        });
+        needs
+    }
 }
 
 impl Definition for Files {
@@ -112,7 +130,7 @@ impl Definition for Files {
     const KIND: PhaseKind = PhaseKind::Metadata;
     const HEADLINE: Headline = Headline::OperationRate;
 
-    fn run(parameters: &FilesParameters, context: &RunContext) -> Result<Measured, EngineError> {
-        run_metadata(context, &parameters.job())
+    fn run(parameters: &FilesParameters, context: &RunContext) -> Result<Finished, RunError> {
+        Ok(run_metadata(context, &parameters.job())?.into())
     }
 }

@@ -3,15 +3,14 @@
 use std::path::PathBuf;
 
 use fslab_engine::{
-    Access, Advice, Amount, Content, DataJob, Direction, EngineError, Measured, OpenMode, OpenSync,
-    Pace, Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers,
-    run_data,
+    Access, Advice, Amount, Content, DataJob, Direction, OpenMode, OpenSync, Pace, Preparation,
+    RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, run_data,
 };
-use fslab_model::{Bytes, Headline, PhaseKind};
+use fslab_model::{Bytes, Headline, Need, PhaseKind};
 use serde::{Deserialize, Serialize};
 
 use crate::parameters::{Size, demand_inside, parse_engine};
-use crate::workload::{Definition, WorkloadParameters};
+use crate::workload::{Definition, Finished, RunError, WorkloadParameters};
 
 pub(crate) struct Io;
 
@@ -143,6 +142,11 @@ impl WorkloadParameters for IoParameters {
         files.dedup();
         Some(files)
     }
+
+    fn needs(&self) -> Vec<Need> {
+        let end = self.file_size.bytes().saturating_add(self.offset);
+        vec![Need::FileBytes(Bytes(end))]
+    }
 }
 
 impl Definition for Io {
@@ -160,16 +164,17 @@ impl Definition for Io {
         }
     }
 
-    fn run(parameters: &IoParameters, context: &RunContext) -> Result<Measured, EngineError> {
+    fn run(parameters: &IoParameters, context: &RunContext) -> Result<Finished, RunError> {
         // An engine that does not parse was refused when the plan was made.
         let named = parse_engine(parameters.engine.as_deref()).ok().flatten();
         let engine = named.unwrap_or(context.engine);
-        run_data(
+        Ok(run_data(
             &RunContext {
                 engine,
                 ..context.clone()
             },
             &parameters.job(),
-        )
+        )?
+        .into())
     }
 }

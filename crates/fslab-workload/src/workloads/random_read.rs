@@ -1,10 +1,10 @@
 //! Records at uniformly random places of an existing file are read, with replacement.
 
-use fslab_engine::{Access, DataJob, EngineError, Measured, RunContext, run_data};
+use fslab_engine::{Access, DataJob, RunContext, run_data};
 use fslab_model::{Bytes, Headline, PhaseKind};
 
 use crate::parameters::BigFile;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct RandomRead;
 
@@ -19,11 +19,11 @@ impl Definition for RandomRead {
         parameters.record_or(Bytes::kib(4));
     }
 
-    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
         let job = DataJob {
             access: Access::RandomUniform,
             ..parameters.read_job()
         };
-        run_data(context, &job)
+        Ok(run_data(context, &job)?.into())
     }
 }

@@ -1,13 +1,11 @@
 //! Records at uniformly random places of an existing file are overwritten, then fsync: the fsync is
 //! part of the time, so that the page cache cannot take the work and run.
 
-use fslab_engine::{
-    Access, DataJob, EngineError, Measured, OpenMode, RunContext, SyncPolicy, run_data,
-};
+use fslab_engine::{Access, DataJob, OpenMode, RunContext, SyncPolicy, run_data};
 use fslab_model::{Bytes, Headline, PhaseKind};
 
 use crate::parameters::BigFile;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct RandomWrite;
 
@@ -22,7 +20,7 @@ impl Definition for RandomWrite {
         parameters.record_or(Bytes::kib(4));
     }
 
-    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
         let job = DataJob {
             open: OpenMode::Existing,
             generation: 2,
@@ -30,6 +28,6 @@ impl Definition for RandomWrite {
             sync: SyncPolicy::CLOSING_FSYNC,
             ..parameters.write_job()
         };
-        run_data(context, &job)
+        Ok(run_data(context, &job)?.into())
     }
 }

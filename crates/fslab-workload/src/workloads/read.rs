@@ -1,10 +1,10 @@
 //! An existing file is read from its first to its last record. Cold or warm, the study says.
 
-use fslab_engine::{EngineError, Measured, RunContext, run_data};
+use fslab_engine::{RunContext, run_data};
 use fslab_model::{Headline, PhaseKind};
 
 use crate::parameters::BigFile;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Read;
 
@@ -15,7 +15,7 @@ impl Definition for Read {
     const KIND: PhaseKind = PhaseKind::Read;
     const HEADLINE: Headline = Headline::Throughput;
 
-    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
-        run_data(context, &parameters.read_job())
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
+        Ok(run_data(context, &parameters.read_job())?.into())
     }
 }

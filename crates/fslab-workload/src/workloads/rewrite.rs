@@ -1,11 +1,11 @@
 //! An existing file is overwritten in place, with other data, from its first to its last record,
 //! then fsync: no block need be allocated, unless the file system never overwrites.
 
-use fslab_engine::{DataJob, EngineError, Measured, OpenMode, RunContext, SyncPolicy, run_data};
+use fslab_engine::{DataJob, OpenMode, RunContext, SyncPolicy, run_data};
 use fslab_model::{Headline, PhaseKind};
 
 use crate::parameters::BigFile;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Rewrite;
 
@@ -16,13 +16,13 @@ impl Definition for Rewrite {
     const KIND: PhaseKind = PhaseKind::Write;
     const HEADLINE: Headline = Headline::Throughput;
 
-    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
         let job = DataJob {
             open: OpenMode::Existing,
             generation: 1,
             sync: SyncPolicy::CLOSING_FSYNC,
             ..parameters.write_job()
         };
-        run_data(context, &job)
+        Ok(run_data(context, &job)?.into())
     }
 }

@@ -1,10 +1,10 @@
 //! Every file of the tree is asked for its attributes by name.
 
-use fslab_engine::{EngineError, Measured, MetadataOperation, RunContext, run_metadata};
+use fslab_engine::{MetadataOperation, RunContext, run_metadata};
 use fslab_model::{Headline, PhaseKind};
 
 use crate::parameters::SmallFiles;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Stat;
 
@@ -15,7 +15,7 @@ impl Definition for Stat {
     const KIND: PhaseKind = PhaseKind::Metadata;
     const HEADLINE: Headline = Headline::OperationRate;
 
-    fn run(parameters: &SmallFiles, context: &RunContext) -> Result<Measured, EngineError> {
-        run_metadata(context, &parameters.job(MetadataOperation::Stat))
+    fn run(parameters: &SmallFiles, context: &RunContext) -> Result<Finished, RunError> {
+        Ok(run_metadata(context, &parameters.job(MetadataOperation::Stat))?.into())
     }
 }

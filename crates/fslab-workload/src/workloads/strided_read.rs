@@ -1,11 +1,11 @@
 //! Records are read a stride apart, in as many passes as it takes to have read every record once:
 //! sequential for the disk's arm, without being so for the kernel's readahead.
 
-use fslab_engine::{Access, DataJob, EngineError, Measured, RunContext, run_data};
+use fslab_engine::{Access, DataJob, RunContext, run_data};
 use fslab_model::{Headline, PhaseKind};
 
 use crate::parameters::BigFile;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 /// Iozone's default: a record is read, sixteen are left out.
 const STRIDE_DEFAULT: u64 = 17;
@@ -25,13 +25,13 @@ impl Definition for StridedRead {
         }
     }
 
-    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
         let job = DataJob {
             access: Access::Strided {
                 stride_records: parameters.stride,
             },
             ..parameters.read_job()
         };
-        run_data(context, &job)
+        Ok(run_data(context, &job)?.into())
     }
 }

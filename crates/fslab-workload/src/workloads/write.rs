@@ -1,11 +1,11 @@
 //! A new file is written from its first to its last record, then fsync: the fsync is part of the
 //! time.
 
-use fslab_engine::{DataJob, EngineError, Measured, RunContext, SyncPolicy, run_data};
+use fslab_engine::{DataJob, RunContext, SyncPolicy, run_data};
 use fslab_model::{Headline, PhaseKind};
 
 use crate::parameters::BigFile;
-use crate::workload::Definition;
+use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Write;
 
@@ -16,11 +16,11 @@ impl Definition for Write {
     const KIND: PhaseKind = PhaseKind::Write;
     const HEADLINE: Headline = Headline::Throughput;
 
-    fn run(parameters: &BigFile, context: &RunContext) -> Result<Measured, EngineError> {
+    fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
         let job = DataJob {
             sync: SyncPolicy::CLOSING_FSYNC,
             ..parameters.write_job()
         };
-        run_data(context, &job)
+        Ok(run_data(context, &job)?.into())
     }
 }

@@ -1,0 +1,51 @@
+//! AFFS: what the Amiga kept its files in.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use super::own_formatter;
+use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+
+pub(crate) static AFFS: FileSystem = FileSystem {
+    name: "affs",
+    title: "AFFS",
+    history: "Commodore gave the Amiga this Fast File System with AmigaOS 1.3 in 1988, in place \
+              of one that spent 24 bytes of each block on a header. Linux has written it since \
+              the 1990s, with a driver that Ray Burr began in 1993 and Hans-Joachim Widmaier \
+              wrote anew in 1996.",
+    class: Class::ForeignUnsupported,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "affs",
+        served_by: &["affs"],
+        config: KernelConfig(&[&["CONFIG_AFFS_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(own_formatter::mkfs(&["mkfs", "affs"])),
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes::kib(128),
+        mkfs_version: own_formatter::VERSION,
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        // The links of a file are a chain of headers, which nothing limits.
+        hard_links_max: u32::MAX as u64,
+        case: CaseRule::Preserving,
+        sparse_files: false,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 30,
+        file_bytes_max: Bytes((1 << 31) - 1),
+        volume_bytes_max: Some(Bytes(1_099_511_627_264)),
+    },
+    given_by_options: &[],
+    signature: Some("affs"),
+    bugs: &[],
+    deviations: &[],
+};

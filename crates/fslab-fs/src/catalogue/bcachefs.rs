@@ -1,0 +1,49 @@
+//! bcachefs: copy on write on the ground of a block cache.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use super::own_formatter;
+use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+
+pub(crate) static BCACHEFS: FileSystem = FileSystem {
+    name: "bcachefs",
+    title: "bcachefs",
+    history: "Kent Overstreet announced it in 2015, grown out of his block cache bcache, and it \
+              entered Linux 6.7 in January 2024. Since 6.18 the kernel is without it again, and \
+              it is built as a module of its own.",
+    class: Class::Native,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "bcachefs",
+        served_by: &["bcachefs"],
+        config: KernelConfig(&[&["CONFIG_BCACHEFS_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(own_formatter::mkfs(&["mkfs", "bcachefs"])),
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes::mib(32),
+        mkfs_version: own_formatter::VERSION,
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        hard_links_max: u32::MAX as u64,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: true,
+        reflinks: true,
+        compression: true,
+        metadata_checksums: true,
+        data_checksums: true,
+        crash_safety: CrashSafety::CopyOnWrite,
+        name_bytes_max: 512,
+        file_bytes_max: Bytes((1 << 63) - 1),
+        volume_bytes_max: Some(Bytes(2_251_799_745_527_808)),
+    },
+    given_by_options: &[],
+    signature: Some("bcachefs"),
+    bugs: &[],
+    deviations: &[],
+};

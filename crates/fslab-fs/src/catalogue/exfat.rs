@@ -1,0 +1,118 @@
+//! exFAT: FAT without its limits, for flash cards.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, RefusedOption, Tool, VersionSource,
+};
+
+/// Clusters are numbered with 32 bits and have at most 32 MiB.
+const VOLUME: Bytes = Bytes(1 << 57);
+const DRY_RUN: &str = "nothing would be formatted";
+
+const fn exfatprogs(program: &'static str) -> Tool {
+    Tool {
+        program,
+        package: "exfatprogs",
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream: OutputStream::Output,
+        },
+    }
+}
+
+pub(crate) static EXFAT: FileSystem = FileSystem {
+    name: "exfat",
+    title: "exFAT",
+    history: "Microsoft brought it out with Windows CE 6.0 in 2006, for flash cards and files \
+              too large for FAT32, and cards beyond 32 GB are sold with it. It published the \
+              specification in August 2019, and Linux has Samsung's driver since 5.7 of 2020.",
+    class: Class::ForeignUnsupported,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "exfat",
+        served_by: &["exfat"],
+        config: KernelConfig(&[&["CONFIG_EXFAT_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(Mkfs {
+        tool: exfatprogs("mkfs.exfat"),
+        subcommand: &[],
+        arguments: &[],
+        value_letters: "bcL",
+        joined_letters: "",
+        refused: &[
+            RefusedOption {
+                option: "-V",
+                reason: DRY_RUN,
+            },
+            RefusedOption {
+                option: "--version",
+                reason: DRY_RUN,
+            },
+            RefusedOption {
+                option: "-h",
+                reason: DRY_RUN,
+            },
+            RefusedOption {
+                option: "--help",
+                reason: DRY_RUN,
+            },
+        ],
+    }),
+    check: Some(Check {
+        tool: exfatprogs("fsck.exfat"),
+        arguments: &["-n"],
+        judge: judge_fsck_exfat,
+        blind_to: None,
+    }),
+    minimum: MinimumSize {
+        size: Bytes(2_113_536),
+        mkfs_version: "1.2.0",
+        below: "exits with 0 and leaves what fsck.exfat finds damaged",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: false,
+        symlinks: false,
+        hard_links_max: 1,
+        case: CaseRule::Preserving,
+        sparse_files: false,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 255,
+        file_bytes_max: VOLUME,
+        volume_bytes_max: Some(VOLUME),
+    },
+    given_by_options: &[],
+    signature: Some("exfat"),
+    bugs: &[],
+    deviations: &[],
+};
+
+/// fsck.exfat has no list of its statuses: they were found by damaging images, and are those of
+/// fsck(8). Where it finds damage, it says at the end that the file system is clean nevertheless.
+fn judge_fsck_exfat(exit_code: i32, _output: &str) -> CheckVerdict {
+    match exit_code {
+        0 => CheckVerdict::Clean,
+        1 | 4 => CheckVerdict::Errors,
+        _ => CheckVerdict::CouldNotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_clean_says_nothing() {
+        let judge = |code| judge_fsck_exfat(code, "disk.img: clean. directories 0, files 0");
+        assert_eq!(judge(0), CheckVerdict::Clean);
+        assert_eq!(judge(4), CheckVerdict::Errors);
+        assert_eq!(judge(8), CheckVerdict::CouldNotRun);
+    }
+}

@@ -1,0 +1,118 @@
+//! F2FS: a log-structured file system for flash.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, RefusedOption, Tool, VersionSource,
+};
+
+const DRY_RUN: &str = "nothing would be formatted";
+
+const fn f2fs_tools(program: &'static str) -> Tool {
+    Tool {
+        program,
+        package: "f2fs-tools",
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream: OutputStream::Output,
+        },
+    }
+}
+
+pub(crate) static F2FS: FileSystem = FileSystem {
+    name: "f2fs",
+    title: "F2FS",
+    history: "Jaegeuk Kim wrote it at Samsung for flash that hides behind a translation layer, \
+              and Linux has it since 3.8 of February 2013. It writes in logs, sorts them by how \
+              soon the data will change, and is what many Android telephones keep their data in.",
+    class: Class::Native,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "f2fs",
+        served_by: &["f2fs"],
+        config: KernelConfig(&[&["CONFIG_F2FS_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(Mkfs {
+        tool: f2fs_tools("mkfs.f2fs"),
+        subcommand: &[],
+        arguments: &["-f", "-q"],
+        value_letters: "acCdeEglUoORstTwz",
+        joined_letters: "",
+        refused: &[
+            RefusedOption {
+                option: "-c",
+                reason: "it names another device, and a trial has one",
+            },
+            RefusedOption {
+                option: "-V",
+                reason: DRY_RUN,
+            },
+        ],
+    }),
+    check: Some(Check {
+        tool: f2fs_tools("fsck.f2fs"),
+        arguments: &["--dry-run"],
+        judge: judge_fsck_f2fs,
+        blind_to: None,
+    }),
+    minimum: MinimumSize {
+        size: Bytes::mib(52),
+        mkfs_version: "1.15.0",
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        // Measured to 200,000; the driver ends where 32 bits do.
+        hard_links_max: u32::MAX as u64,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: true,
+        reflinks: false,
+        // mkfs must be asked for it: -O extra_attr,compression.
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::CopyOnWrite,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes(4_329_687_105_536),
+        // 32-bit block numbers, blocks of 4 KiB.
+        volume_bytes_max: Some(Bytes(1 << 44)),
+    },
+    given_by_options: &[],
+    signature: Some("f2fs"),
+    bugs: &[],
+    deviations: &[],
+};
+
+/// fsck.f2fs(8) promises 0 or -1; what damaged images gave was 1, 4 and 255, and 255 also where no
+/// superblock was found. What it found wrong it says in lines of their own.
+fn judge_fsck_f2fs(exit_code: i32, output: &str) -> CheckVerdict {
+    let finds = output.contains("[Fail]") || output.contains("[ASSERT]");
+    match exit_code {
+        0 if !finds => CheckVerdict::Clean,
+        _ if finds => CheckVerdict::Errors,
+        _ => CheckVerdict::CouldNotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_told_by_words_and_not_by_the_status_alone() {
+        let failed = "[ASSERT] (check_block_count:2087)  --> Wrong SIT valid blocks";
+        assert_eq!(
+            judge_fsck_f2fs(0, "[FSCK] SIT types [Ok..]"),
+            CheckVerdict::Clean
+        );
+        for code in [0, 1, 4, 255] {
+            assert_eq!(judge_fsck_f2fs(code, failed), CheckVerdict::Errors);
+        }
+        let nothing = "Error: Failed to get the device stat!";
+        assert_eq!(judge_fsck_f2fs(8, nothing), CheckVerdict::CouldNotRun);
+    }
+}

@@ -1,0 +1,56 @@
+//! HFS: the first hierarchical file system of the Macintosh.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use super::own_formatter;
+use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
+
+pub(crate) static HFS: FileSystem = FileSystem {
+    name: "hfs",
+    title: "HFS",
+    history: "Apple shipped it in September 1985 with the Macintosh's first hard disk, in place \
+              of a flat file system that kept folders for show. Linux writes it; macOS stopped \
+              writing it with 10.6 and reading it with 10.15.",
+    class: Class::ForeignUnsupported,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "hfs",
+        served_by: &["hfs"],
+        config: KernelConfig(&[&["CONFIG_HFS_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(own_formatter::mkfs(&["mkfs", "hfs"])),
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes::kib(400),
+        mkfs_version: own_formatter::VERSION,
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: false,
+        symlinks: false,
+        hard_links_max: 1,
+        case: CaseRule::Preserving,
+        sparse_files: false,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 31,
+        file_bytes_max: Bytes((1 << 31) - 1),
+        volume_bytes_max: Some(Bytes(2_199_023_255_552)),
+    },
+    given_by_options: &[],
+    signature: Some("hfs"),
+    bugs: &[KernelBug {
+        kernel: "Linux 6.12.95",
+        effect: "Where an allocation block is an even multiple of 512 bytes, the driver \
+                     locks one buffer twice while it writes the volume's header, and sync waits \
+                     for ever.",
+        message: "",
+        avoided_by: Some("fslab's formatter makes odd multiples alone"),
+    }],
+    deviations: &[],
+};

@@ -1,0 +1,50 @@
+//! HPFS: what OS/2 had in place of FAT.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use super::own_formatter;
+use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+
+pub(crate) static HPFS: FileSystem = FileSystem {
+    name: "hpfs",
+    title: "HPFS",
+    history: "Microsoft's Gordon Letwin designed it for OS/2 1.2 of 1989, with long names, \
+              B-trees, and bitmaps that lie between the files. The Linux driver that writes it \
+              is Mikulas Patocka's, of 1998.",
+    class: Class::ForeignUnsupported,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "hpfs",
+        served_by: &["hpfs"],
+        config: KernelConfig(&[&["CONFIG_HPFS_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(own_formatter::mkfs(&["mkfs", "hpfs"])),
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes::mib(1),
+        mkfs_version: own_formatter::VERSION,
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        // Owner, mode and the targets of links are kept in OS/2's extended attributes.
+        permissions: true,
+        symlinks: true,
+        hard_links_max: 1,
+        case: CaseRule::Preserving,
+        sparse_files: false,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 254,
+        file_bytes_max: Bytes((1 << 31) - 1),
+        volume_bytes_max: Some(Bytes(1_099_511_627_264)),
+    },
+    given_by_options: &[],
+    signature: Some("hpfs"),
+    bugs: &[],
+    deviations: &[],
+};

@@ -1,0 +1,117 @@
+//! JFS: the journaled file system of OS/2.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, RefusedOption, Tool, VersionSource,
+};
+
+const ANOTHER_DEVICE: &str = "it names another device, and a trial has one";
+const DRY_RUN: &str = "nothing would be formatted";
+
+const fn jfsutils(program: &'static str) -> Tool {
+    Tool {
+        program,
+        package: "jfsutils",
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream: OutputStream::Output,
+        },
+    }
+}
+
+pub(crate) static JFS: FileSystem = FileSystem {
+    name: "jfs",
+    title: "JFS",
+    history: "IBM wrote a journaled file system for AIX in 1990 and this second one for OS/2 \
+              Warp Server of 1999, with extents, B-trees, and inodes that are made as they are \
+              needed. It gave the source to Linux, which has had it since 2.4.20 of November \
+              2002.",
+    class: Class::ForeignSupported,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "jfs",
+        served_by: &["jfs"],
+        config: KernelConfig(&[&["CONFIG_JFS_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(Mkfs {
+        tool: jfsutils("jfs_mkfs"),
+        subcommand: &[],
+        arguments: &["-q"],
+        value_letters: "jJLs",
+        joined_letters: "",
+        refused: &[
+            RefusedOption {
+                option: "-j",
+                reason: ANOTHER_DEVICE,
+            },
+            RefusedOption {
+                option: "-J",
+                reason: ANOTHER_DEVICE,
+            },
+            RefusedOption {
+                option: "-V",
+                reason: DRY_RUN,
+            },
+        ],
+    }),
+    check: Some(Check {
+        tool: jfsutils("jfs_fsck"),
+        arguments: &["-n"],
+        judge: judge_jfs_fsck,
+        blind_to: None,
+    }),
+    minimum: MinimumSize {
+        size: Bytes::mib(16),
+        mkfs_version: "1.1.15",
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        // Measured to 200,000; the driver ends where 32 bits do.
+        hard_links_max: u32::MAX as u64,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: true,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::Journal,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes(1 << 52),
+        // 40-bit block numbers, blocks of 4 KiB.
+        volume_bytes_max: Some(Bytes(1 << 52)),
+    },
+    given_by_options: &[],
+    signature: Some("jfs"),
+    bugs: &[],
+    deviations: &[],
+};
+
+/// jfs_fsck(8): the status is a sum of bits. 1, 2 and 4 are errors that were found; the higher ones
+/// are the checker's own troubles. With -f beside -n it would write to its log on the device.
+fn judge_jfs_fsck(exit_code: i32, _output: &str) -> CheckVerdict {
+    const FOUND: i32 = 1 | 2 | 4;
+    match exit_code {
+        0 => CheckVerdict::Clean,
+        code if code > 0 && code & FOUND != 0 => CheckVerdict::Errors,
+        _ => CheckVerdict::CouldNotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_of_jfs_fsck_is_read_bit_by_bit() {
+        assert_eq!(judge_jfs_fsck(0, ""), CheckVerdict::Clean);
+        assert_eq!(judge_jfs_fsck(4, ""), CheckVerdict::Errors);
+        assert_eq!(judge_jfs_fsck(8, ""), CheckVerdict::CouldNotRun);
+        assert_eq!(judge_jfs_fsck(16, ""), CheckVerdict::CouldNotRun);
+    }
+}

@@ -1,0 +1,98 @@
+//! NILFS2: one log, and a checkpoint every few seconds.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{
+    Class, Companion, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    OutputStream, RefusedOption, Tool, VersionSource,
+};
+
+const DRY_RUN: &str = "nothing would be formatted";
+
+const fn nilfs_tools(program: &'static str, stream: OutputStream) -> Tool {
+    Tool {
+        program,
+        package: "nilfs-tools",
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream,
+        },
+    }
+}
+
+pub(crate) static NILFS2: FileSystem = FileSystem {
+    name: "nilfs2",
+    title: "NILFS2",
+    history: "NTT's laboratories published it in 2005, and Linux has it since 2.6.30 of June \
+              2009. It only ever writes behind the end of a log and keeps every state as a \
+              checkpoint, until a cleaner outside the kernel frees the oldest.",
+    class: Class::Native,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "nilfs2",
+        served_by: &["nilfs2"],
+        // The cleaner listens to a message queue, and ends where the kernel has none.
+        config: KernelConfig(&[&["CONFIG_NILFS2_FS", "CONFIG_POSIX_MQUEUE"]]),
+        // mount(8) would start it, and mount(2) does not. Without it what is deleted stays taken.
+        companion: Some(Companion {
+            tool: nilfs_tools("nilfs_cleanerd", OutputStream::Output),
+            off: "nogc",
+            options: &[("pp", "-p")],
+            pid_prefix: "NILFS_CLEANERD_PID=",
+        }),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(Mkfs {
+        tool: nilfs_tools("mkfs.nilfs2", OutputStream::Error),
+        subcommand: &[],
+        arguments: &["-f", "-q"],
+        value_letters: "bBLmO",
+        joined_letters: "",
+        refused: &[
+            RefusedOption {
+                option: "-n",
+                reason: DRY_RUN,
+            },
+            RefusedOption {
+                option: "-h",
+                reason: DRY_RUN,
+            },
+            RefusedOption {
+                option: "-V",
+                reason: DRY_RUN,
+            },
+        ],
+    }),
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes(134_221_824),
+        mkfs_version: "2.2.9",
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        hard_links_max: 32_000,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        // Each log carries a checksum of itself, data included; only recovery looks at it.
+        metadata_checksums: true,
+        data_checksums: true,
+        crash_safety: CrashSafety::CopyOnWrite,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes((1 << 63) - 1),
+        volume_bytes_max: Some(Bytes((1 << 63) - 1)),
+    },
+    given_by_options: &[],
+    signature: Some("nilfs2"),
+    bugs: &[],
+    deviations: &[
+        "-p: the cleaner of mount(8) is started as it would be, and keeps checkpoints for the hour \
+         that /etc/nilfs_cleanerd.conf of Debian names: what is deleted frees nothing in a shorter \
+         trial, as on a user's machine. The mount option pp=SECONDS shortens that, and nogc leaves \
+         the cleaner out.",
+    ],
+};

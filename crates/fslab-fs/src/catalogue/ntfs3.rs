@@ -1,0 +1,40 @@
+//! ntfs3: NTFS under the kernel's own driver.
+
+use fslab_model::Capabilities;
+
+use super::ntfs_family;
+use crate::{Class, Driver, Feature, FileSystem, KernelBug, KernelConfig, KernelDriver};
+
+pub(crate) static NTFS3: FileSystem = FileSystem {
+    name: "ntfs3",
+    title: "NTFS (ntfs3)",
+    history: "Microsoft wrote NTFS for Windows NT 3.1 of July 1993, with a journal, and \
+              attributes of which a small file is one. Paragon Software gave the kernel this \
+              driver, its first that writes NTFS in full, and it came with Linux 5.15 of October \
+              2021.",
+    class: Class::ForeignSupported,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "ntfs3",
+        served_by: &["ntfs3"],
+        config: KernelConfig(&[&["CONFIG_NTFS3_FS"]]),
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: Some(ntfs_family::MKFS),
+    check: Some(ntfs_family::CHECK),
+    minimum: ntfs_family::MINIMUM,
+    capabilities: Capabilities {
+        // With the mount option sparse, files have holes.
+        sparse_files: false,
+        ..ntfs_family::CAPABILITIES
+    },
+    given_by_options: &[("sparse", Feature::SparseFiles)],
+    signature: Some("ntfs"),
+    bugs: &[KernelBug {
+        kernel: "Linux 6.1",
+        effect: "The table of files does not grow, so that writing fails with ENOSPC on an \
+                     empty volume as soon as its first records are used.",
+        message: "no free space to extend mft",
+        avoided_by: Some("the guest kernel is a 6.12, which does not have it"),
+    }],
+    deviations: ntfs_family::DEVIATIONS,
+};

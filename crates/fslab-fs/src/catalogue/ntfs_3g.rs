@@ -1,0 +1,37 @@
+//! ntfs-3g: NTFS under a program of its own, through FUSE.
+
+use fslab_model::{Bytes, Capabilities};
+
+use super::ntfs_family::{self, ntfs_3g};
+use crate::{Class, Driver, Feature, FileSystem, FuseDriver, KernelConfig, OutputStream};
+
+pub(crate) static NTFS_3G: FileSystem = FileSystem {
+    name: "ntfs-3g",
+    title: "NTFS-3G",
+    history: "NTFS is Microsoft's of 1993, and kernels before 5.15 could not create a file on \
+              it. Szabolcs Szakacsits published this driver in July 2006 as a program that the \
+              kernel talks to through FUSE, which costs time at each operation.",
+    class: Class::ForeignSupported,
+    driver: Driver::Fuse(FuseDriver {
+        tool: ntfs_3g("ntfs-3g", OutputStream::Error),
+        fs_type: "fuseblk",
+        config: KernelConfig(&[&["CONFIG_FUSE_FS"]]),
+        // In the foreground the trial is its parent, and knows when it has ended.
+        options: &["no_detach"],
+    }),
+    mkfs: Some(ntfs_family::MKFS),
+    check: Some(ntfs_family::CHECK),
+    minimum: ntfs_family::MINIMUM,
+    capabilities: Capabilities {
+        // With the mount option permissions they are kept.
+        permissions: false,
+        // The count has 16 bits. Measured to 1,237, which took 90 s: each is slower than the last.
+        hard_links_max: 65_535,
+        file_bytes_max: Bytes(9_223_372_036_854_771_712),
+        ..ntfs_family::CAPABILITIES
+    },
+    given_by_options: &[("permissions", Feature::Permissions)],
+    signature: Some("ntfs"),
+    bugs: &[],
+    deviations: ntfs_family::DEVIATIONS,
+};

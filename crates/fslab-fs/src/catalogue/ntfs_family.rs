@@ -1,0 +1,134 @@
+//! What both drivers of NTFS share: mkntfs, ntfsfix, the class, most limits.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{
+    Check, CheckVerdict, MinimumSize, Mkfs, OutputStream, RefusedOption, Tool, VersionSource,
+};
+
+const DRY_RUN: &str = "nothing would be formatted";
+
+pub(super) const fn ntfs_3g(program: &'static str, stream: OutputStream) -> Tool {
+    Tool {
+        program,
+        package: "ntfs-3g",
+        version: VersionSource::Asked {
+            argument: "--version",
+            stream,
+        },
+    }
+}
+
+/// `-f` is the fast way, `-F` takes whatever is named for a device.
+pub(super) const MKFS: Mkfs = Mkfs {
+    tool: ntfs_3g("mkntfs", OutputStream::Output),
+    subcommand: &[],
+    arguments: &["-f", "-F", "-q"],
+    value_letters: "cHLpSsz",
+    joined_letters: "",
+    refused: &[
+        RefusedOption {
+            option: "-n",
+            reason: DRY_RUN,
+        },
+        RefusedOption {
+            option: "--no-action",
+            reason: DRY_RUN,
+        },
+        RefusedOption {
+            option: "-V",
+            reason: DRY_RUN,
+        },
+        RefusedOption {
+            option: "--version",
+            reason: DRY_RUN,
+        },
+        RefusedOption {
+            option: "-h",
+            reason: DRY_RUN,
+        },
+        RefusedOption {
+            option: "--help",
+            reason: DRY_RUN,
+        },
+        RefusedOption {
+            option: "-l",
+            reason: DRY_RUN,
+        },
+        RefusedOption {
+            option: "--license",
+            reason: DRY_RUN,
+        },
+    ],
+};
+
+pub(super) const DEVIATIONS: &[&str] = &[
+    "-f: only the metadata is written. By default mkntfs fills the whole device with zeros first, \
+     which takes as long as the device is large and leaves the same file system.",
+];
+
+pub(super) const CHECK: Check = Check {
+    tool: ntfs_3g("ntfsfix", OutputStream::Output),
+    arguments: &["-n"],
+    judge: judge_ntfsfix,
+    blind_to: Some(
+        "everything but the boot sectors, the first records of the MFT and their mirror: no \
+         program for Linux checks the rest",
+    ),
+};
+
+pub(super) const MINIMUM: MinimumSize = MinimumSize {
+    size: Bytes(1_049_088),
+    mkfs_version: "2022.10.3",
+    below: "refuses",
+};
+
+/// Clusters are numbered with 32 bits.
+pub(super) const CLUSTERS: u64 = (1 << 32) - 1;
+
+/// What both drivers keep; permissions only the kernel's.
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    persistent: true,
+    permissions: true,
+    symlinks: true,
+    hard_links_max: 4000,
+    case: CaseRule::Sensitive,
+    sparse_files: true,
+    extended_attributes: true,
+    reflinks: false,
+    compression: true,
+    metadata_checksums: false,
+    data_checksums: false,
+    // The format has a journal; neither driver writes it.
+    crash_safety: CrashSafety::None,
+    // 255 units of UTF-16: up to 765 bytes of UTF-8.
+    name_bytes_max: 255,
+    file_bytes_max: Bytes(CLUSTERS << 12),
+    // mkntfs takes clusters of up to 2 MiB.
+    volume_bytes_max: Some(Bytes(CLUSTERS << 21)),
+};
+
+/// ntfsfix has no list of its statuses: 1 is damage, and also a device that cannot be opened.
+fn judge_ntfsfix(exit_code: i32, output: &str) -> CheckVerdict {
+    match exit_code {
+        0 => CheckVerdict::Clean,
+        1 if !output.contains("Error opening") => CheckVerdict::Errors,
+        _ => CheckVerdict::CouldNotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_cannot_be_opened_is_not_damage() {
+        let absent = "Error opening '/dev/x': No such file or directory\nVolume is corrupt.";
+        assert_eq!(judge_ntfsfix(0, ""), CheckVerdict::Clean);
+        assert_eq!(
+            judge_ntfsfix(1, "NTFS signature is missing."),
+            CheckVerdict::Errors
+        );
+        assert_eq!(judge_ntfsfix(1, absent), CheckVerdict::CouldNotRun);
+    }
+}

@@ -1,0 +1,44 @@
+//! Reiser4: named, because nothing mounts it.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{Class, Driver, FileSystem, MinimumSize};
+
+pub(crate) static REISER4: FileSystem = FileSystem {
+    name: "reiser4",
+    title: "Reiser4",
+    history: "Namesys published it in 2004 as the successor of ReiserFS, with plugins, and \
+              transactions that write nothing twice. It was never taken into the kernel, and the \
+              patches that carried it end with Linux 5.16.",
+    class: Class::Native,
+    driver: Driver::Nowhere("no kernel release ever had a driver for it"),
+    mkfs: None,
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes(0),
+        mkfs_version: "",
+        below: "is not run",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        // None of this is measured: it is what its authors stated.
+        hard_links_max: u32::MAX as u64,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: false,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::Journal,
+        name_bytes_max: 3976,
+        file_bytes_max: Bytes((1 << 63) - 1),
+        volume_bytes_max: None,
+    },
+    given_by_options: &[],
+    signature: Some("reiser4"),
+    bugs: &[],
+    deviations: &[],
+};

@@ -1,0 +1,84 @@
+//! What ReiserFS 3.5 and 3.6 share: reiserfsprogs, the driver, most limits.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{
+    Check, CheckVerdict, KernelBug, KernelConfig, KernelDriver, OutputStream, Tool, VersionSource,
+};
+
+pub(super) const fn reiserfsprogs(program: &'static str) -> Tool {
+    Tool {
+        program,
+        package: "reiserfsprogs",
+        version: VersionSource::Asked {
+            argument: "-V",
+            stream: OutputStream::Error,
+        },
+    }
+}
+
+pub(super) const DRIVER: KernelDriver = KernelDriver {
+    fs_type: "reiserfs",
+    served_by: &["reiserfs"],
+    config: KernelConfig(&[&["CONFIG_REISERFS_FS"]]),
+    ..KernelDriver::PLAIN
+};
+
+/// `--yes`, because it asks before it begins. It replays the journal of a volume that was not
+/// unmounted, and notes in the superblock that it was there.
+pub(super) const CHECK: Check = Check {
+    tool: reiserfsprogs("reiserfsck"),
+    arguments: &["--check", "--yes", "--quiet"],
+    judge: judge_reiserfsck,
+    blind_to: None,
+};
+
+pub(super) const BUG_OF_JOURNAL: KernelBug = KernelBug {
+    kernel: "Linux 6.12.95 without CONFIG_BLK_DEV_WRITE_MOUNTED",
+    effect: "No mount succeeds: the driver opens its own device a second time for the journal, \
+             and the kernel refuses that.",
+    message: "REISERFS warning (device ubda): sh-458 journal_init_dev: cannot init journal device \
+              unknown-block(98,0): -16",
+    avoided_by: Some("the guest kernel is built with that option"),
+};
+
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    persistent: true,
+    permissions: true,
+    symlinks: true,
+    hard_links_max: 64_535,
+    case: CaseRule::Sensitive,
+    sparse_files: true,
+    // With the mount option user_xattr they are kept.
+    extended_attributes: false,
+    reflinks: false,
+    compression: false,
+    metadata_checksums: false,
+    data_checksums: false,
+    crash_safety: CrashSafety::Journal,
+    name_bytes_max: 255,
+    // Where the driver ends: the format has room for more.
+    file_bytes_max: Bytes(2_199_023_251_456),
+    volume_bytes_max: Some(Bytes(((1 << 32) - 1) << 12)),
+};
+
+/// reiserfsck(8): 0 is clean, 1, 4 and 6 are damage; 8 and 16 are its own troubles.
+fn judge_reiserfsck(exit_code: i32, _output: &str) -> CheckVerdict {
+    match exit_code {
+        0 => CheckVerdict::Clean,
+        1 | 2 | 4 | 6 => CheckVerdict::Errors,
+        _ => CheckVerdict::CouldNotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_holds_no_reiserfs_is_not_damage() {
+        assert_eq!(judge_reiserfsck(0, ""), CheckVerdict::Clean);
+        assert_eq!(judge_reiserfsck(4, ""), CheckVerdict::Errors);
+        assert_eq!(judge_reiserfsck(8, ""), CheckVerdict::CouldNotRun);
+    }
+}

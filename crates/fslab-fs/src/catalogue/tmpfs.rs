@@ -1,0 +1,52 @@
+//! tmpfs: files in memory.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, MountSource};
+
+pub(crate) static TMPFS: FileSystem = FileSystem {
+    name: "tmpfs",
+    title: "tmpfs",
+    history: "SunOS had the first of that name in 1987, and Linux's grew out of its file system \
+              for shared memory with 2.4 of January 2001. Its files are pages of the page cache \
+              that are never written to a disk, at most to swap, and end with the mount.",
+    class: Class::Native,
+    driver: Driver::Kernel(KernelDriver {
+        fs_type: "tmpfs",
+        served_by: &["tmpfs"],
+        config: KernelConfig(&[&["CONFIG_TMPFS"]]),
+        source: MountSource::Memory,
+        ..KernelDriver::PLAIN
+    }),
+    mkfs: None,
+    check: None,
+    minimum: MinimumSize {
+        size: Bytes::kib(4),
+        mkfs_version: "",
+        below: "takes any size, in pages",
+    },
+    capabilities: Capabilities {
+        persistent: false,
+        permissions: true,
+        symlinks: true,
+        hard_links_max: (1 << 31) - 1,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        extended_attributes: true,
+        reflinks: false,
+        compression: false,
+        metadata_checksums: false,
+        data_checksums: false,
+        crash_safety: CrashSafety::None,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes((1 << 63) - 1),
+        volume_bytes_max: Some(Bytes((1 << 63) - 1)),
+    },
+    given_by_options: &[],
+    signature: None,
+    bugs: &[],
+    deviations: &[
+        "-o size: it holds as much as the device would have held, where the default is half of \
+         the memory.",
+    ],
+};

@@ -1,0 +1,33 @@
+//! What UFS1 and UFS2 share: the driver, its flavours named by an option, and most limits.
+//!
+//! Neither has a checker: no fsck of UFS is packaged for Debian 12.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{KernelConfig, KernelDriver};
+
+/// The kernel guesses no flavour: each mount names it.
+pub(super) const DRIVER: KernelDriver = KernelDriver {
+    fs_type: "ufs",
+    served_by: &["ufs"],
+    config: KernelConfig(&[&["CONFIG_UFS_FS", "CONFIG_UFS_FS_WRITE"]]),
+    ..KernelDriver::PLAIN
+};
+
+pub(super) const CAPABILITIES: Capabilities = Capabilities {
+    persistent: true,
+    permissions: true,
+    symlinks: true,
+    hard_links_max: 32_000,
+    case: CaseRule::Sensitive,
+    sparse_files: true,
+    extended_attributes: false,
+    reflinks: false,
+    compression: false,
+    metadata_checksums: false,
+    data_checksums: false,
+    crash_safety: CrashSafety::None,
+    name_bytes_max: 255,
+    file_bytes_max: Bytes(0),
+    volume_bytes_max: None,
+};

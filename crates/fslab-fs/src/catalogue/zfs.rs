@@ -1,0 +1,130 @@
+//! ZFS: pools, copy on write, checksums; through FUSE, or the module of OpenZFS.
+
+use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
+
+use crate::{
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, MinimumSize, Mkfs, PoolDriver,
+    RefusedOption, Tool, VersionSource,
+};
+
+const fn zfs_fuse(program: &'static str) -> Tool {
+    Tool {
+        program,
+        package: "zfs-fuse",
+        version: VersionSource::Package,
+    }
+}
+
+pub(crate) static ZFS: FileSystem = FileSystem {
+    name: "zfs",
+    title: "ZFS",
+    history: "Jeff Bonwick and Matthew Ahrens designed it at Sun, which published it with \
+              OpenSolaris in November 2005: volumes and file systems in one, checksums of \
+              everything, snapshots. Its licence keeps it out of Linux, so that it is a FUSE \
+              daemon, begun by Ricardo Correia in 2006, or OpenZFS's module.",
+    class: Class::ForeignSupported,
+    driver: Driver::Pool(PoolDriver {
+        tool: zfs_fuse("zpool"),
+        kernel_fs_type: "zfs",
+        daemon: zfs_fuse("zfs-fuse"),
+        daemon_arguments: &["--no-daemon", "--no-kstat-mount"],
+        fs_types: &["zfs", "fuse.zfs"],
+        config: KernelConfig(&[&["CONFIG_FUSE_FS"]]),
+    }),
+    mkfs: Some(Mkfs {
+        tool: zfs_fuse("zpool"),
+        subcommand: &["create"],
+        arguments: &["-f", "-o", "cachefile=none"],
+        value_letters: "oOmRt",
+        joined_letters: "",
+        refused: &[
+            RefusedOption {
+                option: "-m",
+                reason: "the trial says where it is mounted",
+            },
+            RefusedOption {
+                option: "-R",
+                reason: "the trial says where it is mounted",
+            },
+            RefusedOption {
+                option: "-t",
+                reason: "the trial names the pool",
+            },
+            RefusedOption {
+                option: "-n",
+                reason: "nothing would be formatted",
+            },
+        ],
+    }),
+    check: Some(Check {
+        tool: zfs_fuse("zpool"),
+        arguments: &["status", "-v"],
+        judge: judge_status,
+        blind_to: None,
+    }),
+    minimum: MinimumSize {
+        size: Bytes::mib(64),
+        mkfs_version: "0.7.0",
+        below: "refuses",
+    },
+    capabilities: Capabilities {
+        persistent: true,
+        permissions: true,
+        symlinks: true,
+        hard_links_max: u32::MAX as u64,
+        case: CaseRule::Sensitive,
+        sparse_files: true,
+        // zfs-fuse keeps them only with its option -x.
+        extended_attributes: false,
+        reflinks: false,
+        compression: true,
+        metadata_checksums: true,
+        data_checksums: true,
+        crash_safety: CrashSafety::CopyOnWrite,
+        name_bytes_max: 255,
+        file_bytes_max: Bytes((1 << 63) - 1),
+        volume_bytes_max: Some(Bytes((1 << 63) - 1)),
+    },
+    given_by_options: &[],
+    signature: Some("zfs"),
+    bugs: &[],
+    deviations: &[
+        "-o cachefile=none: the pool is not noted in /etc/zfs, and no other daemon would import \
+         it. Formatting creates the pool and exports it, mounting imports it, unmounting exports \
+         it.",
+        "-d FOLDER: the pool is looked for in a folder with a link to its device alone, not in \
+         all of /dev.",
+    ],
+};
+
+/// zpool(8), status behind a finished scrub: a pool with anything to tell has a paragraph `status:`.
+fn judge_status(exit_code: i32, output: &str) -> CheckVerdict {
+    let mut lines = output.lines().map(str::trim);
+    let is_scrubbed = output.contains("with 0 errors");
+    let is_whole = output.contains("errors: No known data errors");
+    let has_status = lines.any(|line| line.starts_with("status:"));
+    match exit_code {
+        0 if is_scrubbed && is_whole && !has_status => CheckVerdict::Clean,
+        0 if output.contains("scrub") => CheckVerdict::Errors,
+        _ => CheckVerdict::CouldNotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_is_clean_behind_a_scrub_that_found_nothing() {
+        let clean = " scrub: scrub completed after 0h0m with 0 errors on Sat\n\
+                     errors: No known data errors\n";
+        let damaged = "status: One or more devices has experienced an error\n \
+                       scrub: scrub completed after 0h0m with 147 errors on Sat\n\
+                       errors: Permanent errors have been detected in the following files:\n";
+        let unasked = " scrub: none requested\nerrors: No known data errors\n";
+        assert_eq!(judge_status(0, clean), CheckVerdict::Clean);
+        assert_eq!(judge_status(0, damaged), CheckVerdict::Errors);
+        assert_ne!(judge_status(0, unasked), CheckVerdict::Clean);
+        assert_eq!(judge_status(1, "no such pool"), CheckVerdict::CouldNotRun);
+    }
+}

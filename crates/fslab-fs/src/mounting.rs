@@ -1,0 +1,210 @@
+//! How a subject is mounted at a place: a call, a program that serves, or the commands of a pool.
+
+use std::path::Path;
+
+use fslab_model::{Bytes, Subject};
+
+use crate::mkfs::RefusedWord;
+use crate::mount_call::check_option;
+use crate::{CommandLine, FuseDriver, KernelDriver, MountCall, MountSource, PoolDriver, Tool};
+
+/// Stands for the size in commands that are shown before there is a device.
+const SIZE_WORD: &str = "SIZE";
+
+/// Where pools are looked for: one folder a pool, with a link to its device in it.
+///
+/// Scanning /dev would read every disk of the machine, and take as long as there are disks.
+const POOL_FOLDERS: &str = "/run/fslab-pools";
+
+/// Where a file system is made and mounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MountPlace<'a> {
+    /// The device.
+    pub device: &'a str,
+    /// The directory.
+    pub mount_point: &'a str,
+    /// The device's size; `None` in a plan.
+    pub size: Option<Bytes>,
+}
+
+/// How a subject is mounted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mounting {
+    /// By mount(2).
+    Call {
+        /// What to mount: the device, or a word where there is none.
+        source: String,
+        /// Its arguments.
+        call: MountCall,
+        /// The same as a command of mount(8).
+        command: Vec<String>,
+        /// A program to start behind it and to end before the unmount.
+        companion: Option<CompanionCommand>,
+    },
+    /// By a program that stays in the foreground, and ends when it is unmounted.
+    Server(CommandLine),
+    /// By importing a pool.
+    Pool(Box<PoolCommands>),
+}
+
+/// A program to start beside a mounted file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompanionCommand {
+    /// The command.
+    pub line: CommandLine,
+    /// What it prints its process id behind, before it goes on in the background.
+    pub pid_prefix: &'static str,
+}
+
+/// The commands of a pool on one device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolCommands {
+    /// The kernel's driver; where it is there, no daemon is needed.
+    pub kernel_fs_type: &'static str,
+    /// The daemon, in the foreground.
+    pub daemon: CommandLine,
+    /// Lists pools: succeeds as soon as the daemon answers.
+    pub list: CommandLine,
+    /// A folder that must hold a link to the device, and nothing else.
+    pub folder: String,
+    /// Mounts.
+    pub import: CommandLine,
+    /// Unmounts, and writes everything.
+    pub export: CommandLine,
+    /// Begins to read and verify everything.
+    pub scrub: CommandLine,
+    /// Tells how far that is, and what it found.
+    pub status: CommandLine,
+}
+
+impl Mounting {
+    /// The command that mounts, for plans and records.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        match self {
+            Self::Call { command, .. } => command.clone(),
+            Self::Server(line) => line.words(),
+            Self::Pool(pool) => pool.import.words(),
+        }
+    }
+}
+
+pub(crate) fn by_kernel(
+    driver: &KernelDriver,
+    place: &MountPlace<'_>,
+    subject: &Subject,
+) -> Result<Mounting, RefusedWord> {
+    let size = place
+        .size
+        .map_or(SIZE_WORD.to_owned(), |it| it.0.to_string());
+    let size = format!("size={size}");
+    let (source, ours) = match driver.source {
+        MountSource::Device => (place.device, None),
+        MountSource::Memory => (driver.fs_type, Some(size.as_str())),
+    };
+    let mut companion = driver.companion.map(|it| (it, Vec::new()));
+    let mut options: Vec<&str> = driver.options.iter().copied().chain(ours).collect();
+    for option in subject.mount_options() {
+        check_option(option)?;
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        let has_off = driver.companion.is_some_and(|it| it.off == option);
+        let known = driver
+            .companion
+            .and_then(|it| it.options.iter().find(|(of, _)| *of == key));
+        match (known, companion.as_mut()) {
+            _ if has_off => companion = None,
+            (Some((_, argument)), Some((_, arguments))) => {
+                arguments.extend([(*argument).to_owned(), value.to_owned()]);
+            }
+            (Some(_), None) => {}
+            (None, _) => options.push(option),
+        }
+    }
+    let call = MountCall::new(driver.fs_type, options.iter().copied())?;
+    let joined = options.join(",");
+    let mut command = vec!["mount", "-t", driver.fs_type];
+    if !joined.is_empty() {
+        command.extend(["-o", &joined]);
+    }
+    command.extend([source, place.mount_point]);
+    Ok(Mounting::Call {
+        source: source.to_owned(),
+        call,
+        command: command.into_iter().map(str::to_owned).collect(),
+        companion: companion.map(|(it, mut arguments)| {
+            arguments.extend([place.device, place.mount_point].map(str::to_owned));
+            CompanionCommand {
+                line: CommandLine {
+                    tool: it.tool,
+                    arguments,
+                },
+                pid_prefix: it.pid_prefix,
+            }
+        }),
+    })
+}
+
+pub(crate) fn by_program(
+    driver: &FuseDriver,
+    place: &MountPlace<'_>,
+    subject: &Subject,
+) -> Result<Mounting, RefusedWord> {
+    let mut options: Vec<&str> = driver.options.to_vec();
+    for option in subject.mount_options() {
+        check_option(option)?;
+        options.push(option);
+    }
+    let options = options.join(",");
+    let words = [place.device, place.mount_point, "-o", &options];
+    Ok(Mounting::Server(line(driver.tool, &words)))
+}
+
+pub(crate) fn by_pool(
+    driver: &PoolDriver,
+    place: &MountPlace<'_>,
+    subject: &Subject,
+) -> Result<Mounting, RefusedWord> {
+    let name = pool_name(place.device);
+    let folder = format!("{POOL_FOLDERS}/{}", base_name(place.device));
+    let mut import = vec!["import", "-d", &folder, "-o", "cachefile=none"];
+    for option in subject.mount_options() {
+        check_option(option)?;
+        import.extend(["-o", option]);
+    }
+    import.push(&name);
+    Ok(Mounting::Pool(Box::new(PoolCommands {
+        kernel_fs_type: driver.kernel_fs_type,
+        daemon: line(driver.daemon, driver.daemon_arguments),
+        list: line(driver.tool, &["list"]),
+        import: line(driver.tool, &import),
+        export: line(driver.tool, &["export", &name]),
+        scrub: line(driver.tool, &["scrub", &name]),
+        status: line(driver.tool, &["status", "-v", &name]),
+        folder,
+    })))
+}
+
+/// What a pool is created of, behind the options: its mount point, its name, its device.
+pub(crate) fn pool_words(place: &MountPlace<'_>) -> Vec<String> {
+    let name = pool_name(place.device);
+    ["-m", place.mount_point, &name, place.device]
+        .map(str::to_owned)
+        .into()
+}
+
+/// One name for each device of a machine, and none that somebody else would choose.
+pub(crate) fn pool_name(device: &str) -> String {
+    format!("fslab-{}", base_name(device))
+}
+
+fn base_name(device: &str) -> &str {
+    let name = Path::new(device).file_name().and_then(|name| name.to_str());
+    name.unwrap_or(device)
+}
+
+fn line(tool: Tool, words: &[&str]) -> CommandLine {
+    CommandLine {
+        tool,
+        arguments: words.iter().map(|&word| word.to_owned()).collect(),
+    }
+}

@@ -1,0 +1,585 @@
+//! A build from end to end: source, key, configuration, compilation, trial, place.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::kernel::{CONFIG, Kernel, KernelFacts, binary_in};
+use crate::lock::BuildLock;
+use crate::progress::{Progress, Stage};
+use crate::recipe::Recipe;
+use crate::source::Origin;
+use crate::workshop::Workshop;
+use crate::{Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, fragment, tools};
+
+/// Lines that make prints for the default kernel, counted once; later builds know it from the last.
+const OBJECTS_EXPECTED: u32 = 1800;
+
+/// What to build.
+#[derive(Clone, Debug)]
+pub struct BuildRequest {
+    /// What the kernel is to be called.
+    pub name: KernelName,
+    /// Of what.
+    pub source: SourceRequest,
+    /// Processes at a time.
+    pub jobs: NonZeroUsize,
+    /// Also where the kernel is there already.
+    pub force: bool,
+}
+
+/// What a build gave.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Whether nothing had to be built.
+    pub was_there: bool,
+}
+
+/// Builds a kernel and lets its name lead to it.
+///
+/// Nothing is built where the kernel is there. For Debian's source that is any kernel of this name
+/// and of this fslab's configuration, whatever Debian has published since: a new version is not
+/// fetched unasked, since its figures would not compare with yesterday's.
+///
+/// # Errors
+/// [`LabError`]; the cache is as it was, but for the log.
+pub fn build(
+    cache: &Cache,
+    request: &BuildRequest,
+    stop: &AtomicBool,
+    listener: &mut dyn FnMut(Progress),
+) -> Result<Built, LabError> {
+    build_by(Recipe::current(), cache, request, stop, listener)
+}
+
+fn build_by(
+    recipe: Recipe,
+    cache: &Cache,
+    request: &BuildRequest,
+    stop: &AtomicBool,
+    listener: &mut dyn FnMut(Progress),
+) -> Result<Built, LabError> {
+    tools::runs_here().map_err(LabError::NotHere)?;
+    cache.prepare()?;
+    let _lock = BuildLock::take(cache.folder())?;
+    if let Some(kernel) = current_debian(recipe, cache, request) {
+        return Ok(Built {
+            kernel,
+            was_there: true,
+        });
+    }
+    let missing = tools::missing_tools();
+    if !missing.is_empty() {
+        return Err(LabError::MissingTools(missing));
+    }
+    let log = cache.log(&request.name);
+    let mut workshop = Workshop::open(&cache.building(), &log, stop, listener)?;
+    let origin = Origin::find(&request.source, &mut workshop)?;
+    let key = recipe.key(&origin.identity);
+    // A damaged one is built anew.
+    if !request.force && cache.find(key.as_str()).is_ok() {
+        return Ok(Built {
+            kernel: cache.point(&request.name, &key)?,
+            was_there: true,
+        });
+    }
+    workshop.reporter.expect(objects_expected(recipe, cache));
+    let plan = Plan {
+        recipe,
+        tree: origin.provide(&mut workshop)?,
+        output: workshop.make_folder("build")?,
+        origin,
+        key,
+        jobs: request.jobs,
+    };
+    let finished = plan.carry_out(&mut workshop)?;
+    let kernel = cache.publish(&finished, &plan.key, &request.name)?;
+    // It has a copy, and what stands here is of failures.
+    let _ = fs::remove_file(log);
+    Ok(Built {
+        kernel,
+        was_there: false,
+    })
+}
+
+/// The kernel that makes a build of Debian's source needless.
+fn current_debian(recipe: Recipe, cache: &Cache, request: &BuildRequest) -> Option<Kernel> {
+    if request.force || request.source != SourceRequest::Debian {
+        return None;
+    }
+    // A damaged one is built anew.
+    let kernel = cache.find(request.name.as_str()).ok()?;
+    let is_alike =
+        kernel.facts.source_kind == SourceKind::Debian && kernel.facts.recipe == recipe.digest();
+    is_alike.then_some(kernel)
+}
+
+/// As many as the newest kernel of the same recipe took, or of any.
+fn objects_expected(recipe: Recipe, cache: &Cache) -> u32 {
+    let kernels = cache.kernels().map(|shelf| shelf.kernels);
+    let digest = recipe.digest();
+    let newest = kernels
+        .unwrap_or_default()
+        .into_iter()
+        .max_by_key(|kernel| (kernel.facts.recipe == digest, kernel.facts.built_unix_s));
+    newest.map_or(OBJECTS_EXPECTED, |kernel| kernel.facts.objects)
+}
+
+/// What make is to do.
+struct Plan {
+    recipe: Recipe,
+    origin: Origin,
+    key: KernelKey,
+    tree: PathBuf,
+    /// Where make puts everything, so that the tree stays as it is.
+    output: PathBuf,
+    jobs: NonZeroUsize,
+}
+
+impl Plan {
+    /// Gives the folder of the finished kernel.
+    fn carry_out(&self, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
+        workshop.reporter.enter(Stage::Configuring);
+        let patches = self.patch(workshop)?;
+        let config_ignored = self.configure(workshop)?;
+        workshop.reporter.enter(Stage::Compiling);
+        let mut make = self.make(workshop);
+        make.arg(format!("-j{}", self.jobs)).arg("linux");
+        workshop.run("compile the kernel", make)?;
+        workshop.reporter.enter(Stage::Storing);
+        let finished = workshop.make_folder("finished")?;
+        let binary = binary_in(&finished);
+        self.strip(&binary, workshop)?;
+        let release = self.release(&binary, workshop)?;
+        let config_path = self.output.join(".config");
+        let config = read(&config_path)?;
+        let about = binary.metadata().map_err(LabError::io("find", &binary))?;
+        let compiler = fragment::text_value(&config, "CONFIG_CC_VERSION_TEXT");
+        let facts = KernelFacts {
+            key: self.key.clone(),
+            recipe: self.recipe.digest(),
+            release,
+            source_kind: self.origin.kind,
+            source: self.origin.description.clone(),
+            config_ignored,
+            patches,
+            compiler: compiler.unwrap_or("unknown").to_owned(),
+            binary_bytes: about.len(),
+            objects: workshop.reporter.objects_done(),
+            built_unix_s: unix_seconds(),
+            build_seconds: workshop.reporter.elapsed().as_secs(),
+        };
+        copy(&config_path, &finished.join(CONFIG))?;
+        copy(workshop.log_path(), &finished.join("build.log"))?;
+        facts.write(&finished)?;
+        Ok(finished)
+    }
+
+    /// Mends Debian's source, and gives the names of the patches.
+    fn patch(&self, workshop: &mut Workshop<'_>) -> Result<Vec<String>, LabError> {
+        let mut applied = Vec::new();
+        let wanted = match self.origin.kind {
+            SourceKind::Debian => self.recipe.patches,
+            SourceKind::Tree | SourceKind::Tarball => &[],
+        };
+        for (name, text) in wanted {
+            let file = workshop.path(name);
+            fs::write(&file, text).map_err(LabError::io("write", &file))?;
+            let mut patch = workshop.command("patch");
+            patch.args(["--strip=1", "--batch", "--forward", "--directory"]);
+            patch.arg(&self.tree).arg("--input").arg(&file);
+            workshop.run("patch the source", patch)?;
+            applied.push((*name).to_owned());
+        }
+        Ok(applied)
+    }
+
+    /// Applies the configuration, and gives the lines of it that the source does not know.
+    fn configure(&self, workshop: &mut Workshop<'_>) -> Result<Vec<String>, LabError> {
+        let wanted = workshop.path("fragment");
+        fs::write(&wanted, self.recipe.config).map_err(LabError::io("write", &wanted))?;
+        let mut make = self.make(workshop);
+        make.arg(joined("KCONFIG_ALLCONFIG=", &wanted))
+            .arg("allnoconfig");
+        workshop.run("configure the kernel", make)?;
+        let config = read(&self.output.join(".config"))?;
+        accepted(
+            self.origin.kind,
+            fragment::lines_without_effect(self.recipe.config, &config),
+        )
+    }
+
+    fn make(&self, workshop: &Workshop<'_>) -> Command {
+        let mut make = workshop.command("make");
+        make.arg("-C").arg(&self.tree).arg("ARCH=um");
+        make.arg(joined("O=", &self.output));
+        // Neither is used, but their versions would stand in the configuration.
+        make.args(["RUSTC=none", "PAHOLE=none"]);
+        // So that a second build gives the same bytes, whoever does it and when.
+        make.env("KBUILD_BUILD_USER", "fslab")
+            .env("KBUILD_BUILD_HOST", "fslab")
+            .env("KBUILD_BUILD_TIMESTAMP", "1970-01-01 00:00:00 UTC");
+        make
+    }
+
+    fn strip(&self, binary: &Path, workshop: &mut Workshop<'_>) -> Result<(), LabError> {
+        let mut strip = workshop.command("strip");
+        strip.arg("-o").arg(binary).arg(self.output.join("linux"));
+        workshop.run("strip the kernel", strip)
+    }
+
+    /// The release that make has noted and the program has confirmed.
+    fn release(&self, binary: &Path, workshop: &mut Workshop<'_>) -> Result<String, LabError> {
+        let release = read(&self.output.join("include/config/kernel.release"))?;
+        let release = release.trim().to_owned();
+        let path = binary.to_string_lossy();
+        let mut trial = workshop.command(&path);
+        trial.arg("--version");
+        let found = workshop.ask("try the kernel", trial)?;
+        let found = String::from_utf8_lossy(&found).trim().to_owned();
+        if found == release {
+            Ok(release)
+        } else {
+            Err(LabError::WrongRelease { release, found })
+        }
+    }
+}
+
+/// Debian's source is the one that the configuration was written for, and takes all of it. Others
+/// may lack a file system or two.
+fn accepted(kind: SourceKind, ignored: Vec<String>) -> Result<Vec<String>, LabError> {
+    match kind {
+        SourceKind::Debian if !ignored.is_empty() => Err(LabError::ConfigRefused(ignored)),
+        SourceKind::Debian | SourceKind::Tree | SourceKind::Tarball => Ok(ignored),
+    }
+}
+
+fn joined(name: &str, path: &Path) -> std::ffi::OsString {
+    let mut word = std::ffi::OsString::from(name);
+    word.push(path);
+    word
+}
+
+fn read(path: &Path) -> Result<String, LabError> {
+    fs::read_to_string(path).map_err(LabError::io("read", path))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), LabError> {
+    fs::copy(from, to)
+        .map(drop)
+        .map_err(LabError::io("write", to))
+}
+
+fn unix_seconds() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::kernel::tests::{facts, place};
+    use crate::{Objects, Shelf};
+
+    const RECIPE: &str = "CONFIG_A=y\nCONFIG_B=n\nCONFIG_UNKNOWN=y\n";
+
+    /// Understands what is asked of a kernel's Makefile; its program knows its release.
+    const MAKEFILE: &str = r#"
+allnoconfig:
+	@mkdir -p $(O)/include/config
+	@grep -v UNKNOWN $(KCONFIG_ALLCONFIG) > $(O)/.config
+	@echo 'CONFIG_CC_VERSION_TEXT="fake 1.0"' >> $(O)/.config
+	@echo 6.99.0-fslab > $(O)/include/config/kernel.release
+linux:
+	@echo '  CC      init/main.o'
+	@echo '  LD      vmlinux.o'
+	@gcc -o $(O)/linux main.c
+"#;
+
+    const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"6.99.0-fslab\"); }\n";
+
+    /// A cache, and the tree of a kernel that is built in no time.
+    struct Bench {
+        place: tempfile::TempDir,
+        stages: Vec<(Stage, Objects)>,
+        stop: AtomicBool,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let bench = Self {
+                place: tempfile::tempdir().expect("a folder"),
+                stages: Vec::new(),
+                stop: AtomicBool::new(false),
+            };
+            fs::create_dir_all(bench.tree().join("arch/um")).expect("made");
+            for (name, text) in [("Kconfig", ""), ("Makefile", MAKEFILE), ("main.c", PROGRAM)] {
+                bench.change(name, text);
+            }
+            bench
+        }
+
+        fn tree(&self) -> PathBuf {
+            self.place.path().join("tree")
+        }
+
+        fn cache(&self) -> Cache {
+            Cache::below(&self.place.path().join("cache"))
+        }
+
+        fn change(&self, file: &str, text: &str) {
+            fs::write(self.tree().join(file), text).expect("written");
+        }
+
+        fn request(&self, name: &str) -> BuildRequest {
+            BuildRequest {
+                name: name.parse().expect("a name"),
+                source: SourceRequest::Tree(self.tree()),
+                jobs: NonZeroUsize::MIN,
+                force: false,
+            }
+        }
+
+        fn try_build(&mut self, request: &BuildRequest) -> Result<Built, LabError> {
+            let (cache, recipe) = (self.cache(), Recipe::of(RECIPE));
+            let stages = &mut self.stages;
+            let mut listener = |progress: Progress| {
+                if stages
+                    .last()
+                    .is_none_or(|(last, _)| *last != progress.stage)
+                {
+                    stages.push((progress.stage, progress.objects));
+                }
+            };
+            build_by(recipe, &cache, request, &self.stop, &mut listener)
+        }
+
+        fn build(&mut self, name: &str) -> Built {
+            self.try_build(&self.request(name)).expect("built")
+        }
+
+        fn shelf(&self) -> Shelf {
+            self.cache().kernels().expect("listed")
+        }
+
+        /// Neither the folder of a build nor its lock may stay.
+        fn assert_tidy(&self) {
+            assert!(!self.cache().building().exists());
+            drop(BuildLock::take(self.cache().folder()).expect("the lock is free"));
+        }
+    }
+
+    #[test]
+    fn a_tree_is_built_described_and_left_as_it_was() {
+        let mut bench = Bench::new();
+        let files = |path: &Path| {
+            let listed = fs::read_dir(path).expect("listed");
+            let mut names: Vec<_> = listed
+                .map(|entry| entry.expect("read").file_name())
+                .collect();
+            names.sort();
+            names
+        };
+        let before = files(&bench.tree());
+        let built = bench.build("mine");
+        assert!(!built.was_there);
+        let facts = &built.kernel.facts;
+        assert_eq!(facts.release, "6.99.0-fslab");
+        assert_eq!(facts.compiler, "fake 1.0");
+        assert_eq!(facts.source_kind, SourceKind::Tree);
+        assert_eq!(facts.config_ignored, ["CONFIG_UNKNOWN=y"]);
+        assert_eq!(facts.objects, 2);
+        assert_eq!(bench.cache().find("mine").expect("found"), built.kernel);
+        let folder = built.kernel.binary.parent().expect("a folder");
+        assert_eq!(
+            files(folder),
+            ["build.log", "config", "kernel.json", "linux"]
+        );
+        assert_eq!(files(&bench.tree()), before);
+        assert_eq!(files(&bench.cache().folder().join("logs")).len(), 0);
+        bench.assert_tidy();
+    }
+
+    #[test]
+    fn the_stages_are_told_in_their_order_with_what_is_expected() {
+        let mut bench = Bench::new();
+        bench.build("mine");
+        let stages: Vec<_> = bench.stages.iter().map(|(stage, _)| *stage).collect();
+        let order = [
+            Stage::Looking,
+            Stage::Configuring,
+            Stage::Compiling,
+            Stage::Linking,
+            Stage::Storing,
+            Stage::Clearing,
+        ];
+        assert_eq!(stages, order);
+        let expected = |bench: &Bench| bench.stages[2].1.expected;
+        assert_eq!(expected(&bench), OBJECTS_EXPECTED);
+        bench.stages.clear();
+        bench.change("new.c", "int a;");
+        bench.build("mine");
+        assert_eq!(expected(&bench), 2, "the last build tells");
+    }
+
+    #[test]
+    fn what_is_there_is_not_built_again_unless_forced() {
+        let mut bench = Bench::new();
+        let first = bench.build("mine").kernel;
+        let mark = first.binary.with_file_name("mark");
+        fs::write(&mark, "").expect("written");
+        assert!(bench.build("mine").was_there && mark.exists());
+        let forced = BuildRequest {
+            force: true,
+            ..bench.request("mine")
+        };
+        let again = bench.try_build(&forced).expect("built");
+        assert!(!again.was_there && !mark.exists());
+        assert_eq!(again.kernel.binary, first.binary);
+        bench.assert_tidy();
+    }
+
+    #[test]
+    fn one_tree_may_have_two_names_and_a_changed_tree_takes_its_name_along() {
+        let mut bench = Bench::new();
+        let first = bench.build("one").kernel;
+        let second = bench.build("two");
+        assert!(second.was_there);
+        assert_eq!(second.kernel.facts.key, first.facts.key);
+        bench.change("new.c", "int a;");
+        let changed = bench.build("one");
+        assert!(!changed.was_there);
+        assert_ne!(changed.kernel.facts.key, first.facts.key);
+        let found = bench.cache().find("two").expect("found");
+        assert_eq!(found.facts.key, first.facts.key);
+        assert_eq!(bench.shelf().kernels.len(), 2);
+    }
+
+    #[test]
+    fn a_failed_build_leaves_its_log_and_the_kernel_that_was_there() {
+        let mut bench = Bench::new();
+        let good = bench.build("mine").kernel;
+        bench.change("main.c", "int main(void) { return nothing; }\n");
+        let failed = bench.try_build(&bench.request("mine")).expect_err("fails");
+        let LabError::Failed {
+            task, said, log, ..
+        } = failed
+        else {
+            panic!("{failed}");
+        };
+        assert_eq!(task, "compile the kernel");
+        assert!(said[0].contains("nothing"), "{said:?}");
+        let log = fs::read_to_string(log).expect("the log is there");
+        assert!(
+            log.contains("allnoconfig") && log.contains("CC      init/main.o"),
+            "{log}"
+        );
+        assert_eq!(bench.cache().find("mine").expect("found"), good);
+        bench.assert_tidy();
+    }
+
+    #[test]
+    fn a_program_that_denies_its_release_is_not_kept() {
+        let mut bench = Bench::new();
+        bench.change("main.c", &PROGRAM.replace("6.99", "6.98"));
+        let failed = bench.try_build(&bench.request("mine"));
+        assert!(matches!(failed, Err(LabError::WrongRelease { .. })));
+        assert!(bench.shelf().kernels.is_empty());
+        bench.assert_tidy();
+    }
+
+    #[test]
+    fn a_build_that_is_told_to_stop_ends_soon_and_leaves_nothing() {
+        let mut bench = Bench::new();
+        bench.change("Makefile", &MAKEFILE.replace("@gcc", "@sleep 60; gcc"));
+        let (cache, request) = (bench.cache(), bench.request("mine"));
+        let mut listener = |progress: Progress| {
+            if progress.stage == Stage::Linking {
+                bench.stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let recipe = Recipe::of(RECIPE);
+        let ended = build_by(recipe, &cache, &request, &bench.stop, &mut listener);
+        assert!(matches!(ended, Err(LabError::Interrupted)));
+        bench.stop = AtomicBool::new(false);
+        bench.assert_tidy();
+    }
+
+    #[test]
+    fn two_builds_do_not_meet_in_one_cache() {
+        let mut bench = Bench::new();
+        bench.cache().prepare().expect("prepared");
+        let held = BuildLock::take(bench.cache().folder()).expect("free");
+        let refused = bench.try_build(&bench.request("mine"));
+        assert!(matches!(refused, Err(LabError::Busy)));
+        drop(held);
+        bench.build("mine");
+    }
+
+    #[test]
+    fn a_tarball_is_built_whether_or_not_its_tree_stands_in_a_folder() {
+        let mut bench = Bench::new();
+        for (name, folder, what) in [("whole", ".", "tree"), ("bare", "tree", ".")] {
+            let file = bench.place.path().join(format!("{name}.tar.gz"));
+            let mut tar = Command::new("tar");
+            tar.arg("-C").arg(bench.place.path().join(folder));
+            tar.arg("-czf").arg(&file).arg(what);
+            assert!(tar.status().expect("tar runs").success());
+            let request = BuildRequest {
+                source: SourceRequest::at(&file).expect("there"),
+                ..bench.request(name)
+            };
+            let kernel = bench.try_build(&request).expect("built").kernel;
+            assert_eq!(kernel.facts.source_kind, SourceKind::Tarball);
+            assert!(kernel.facts.source.contains(&format!("{name}.tar.gz")));
+            bench.assert_tidy();
+        }
+    }
+
+    #[test]
+    fn debians_source_must_take_every_line_and_others_need_not() {
+        let ignored = || vec!["CONFIG_A=y".to_owned()];
+        let refused = accepted(SourceKind::Debian, ignored()).expect_err("refused");
+        assert!(refused.to_string().ends_with("CONFIG_A=y"), "{refused}");
+        assert_eq!(
+            accepted(SourceKind::Tree, ignored()).expect("kept"),
+            ignored()
+        );
+        assert!(accepted(SourceKind::Debian, Vec::new()).is_ok());
+    }
+
+    #[test]
+    fn a_kernel_of_debian_is_current_until_the_recipe_changes() {
+        let bench = Bench::new();
+        let cache = bench.cache();
+        cache.prepare().expect("prepared");
+        let facts = facts("aaaaaaaaaaaa");
+        let finished = cache.building().join("finished");
+        place(&finished, &facts);
+        let name = "default".parse().expect("a name");
+        cache
+            .publish(&finished, &facts.key, &name)
+            .expect("published");
+        let wanted = BuildRequest {
+            source: SourceRequest::Debian,
+            ..bench.request("default")
+        };
+        let forced = BuildRequest {
+            force: true,
+            ..wanted.clone()
+        };
+        let is_current = |recipe, request| current_debian(recipe, &cache, request).is_some();
+        assert!(is_current(Recipe::current(), &wanted));
+        assert!(!is_current(Recipe::of(RECIPE), &wanted));
+        assert!(!is_current(Recipe::current(), &forced));
+        assert!(!is_current(Recipe::current(), &bench.request("default")));
+    }
+}

@@ -1,0 +1,248 @@
+//! Why there is no kernel.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fslab_model::{Bytes, Failure, FailureKind};
+
+use crate::tools::{self, BuildTool};
+
+/// Why there is no kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// No name or key of the cache.
+    #[error("there is no guest kernel '{name}'")]
+    NotBuilt {
+        /// What was asked for.
+        name: String,
+        /// The name that was most likely meant.
+        nearest: Option<String>,
+    },
+    /// A text that is no name.
+    #[error("cannot name a kernel '{name}': {reason}")]
+    BadName {
+        /// The text.
+        name: String,
+        /// A fragment.
+        reason: &'static str,
+    },
+    /// A path that leads to no source of a kernel.
+    #[error("cannot build a kernel from {path}: {reason}", path = .path.display())]
+    BadSource {
+        /// The path.
+        path: PathBuf,
+        /// A fragment.
+        reason: String,
+    },
+    /// make refuses a tree that was built in.
+    #[error("cannot build a kernel from {tree}: it holds the files of another build",
+            tree = .tree.display())]
+    TreeNotClean {
+        /// The tree.
+        tree: PathBuf,
+    },
+    /// Programs that the build needs.
+    #[error("cannot build a kernel without {}", programs(.0))]
+    MissingTools(Vec<BuildTool>),
+    /// No apt, or none of its sources has the package.
+    #[error("cannot get Debian's {package}")]
+    NoPackage {
+        /// The package.
+        package: &'static str,
+        /// What apt said, or what is missing.
+        reasons: Vec<String>,
+    },
+    /// The configuration did not take effect as a whole.
+    #[error("the kernel's source does not take these lines of the configuration: {}",
+            .0.join(", "))]
+    ConfigRefused(Vec<String>),
+    /// A program failed.
+    #[error("cannot {task}: {program} ended with {status}")]
+    Failed {
+        /// `compile the kernel`.
+        task: &'static str,
+        /// Its name.
+        program: String,
+        /// Its exit status, or the signal it died of.
+        status: String,
+        /// The telling lines of what it printed.
+        said: Vec<String>,
+        /// All of what it printed.
+        log: PathBuf,
+    },
+    /// The program that was built is not what it was built to be.
+    #[error("the new kernel says that it is '{found}', and should be '{release}'")]
+    WrongRelease {
+        /// What make said.
+        release: String,
+        /// What the program says.
+        found: String,
+    },
+    /// Too little room for the source and the build.
+    #[error("a build takes {needed} in {folder}, and {available} are free",
+            folder = .folder.display())]
+    NoRoom {
+        /// Where.
+        folder: PathBuf,
+        /// With a margin.
+        needed: Bytes,
+        /// At the moment.
+        available: Bytes,
+    },
+    /// Another process builds in this cache.
+    #[error("another fslab is building a kernel")]
+    Busy,
+    /// Guests do not run on this machine.
+    #[error("cannot have a guest on this machine: {0}")]
+    NotHere(String),
+    /// Somebody asked the build to stop.
+    #[error("the build was told to stop")]
+    Interrupted,
+    /// The description of a kernel that is damaged or of another version.
+    #[error("cannot use the kernel described by {path}: {reason}", path = .path.display())]
+    Unreadable {
+        /// The description.
+        path: PathBuf,
+        /// A fragment.
+        reason: String,
+    },
+    /// A file of the cache or of the source.
+    #[error("cannot {operation} {path}", path = .path.display())]
+    Io {
+        /// `read`, `write`, `make`, `remove`, `start`.
+        operation: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl LabError {
+    /// What the user may do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotBuilt {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean '{nearest}'?")),
+            Self::NotBuilt { name, .. } if name == "default" => {
+                Some("fslab lab build makes it, in about 5 minutes".to_owned())
+            }
+            Self::NotBuilt { .. } => {
+                Some("fslab lab build --name NAME makes one; fslab lab status lists them".into())
+            }
+            Self::TreeNotClean { tree } => {
+                Some(format!("make -C {} ARCH=um mrproper", tree.display()))
+            }
+            Self::MissingTools(tools) => Some(tools::install_hint(tools)),
+            Self::NoPackage { .. } => {
+                Some("--source takes a kernel's source tree or tarball instead".to_owned())
+            }
+            Self::Failed { log, .. } => Some(format!("the whole log is in {}", log.display())),
+            Self::NoRoom { .. } => {
+                Some("the kernels are kept below XDG_CACHE_HOME; make room or set another".into())
+            }
+            Self::Busy => Some("wait for its end".to_owned()),
+            Self::Unreadable { .. } => Some("fslab lab build --force makes it anew".to_owned()),
+            Self::BadName { .. }
+            | Self::BadSource { .. }
+            | Self::ConfigRefused(_)
+            | Self::WrongRelease { .. }
+            | Self::NotHere(_)
+            | Self::Interrupted
+            | Self::Io { .. } => None,
+        }
+    }
+
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::BadName { .. } | Self::BadSource { .. } | Self::TreeNotClean { .. } => {
+                FailureKind::BadInput
+            }
+            Self::NotBuilt { .. } | Self::MissingTools(_) | Self::NoPackage { .. } => {
+                FailureKind::MissingTool
+            }
+            Self::ConfigRefused(_)
+            | Self::Failed { .. }
+            | Self::WrongRelease { .. }
+            | Self::NotHere(_)
+            | Self::Unreadable { .. } => FailureKind::Unsupported,
+            Self::NoRoom { .. } => FailureKind::NoSpace,
+            Self::Busy => FailureKind::Device,
+            Self::Interrupted => FailureKind::Interrupted,
+            Self::Io { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    FailureKind::Permission
+                }
+                io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                _ => FailureKind::Device,
+            },
+        }
+    }
+
+    pub(crate) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            operation,
+            path,
+            source,
+        }
+    }
+}
+
+fn programs(tools: &[BuildTool]) -> String {
+    let names: Vec<_> = tools.iter().map(|tool| tool.program).collect();
+    names.join(", ")
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        let mut failure = Self::new(error.kind(), error.to_string());
+        if let Some(source) = std::error::Error::source(&error) {
+            failure = failure.because(source);
+        }
+        failure.hint = error.hint();
+        if let LabError::Failed { said, .. } | LabError::NoPackage { reasons: said, .. } = error {
+            failure.causes.extend(said);
+        }
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_program_is_told_with_what_it_said_and_where_the_log_is() {
+        let failure = Failure::from(LabError::Failed {
+            task: "compile the kernel",
+            program: "make".into(),
+            status: "status 2".into(),
+            said: vec!["a.c:1: error: no".into()],
+            log: "/cache/a.log".into(),
+        });
+        assert_eq!(
+            failure.to_string(),
+            "cannot compile the kernel: make ended with status 2: a.c:1: error: no"
+        );
+        assert_eq!(
+            failure.hint.as_deref(),
+            Some("the whole log is in /cache/a.log")
+        );
+    }
+
+    #[test]
+    fn a_kernel_that_is_missing_is_told_with_the_command_that_makes_it() {
+        let missing = |name: &str, nearest: Option<&str>| LabError::NotBuilt {
+            name: name.to_owned(),
+            nearest: nearest.map(str::to_owned),
+        };
+        let hint = missing("default", None).hint().expect("a hint");
+        assert!(hint.contains("fslab lab build"), "{hint}");
+        let hint = missing("patchd", Some("patched")).hint().expect("a hint");
+        assert_eq!(hint, "did you mean 'patched'?");
+    }
+}

@@ -1,0 +1,53 @@
+//! A fragment of a configuration against the configuration that the source made of it.
+//!
+//! Kconfig drops a symbol that it does not know, or whose dependencies are not met, without a word;
+//! a kernel would then lack a file system that the catalogue promises.
+
+use std::collections::BTreeMap;
+
+/// The lines of `fragment` that did not take effect in `config`, a `.config`, in their order.
+pub(crate) fn lines_without_effect(fragment: &str, config: &str) -> Vec<String> {
+    let found: BTreeMap<&str, &str> = assignments(config).collect();
+    assignments(fragment)
+        // A symbol that is off stands there as a comment, or not at all.
+        .filter(|(symbol, value)| *found.get(symbol).unwrap_or(&"n") != *value)
+        .map(|(symbol, value)| format!("{symbol}={value}"))
+        .collect()
+}
+
+/// The value of `symbol` in `config`, without its quotes.
+pub(crate) fn text_value<'a>(config: &'a str, symbol: &str) -> Option<&'a str> {
+    let (_, value) = assignments(config).find(|(found, _)| *found == symbol)?;
+    Some(value.trim_matches('"'))
+}
+
+fn assignments(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines()
+        .map(str::trim)
+        .filter(|line| line.starts_with("CONFIG_"))
+        .filter_map(|line| line.split_once('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: &str = "#\n# Automatically generated\n#\nCONFIG_A=y\n# CONFIG_B is not set\n\
+                          CONFIG_NAME=\"x\"\nCONFIG_HZ=100\nCONFIG_ODD=\"a=b\"\n";
+
+    #[test]
+    fn lines_that_were_dropped_or_changed_are_named_and_others_are_not() {
+        let fragment = "# A comment with CONFIG_Z=y\nCONFIG_A=y\nCONFIG_B=n\nCONFIG_MISSING=n\n\
+                        CONFIG_NAME=\"x\"\nCONFIG_ODD=\"a=b\"\n";
+        assert!(lines_without_effect(fragment, CONFIG).is_empty());
+        let refused = "CONFIG_MISSING=y\nCONFIG_B=y\nCONFIG_A=n\nCONFIG_NAME=\"y\"\nCONFIG_HZ=250";
+        let lines: Vec<&str> = refused.lines().collect();
+        assert_eq!(lines_without_effect(refused, CONFIG), lines);
+    }
+
+    #[test]
+    fn a_text_is_read_without_its_quotes() {
+        assert_eq!(text_value(CONFIG, "CONFIG_NAME"), Some("x"));
+        assert_eq!(text_value(CONFIG, "CONFIG_B"), None);
+    }
+}

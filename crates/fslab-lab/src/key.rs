@@ -1,0 +1,128 @@
+//! What tells one kernel from another: a digest of everything that it is built from.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Hexadecimal digits of a key: 48 bits, plenty for the kernels of one user.
+const DIGITS: usize = 12;
+
+/// The first 12 hexadecimal digits of a SHA-256.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KernelKey(String);
+
+impl KernelKey {
+    /// The digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A text that is no key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a key has 12 hexadecimal digits")]
+pub struct ParseKeyError;
+
+impl FromStr for KernelKey {
+    type Err = ParseKeyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+        if text.len() == DIGITS && text.bytes().all(is_digit) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(ParseKeyError)
+        }
+    }
+}
+
+impl fmt::Display for KernelKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Collects the parts of a key. Each goes in with its length, so that two lists of parts are never
+/// the same bytes.
+#[derive(Clone, Default)]
+pub(crate) struct Fingerprint(Sha256);
+
+impl Fingerprint {
+    pub(crate) fn add(&mut self, part: impl AsRef<[u8]>) {
+        let part = part.as_ref();
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    pub(crate) fn finish(self) -> KernelKey {
+        KernelKey(shortened(self.0))
+    }
+}
+
+/// The key of a file's content.
+pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
+    let mut file = File::open(path)?;
+    let mut digest = Sha256::new();
+    let mut part = vec![0; 1 << 20];
+    loop {
+        let length = file.read(&mut part)?;
+        if length == 0 {
+            return Ok(KernelKey(shortened(digest)));
+        }
+        digest.update(&part[..length]);
+    }
+}
+
+fn shortened(digest: Sha256) -> String {
+    let bytes = digest.finalize();
+    let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+    digits.take(DIGITS / 2).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(parts: &[&str]) -> KernelKey {
+        let mut fingerprint = Fingerprint::default();
+        parts.iter().for_each(|part| fingerprint.add(part));
+        fingerprint.finish()
+    }
+
+    #[test]
+    fn a_key_tells_where_one_part_ends_and_the_next_begins() {
+        assert_eq!(key(&["ab", "c"]), key(&["ab", "c"]));
+        assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
+        assert_ne!(key(&["ab"]), key(&["ab", ""]));
+    }
+
+    #[test]
+    fn the_key_of_a_file_is_the_beginning_of_its_sha256() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), "abc").expect("written");
+        // FIPS 180-4, the one-block example.
+        let key = of_file(file.path()).expect("read");
+        assert_eq!(key.as_str(), "ba7816bf8f01");
+        assert_eq!(key.as_str().parse(), Ok(key));
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for text in [
+            "",
+            "ba7816bf8f0",
+            "ba7816bf8f012",
+            "BA7816BF8F01",
+            "ga7816bf8f01",
+        ] {
+            assert_eq!(text.parse::<KernelKey>(), Err(ParseKeyError), "{text}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Guest kernels: where their source comes from, how they are built, and where they are kept.
+//!
+//! Owns the user's cache of kernels and everything that is written there. Knows nothing of how a
+//! guest is started. Needs no privilege: packages are downloaded and unpacked, never installed.
+//!
+//! ```text
+//!     BuildRequest --> source (Debian's package, a tarball, a tree) --+
+//!     recipe (configuration and drivers, embedded) -------------------+--> key --> build --> Cache
+//! ```
+//!
+//! A kernel's key is made of what it is built from; a name leads to one key at a time.
+
+mod builder;
+mod cache;
+mod error;
+mod fragment;
+mod kernel;
+mod key;
+mod lock;
+mod name;
+mod progress;
+mod recipe;
+mod source;
+mod tools;
+mod workshop;
+
+pub use builder::{BuildRequest, Built, build};
+pub use cache::{Cache, Shelf};
+pub use error::LabError;
+pub use kernel::{Kernel, KernelFacts};
+pub use key::KernelKey;
+pub use name::KernelName;
+pub use progress::{Objects, Progress, Stage};
+pub use source::{SourceKind, SourceRequest};
+pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};

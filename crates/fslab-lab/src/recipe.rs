@@ -1,0 +1,112 @@
+//! What fslab adds to a kernel's source: the configuration, patches and drivers. All are embedded.
+
+use crate::KernelKey;
+use crate::key::Fingerprint;
+
+/// The lines that every guest kernel is configured with.
+const CONFIG: &str = include_str!("../../../kernel/config");
+
+/// Mends of Debian's source: the name, and the text of patch(1). What users bring is theirs, and is
+/// not patched.
+const PATCHES: &[(&str, &str)] = &[
+    (
+        "hfs-full-volume",
+        include_str!("../../../kernel/patches/hfs-full-volume.patch"),
+    ),
+    (
+        "reiserfs-3.5-short-names",
+        include_str!("../../../kernel/patches/reiserfs-3.5-short-names.patch"),
+    ),
+];
+
+/// Drivers that the source lacks: the path in its tree, and the text.
+const DRIVERS: &[(&str, &str)] = &[];
+
+/// What is built besides the source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recipe {
+    pub(crate) config: &'static str,
+    pub(crate) patches: &'static [(&'static str, &'static str)],
+    drivers: &'static [(&'static str, &'static str)],
+}
+
+impl Recipe {
+    /// The one of this fslab.
+    pub(crate) fn current() -> Self {
+        Self {
+            config: CONFIG,
+            patches: PATCHES,
+            drivers: DRIVERS,
+        }
+    }
+
+    /// Tells whether a kernel was built by this recipe, whatever its source.
+    pub(crate) fn digest(self) -> KernelKey {
+        self.fingerprint().finish()
+    }
+
+    /// The key of the kernel that this recipe and the source `identity` give.
+    pub(crate) fn key(self, identity: &str) -> KernelKey {
+        let mut fingerprint = self.fingerprint();
+        fingerprint.add(identity);
+        fingerprint.finish()
+    }
+
+    fn fingerprint(self) -> Fingerprint {
+        let mut fingerprint = Fingerprint::default();
+        fingerprint.add(self.config);
+        for (path, text) in self.patches.iter().chain(self.drivers) {
+            fingerprint.add(path);
+            fingerprint.add(text);
+        }
+        fingerprint
+    }
+
+    /// A recipe of `config` alone.
+    #[cfg(test)]
+    pub(crate) fn of(config: &'static str) -> Self {
+        Self {
+            config,
+            patches: &[],
+            drivers: &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_depends_on_source_configuration_patches_and_drivers() {
+        let plain = Recipe::of("CONFIG_A=y\n");
+        let driven = Recipe {
+            drivers: &[("drivers/a.c", "int a;")],
+            ..plain
+        };
+        let patched = Recipe {
+            patches: &[("mend", "--- a")],
+            ..plain
+        };
+        assert_ne!(plain.digest(), patched.digest());
+        let other = Recipe::of("CONFIG_A=n\n");
+        assert_ne!(plain.digest(), driven.digest());
+        assert_ne!(plain.digest(), other.digest());
+        assert_eq!(plain.key("6.12"), plain.key("6.12"));
+        assert_ne!(plain.key("6.12"), plain.key("6.13"));
+        assert_ne!(plain.key("6.12"), driven.key("6.12"));
+        assert_ne!(plain.key("6.12"), plain.digest());
+    }
+
+    #[test]
+    fn the_embedded_configuration_has_what_a_guest_cannot_do_without() {
+        let config = Recipe::current().config;
+        for line in [
+            "CONFIG_HOSTFS=y",
+            "CONFIG_BLK_DEV_UBD=y",
+            "CONFIG_DEVTMPFS=y",
+        ] {
+            assert!(config.lines().any(|found| found == line), "{line}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A packed source: its identity, and unpacking.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::origin::{Origin, SourceKind, Supply};
+use super::tree;
+use crate::progress::Stage;
+use crate::tools::{self, BuildTool, tool};
+use crate::workshop::Workshop;
+use crate::{LabError, key};
+
+/// Ends of names, and what unpacks them.
+const FORMATS: [(&str, BuildTool); 7] = [
+    (".tar.xz", tool("xz", "xz-utils")),
+    (".txz", tool("xz", "xz-utils")),
+    (".tar.gz", tool("gzip", "gzip")),
+    (".tgz", tool("gzip", "gzip")),
+    (".tar.bz2", tool("bzip2", "bzip2")),
+    (".tar.zst", tool("zstd", "zstd")),
+    (".tar", tool("tar", "tar")),
+];
+
+/// The tarball of a user.
+pub(super) fn find(path: &Path) -> Result<Origin, LabError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Some((_, unpacker)) = FORMATS.iter().find(|(end, _)| name.ends_with(end)) else {
+        let ends: Vec<_> = FORMATS.iter().map(|(end, _)| *end).collect();
+        return Err(LabError::BadSource {
+            path: path.to_owned(),
+            reason: format!("its name ends in none of {}", ends.join(", ")),
+        });
+    };
+    let missing = tools::missing_of(&[*unpacker]);
+    if !missing.is_empty() {
+        return Err(LabError::MissingTools(missing));
+    }
+    let key = key::of_file(path).map_err(LabError::io("read", path))?;
+    Ok(Origin {
+        kind: SourceKind::Tarball,
+        identity: format!("tarball {key}"),
+        description: format!("{} (SHA-256 {key})", path.display()),
+        supply: Supply::Archive(path.to_owned()),
+    })
+}
+
+/// Unpacks `archive` and gives the root of the tree in it.
+pub(super) fn unpack(archive: &Path, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
+    workshop.reporter.enter(Stage::Unpacking);
+    let folder = workshop.make_folder("source")?;
+    let mut tar = workshop.command("tar");
+    // The owners in the archive are of another machine.
+    tar.arg("--no-same-owner").arg("-x");
+    tar.arg("-f").arg(archive).arg("-C").arg(&folder);
+    workshop.run("unpack the source", tar)?;
+    let root = root_below(&folder).map_err(LabError::io("read", &folder))?;
+    root.ok_or_else(|| LabError::BadSource {
+        path: archive.to_owned(),
+        reason: "there is no kernel's tree in it".to_owned(),
+    })
+}
+
+/// The tree itself, or the one folder below in which it was packed.
+fn root_below(folder: &Path) -> std::io::Result<Option<PathBuf>> {
+    let mut candidates = vec![folder.to_owned()];
+    for entry in fs::read_dir(folder)? {
+        candidates.push(entry?.path());
+    }
+    Ok(candidates.into_iter().find(|path| tree::is_kernel(path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_no_tarball_by_its_name_is_refused() {
+        let refused = find(Path::new("linux.zip")).expect_err("no tarball");
+        assert!(refused.to_string().contains(".tar.xz"), "{refused}");
+    }
+
+    #[test]
+    fn tarballs_are_told_apart_by_their_content_and_not_by_their_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let identity = |name: &str, content: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, content).expect("written");
+            find(&path).expect("a tarball").identity
+        };
+        let first = identity("a.tar.gz", "one");
+        assert_eq!(identity("b.tar.gz", "one"), first);
+        assert_ne!(identity("a.tar.gz", "two"), first);
+    }
+}

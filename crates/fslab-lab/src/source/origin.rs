@@ -1,0 +1,162 @@
+//! A source that was asked for, what tells it from others, and how it is brought to the disk.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use fslab_model::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::debian::Package;
+use super::{archive, debian, tree};
+use crate::LabError;
+use crate::progress::Stage;
+use crate::workshop::Workshop;
+
+/// A build alone: objects, and the program before it is stripped.
+const BUILD_ROOM: Bytes = Bytes::mib(400);
+
+/// A build with its source, which takes 1.6 GiB, and the package that it comes in.
+const UNPACKED_ROOM: Bytes = Bytes::mib(2400);
+
+/// The source that a user asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceRequest {
+    /// Debian's package.
+    Debian,
+    /// A folder. It is not written to.
+    Tree(PathBuf),
+    /// A packed tree.
+    Tarball(PathBuf),
+}
+
+impl SourceRequest {
+    /// The source at `path`: a tree where that is a folder, else a tarball.
+    ///
+    /// # Errors
+    /// [`LabError::BadSource`] where nothing is there.
+    pub fn at(path: &Path) -> Result<Self, LabError> {
+        let path = path.canonicalize().map_err(|error| LabError::BadSource {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        if path.is_dir() {
+            Ok(Self::Tree(path))
+        } else {
+            Ok(Self::Tarball(path))
+        }
+    }
+}
+
+/// What a source was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceKind {
+    /// Debian's package.
+    Debian,
+    /// A folder of the user's.
+    Tree,
+    /// A tarball of the user's.
+    Tarball,
+}
+
+impl fmt::Display for SourceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Debian => "debian",
+            Self::Tree => "tree",
+            Self::Tarball => "tarball",
+        })
+    }
+}
+
+/// A source that was found.
+#[derive(Debug)]
+pub(crate) struct Origin {
+    pub(crate) kind: SourceKind,
+    /// The same for the same content.
+    pub(crate) identity: String,
+    /// For people.
+    pub(crate) description: String,
+    pub(super) supply: Supply,
+}
+
+/// How a source gets to the disk.
+#[derive(Debug)]
+pub(super) enum Supply {
+    /// It is there.
+    Tree(PathBuf),
+    /// By unpacking.
+    Archive(PathBuf),
+    /// By apt, then by unpacking.
+    Package(Package),
+}
+
+impl Origin {
+    /// Finds out what the source is, without fetching or unpacking it.
+    pub(crate) fn find(
+        request: &SourceRequest,
+        workshop: &mut Workshop<'_>,
+    ) -> Result<Self, LabError> {
+        workshop.reporter.enter(Stage::Looking);
+        match request {
+            SourceRequest::Debian => debian::find(workshop),
+            SourceRequest::Tree(path) => tree::find(path, workshop),
+            SourceRequest::Tarball(path) => archive::find(path),
+        }
+    }
+
+    /// Brings the source to the disk and gives the root of its tree.
+    pub(crate) fn provide(&self, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
+        let room = match self.supply {
+            Supply::Tree(_) => BUILD_ROOM,
+            Supply::Archive(_) | Supply::Package(_) => UNPACKED_ROOM,
+        };
+        check_room(&workshop.path(""), room)?;
+        match &self.supply {
+            Supply::Tree(path) => Ok(path.clone()),
+            Supply::Archive(path) => archive::unpack(path, workshop),
+            Supply::Package(package) => {
+                let path = package.fetch(workshop)?;
+                archive::unpack(&path, workshop)
+            }
+        }
+    }
+}
+
+fn check_room(folder: &Path, needed: Bytes) -> Result<(), LabError> {
+    let available = fslab_sys::available_bytes(folder)
+        .map(Bytes)
+        .map_err(LabError::io("ask for the room in", folder))?;
+    if available >= needed {
+        return Ok(());
+    }
+    Err(LabError::NoRoom {
+        folder: folder.to_owned(),
+        needed,
+        available,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_a_tree_and_a_file_is_a_tarball() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a.tar.xz");
+        std::fs::write(&file, "").expect("written");
+        let at = |path: &Path| SourceRequest::at(path).expect("there");
+        assert!(matches!(at(folder.path()), SourceRequest::Tree(_)));
+        assert!(matches!(at(&file), SourceRequest::Tarball(_)));
+        let missing = SourceRequest::at(&folder.path().join("b"));
+        assert!(matches!(missing, Err(LabError::BadSource { .. })));
+    }
+
+    #[test]
+    fn a_full_disk_is_told_before_anything_is_unpacked() {
+        check_room(Path::new("/"), Bytes(0)).expect("nothing fits everywhere");
+        let refused = check_room(Path::new("/"), Bytes(u64::MAX));
+        assert!(matches!(refused, Err(LabError::NoRoom { .. })));
+    }
+}

@@ -1,0 +1,266 @@
+//! A tree of the user's: whether it is one, whether it is clean, and its identity.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::origin::{Origin, SourceKind, Supply};
+use crate::key::{self, Fingerprint};
+use crate::workshop::Workshop;
+use crate::{KernelKey, LabError};
+
+/// What the kernel's Makefile takes for the files of a build inside the tree.
+const BUILT: [&str; 3] = [".config", "include/config", "arch/um/include/generated"];
+
+const TASK: &str = "ask git about the source";
+
+/// The tree of a user.
+pub(super) fn find(path: &Path, workshop: &mut Workshop<'_>) -> Result<Origin, LabError> {
+    if !is_kernel(path) {
+        return Err(LabError::BadSource {
+            path: path.to_owned(),
+            reason: "there is no Makefile, no Kconfig or no arch/um in it".to_owned(),
+        });
+    }
+    if BUILT.iter().any(|name| path.join(name).exists()) {
+        return Err(LabError::TreeNotClean {
+            tree: path.to_owned(),
+        });
+    }
+    let (identity, version) = if is_git_root(path, workshop)? {
+        git_identity(path, workshop)?
+    } else {
+        let key = files_identity(path).map_err(LabError::io("read", path))?;
+        (format!("files {key}"), format!("files {key}"))
+    };
+    Ok(Origin {
+        kind: SourceKind::Tree,
+        identity,
+        description: format!("{} ({version})", path.display()),
+        supply: Supply::Tree(path.to_owned()),
+    })
+}
+
+/// Whether `path` is the root of a kernel's tree that User-Mode Linux can be built from.
+pub(super) fn is_kernel(path: &Path) -> bool {
+    ["Makefile", "Kconfig", "arch/um"]
+        .iter()
+        .all(|name| path.join(name).exists())
+}
+
+fn git(tree: &Path, workshop: &Workshop<'_>, arguments: &[&str]) -> Command {
+    let mut git = workshop.command("git");
+    // Git refuses another user's tree, as root has it before itself. Its own programs would be run;
+    // the build runs the tree's Makefile anyway.
+    git.args(["-c", "safe.directory=*", "-c", "core.quotePath=false", "-C"]);
+    git.arg(tree).args(arguments);
+    git
+}
+
+/// Whether `tree` is the root of a work tree. An unpacked tarball may lie in somebody's repository,
+/// whose commit says nothing about it.
+fn is_git_root(tree: &Path, workshop: &mut Workshop<'_>) -> Result<bool, LabError> {
+    if !tree.join(".git").exists() {
+        return Ok(false);
+    }
+    let command = git(tree, workshop, &["rev-parse", "--verify", "HEAD"]);
+    match workshop.ask(TASK, command) {
+        Ok(_) => Ok(true),
+        Err(LabError::Io { .. } | LabError::Failed { .. }) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+/// The commit, and what differs from it.
+fn git_identity(tree: &Path, workshop: &mut Workshop<'_>) -> Result<(String, String), LabError> {
+    let mut ask = |arguments: &[&str]| {
+        let command = git(tree, workshop, arguments);
+        workshop.ask(TASK, command)
+    };
+    let commit = String::from_utf8_lossy(&ask(&["rev-parse", "HEAD"])?)
+        .trim()
+        .to_owned();
+    // Whatever the user has set for reading diffs must not change the key.
+    let diff = ask(&[
+        "diff",
+        "HEAD",
+        "--binary",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+    ])?;
+    let new = ask(&["ls-files", "--others", "--exclude-standard", "-z"])?;
+    if diff.is_empty() && new.is_empty() {
+        let short = commit.get(..KEY_OF_COMMIT).unwrap_or(&commit);
+        return Ok((format!("git {commit}"), format!("git {short}")));
+    }
+    let mut changes = Fingerprint::default();
+    changes.add(diff);
+    for name in new.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        changes.add(name);
+        changes.add(content_key(&tree.join(OsStr::from_bytes(name)))?);
+    }
+    let changes = changes.finish();
+    let short = commit.get(..KEY_OF_COMMIT).unwrap_or(&commit);
+    Ok((
+        format!("git {commit} changes {changes}"),
+        format!("git {short}, with changes {changes}"),
+    ))
+}
+
+/// Digits of a commit that are shown; the kernel's own habit.
+const KEY_OF_COMMIT: usize = 12;
+
+/// The content of a file that git does not know; where a link leads, of a link.
+fn content_key(path: &Path) -> Result<String, LabError> {
+    let failed = |error| LabError::io("read", path)(error);
+    let kind = path.symlink_metadata().map_err(failed)?.file_type();
+    if kind.is_file() {
+        return Ok(key::of_file(path).map_err(failed)?.to_string());
+    }
+    if kind.is_symlink() {
+        let target = fs::read_link(path).map_err(failed)?;
+        return Ok(format!("link {}", target.display()));
+    }
+    Ok("other".to_owned())
+}
+
+/// Paths, sizes and times of change of all files: to read 1.6 GB would take longer than it is
+/// worth.
+fn files_identity(tree: &Path) -> io::Result<KernelKey> {
+    let mut files = Vec::new();
+    let mut folders = vec![tree.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let about = entry.metadata()?;
+            if !about.is_dir() {
+                files.push((
+                    entry.path(),
+                    about.size(),
+                    about.mtime(),
+                    about.mtime_nsec(),
+                ));
+            } else if entry.file_name() != ".git" {
+                folders.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    let mut fingerprint = Fingerprint::default();
+    for (path, size, seconds, nanoseconds) in &files {
+        let below: PathBuf = path.strip_prefix(tree).unwrap_or(path).to_owned();
+        fingerprint.add(below.as_os_str().as_bytes());
+        fingerprint.add(size.to_le_bytes());
+        fingerprint.add(seconds.to_le_bytes());
+        fingerprint.add(nanoseconds.to_le_bytes());
+    }
+    Ok(fingerprint.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    fn kernel(folder: &Path) {
+        fs::create_dir_all(folder.join("arch/um")).expect("made");
+        fs::write(folder.join("Makefile"), "all:\n").expect("written");
+        fs::write(folder.join("Kconfig"), "").expect("written");
+    }
+
+    fn origin(tree: &Path) -> Result<Origin, LabError> {
+        let place = tempfile::tempdir().expect("a folder");
+        let stop = AtomicBool::new(false);
+        let mut listener = |_| {};
+        let (folder, log) = (place.path().join("building"), place.path().join("log"));
+        let mut workshop = Workshop::open(&folder, &log, &stop, &mut listener).expect("opened");
+        find(tree, &mut workshop)
+    }
+
+    fn identity(tree: &Path) -> String {
+        origin(tree).expect("a tree").identity
+    }
+
+    fn git_in(tree: &Path, arguments: &[&str]) {
+        let user = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        let mut git = Command::new("git");
+        git.arg("-C").arg(tree).args(user).args(arguments);
+        assert!(
+            git.output().expect("git runs").status.success(),
+            "{arguments:?}"
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_no_kernel_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let refused = origin(folder.path());
+        assert!(matches!(refused, Err(LabError::BadSource { .. })));
+    }
+
+    #[test]
+    fn a_tree_that_was_built_in_is_refused_with_the_command_that_cleans_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        kernel(folder.path());
+        fs::write(folder.path().join(".config"), "").expect("written");
+        let refused = origin(folder.path()).expect_err("not clean");
+        assert!(refused.hint().is_some_and(|hint| hint.contains("mrproper")));
+    }
+
+    #[test]
+    fn without_git_a_changed_file_changes_the_identity() {
+        let folder = tempfile::tempdir().expect("a folder");
+        kernel(folder.path());
+        let before = identity(folder.path());
+        assert!(before.starts_with("files "), "{before}");
+        assert_eq!(identity(folder.path()), before);
+        fs::write(folder.path().join("Kconfig"), "# one\n").expect("written");
+        assert_ne!(identity(folder.path()), before);
+    }
+
+    #[test]
+    fn with_git_the_identity_is_the_commit_and_every_change_to_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let tree = folder.path();
+        kernel(tree);
+        git_in(tree, &["init", "-q"]);
+        assert!(
+            identity(tree).starts_with("files "),
+            "there is no commit yet"
+        );
+        git_in(tree, &["add", "."]);
+        git_in(tree, &["commit", "-q", "-m", "one"]);
+        let committed = identity(tree);
+        assert!(committed.starts_with("git "), "{committed}");
+        fs::write(tree.join("Kconfig"), "# one\n").expect("written");
+        let edited = identity(tree);
+        assert!(edited.starts_with(&committed) && edited != committed);
+        fs::write(tree.join("new.c"), "int a;\n").expect("written");
+        let with_new = identity(tree);
+        fs::write(tree.join("new.c"), "int b;\n").expect("written");
+        let with_other = identity(tree);
+        assert!(with_new != edited && with_other != with_new);
+        fs::remove_file(tree.join("new.c")).expect("removed");
+        git_in(tree, &["checkout", "-q", "Kconfig"]);
+        assert_eq!(identity(tree), committed);
+    }
+
+    #[test]
+    fn a_tree_inside_a_foreign_repository_is_not_named_by_its_commit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        git_in(folder.path(), &["init", "-q"]);
+        git_in(
+            folder.path(),
+            &["commit", "-q", "--allow-empty", "-m", "one"],
+        );
+        let tree = folder.path().join("linux");
+        kernel(&tree);
+        assert!(identity(&tree).starts_with("files "));
+    }
+}

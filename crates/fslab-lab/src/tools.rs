@@ -1,0 +1,139 @@
+//! The programs that a build needs, and whether this machine can have a guest at all.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+/// A program, and the Debian package that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BuildTool {
+    /// Its name.
+    pub program: &'static str,
+    /// The package.
+    pub package: &'static str,
+}
+
+/// What every build needs.
+pub const BUILD_TOOLS: &[BuildTool] = &[
+    tool("make", "make"),
+    tool("gcc", "gcc"),
+    tool("ld", "binutils"),
+    tool("strip", "binutils"),
+    tool("flex", "flex"),
+    tool("bison", "bison"),
+    tool("bc", "bc"),
+    tool("patch", "patch"),
+    tool("tar", "tar"),
+    tool("xz", "xz-utils"),
+];
+
+/// gcc without them builds nothing.
+const HEADER: &str = "/usr/include/stdlib.h";
+const HEADERS: BuildTool = tool("the C library's headers", "libc6-dev");
+
+pub(crate) const fn tool(program: &'static str, package: &'static str) -> BuildTool {
+    BuildTool { program, package }
+}
+
+/// What a build needs and this machine lacks.
+#[must_use]
+pub fn missing_tools() -> Vec<BuildTool> {
+    let mut missing = missing_of(BUILD_TOOLS);
+    if !Path::new(HEADER).exists() {
+        missing.push(HEADERS);
+    }
+    missing
+}
+
+/// Those of `tools` that this machine lacks.
+pub(crate) fn missing_of(tools: &[BuildTool]) -> Vec<BuildTool> {
+    let path = search_path();
+    let is_missing = |tool: &&BuildTool| locate(tool.program, &path).is_none();
+    tools.iter().filter(is_missing).copied().collect()
+}
+
+/// `apt-get install` with the packages of `tools`, each once.
+#[must_use]
+pub fn install_hint(tools: &[BuildTool]) -> String {
+    let mut packages: Vec<_> = tools.iter().map(|tool| tool.package).collect();
+    packages.dedup();
+    format!("apt-get install {}", packages.join(" "))
+}
+
+/// Whether a guest kernel can run here.
+///
+/// # Errors
+/// Why it cannot, as a fragment.
+pub fn runs_here() -> Result<(), String> {
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
+    can_run(env::consts::ARCH, &scope.unwrap_or_default())
+}
+
+/// `ptrace_scope` is empty where the host's kernel does not restrict ptrace(2).
+fn can_run(architecture: &str, ptrace_scope: &str) -> Result<(), String> {
+    if architecture != "x86_64" {
+        return Err(format!(
+            "User-Mode Linux is for x86-64 processors, and this is {architecture}"
+        ));
+    }
+    // Yama: 1 lets a process trace its own children, as the guest does; 2 only lets root, and 3
+    // nobody until the next boot.
+    match ptrace_scope.trim() {
+        "3" => Err("the host's kernel lets nobody trace processes (yama/ptrace_scope is 3)".into()),
+        "2" if !fslab_sys::is_superuser() => {
+            Err("the host's kernel lets only root trace processes (yama/ptrace_scope is 2)".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The user's PATH, where a compiler of their own may stand, and behind it where programs are
+/// otherwise. Relative folders are left out: a build has other working directories.
+pub(crate) fn search_path() -> OsString {
+    let own = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&own)
+        .filter(|folder| folder.is_absolute())
+        .chain(env::split_paths(fslab_sys::PLAIN_PATH));
+    // None of them can hold the separator, having just been split at it.
+    env::join_paths(folders).unwrap_or_else(|_| fslab_sys::PLAIN_PATH.into())
+}
+
+pub(crate) fn locate(program: &str, path: &OsString) -> Option<PathBuf> {
+    let is_executable = |file: &PathBuf| {
+        file.metadata()
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    env::split_paths(path)
+        .map(|folder| folder.join(program))
+        .find(is_executable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_programs_are_named_with_their_packages_each_once() {
+        let tools = [
+            tool("sh", "dash"),
+            tool("no-such-program", "nothing"),
+            tool("no-such-other", "nothing"),
+        ];
+        let missing = missing_of(&tools);
+        assert_eq!(missing, tools[1..]);
+        assert_eq!(install_hint(&missing), "apt-get install nothing");
+    }
+
+    #[test]
+    fn a_guest_needs_an_x86_processor_and_children_that_may_be_traced() {
+        assert_eq!(can_run("x86_64", ""), Ok(()));
+        assert_eq!(can_run("x86_64", "1\n"), Ok(()));
+        assert!(can_run("aarch64", "").is_err_and(|why| why.contains("aarch64")));
+        assert!(can_run("x86_64", "3\n").is_err_and(|why| why.contains("nobody")));
+        assert_eq!(can_run("x86_64", "2\n").is_ok(), fslab_sys::is_superuser());
+    }
+}

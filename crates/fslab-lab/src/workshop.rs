@@ -1,0 +1,400 @@
+//! A build under way: its temporary folder, its log, the programs that it runs, and the wish that
+//! it stop.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, PipeReader, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use fslab_sys::GroupSignal;
+
+use crate::progress::Reporter;
+use crate::{LabError, Progress, Stage, tools};
+
+/// How often a silent program is looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// For a program that was told to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// For the last lines of a program that has ended.
+const PIPE_PATIENCE: Duration = Duration::from_millis(500);
+
+/// Lines of a failed program that are worth showing.
+const SAID_MAX: usize = 4;
+
+/// What programs get to know of the environment: how to reach the network, and what is the user's.
+/// All else stays away, for a stray CFLAGS or MAKEFLAGS would build another kernel.
+const VARIABLES: [&str; 12] = [
+    "HOME",
+    "TMPDIR",
+    "APT_CONFIG",
+    "http_proxy",
+    "https_proxy",
+    "ftp_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+];
+
+/// A build under way. Its folder goes with it.
+pub(crate) struct Workshop<'a> {
+    folder: PathBuf,
+    log: File,
+    log_path: PathBuf,
+    stop: &'a AtomicBool,
+    /// Who is told of the progress.
+    pub(crate) reporter: Reporter<'a>,
+}
+
+impl<'a> Workshop<'a> {
+    /// Makes `folder` afresh, whatever a killed build has left there, and begins the log.
+    pub(crate) fn open(
+        folder: &Path,
+        log_path: &Path,
+        stop: &'a AtomicBool,
+        listener: &'a mut dyn FnMut(Progress),
+    ) -> Result<Self, LabError> {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(LabError::io("remove", folder)(error));
+            }
+            _ => {}
+        }
+        fs::create_dir(folder).map_err(LabError::io("make", folder))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            log: File::create(log_path).map_err(LabError::io("write", log_path))?,
+            log_path: log_path.to_owned(),
+            stop,
+            reporter: Reporter::new(listener),
+        })
+    }
+
+    /// `name` in the temporary folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The log, complete so far.
+    pub(crate) fn log_path(&self) -> &Path {
+        &self.log_path
+    }
+
+    /// A new folder in the temporary one.
+    pub(crate) fn make_folder(&self, name: &str) -> Result<PathBuf, LabError> {
+        let path = self.path(name);
+        fs::create_dir_all(&path).map_err(LabError::io("make", &path))?;
+        Ok(path)
+    }
+
+    /// `program` with a clean environment, in the temporary folder.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", tools::search_path())
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .current_dir(&self.folder);
+        for variable in VARIABLES {
+            if let Some(value) = std::env::var_os(variable) {
+                command.env(variable, value);
+            }
+        }
+        command
+    }
+
+    /// Runs `command` to its end. What it prints goes to the log.
+    pub(crate) fn run(&mut self, task: &'static str, mut command: Command) -> Result<(), LabError> {
+        self.note(&command);
+        let program = command.get_program().to_string_lossy().into_owned();
+        let (lines, mut child) = start(&mut command)
+            .map_err(|error| LabError::io("start", Path::new(&program))(error))?;
+        // It holds the writing end of the pipe, and would keep it open.
+        drop(command);
+        let mut said = Said::default();
+        let status = self.watch(&mut child, &lines, &mut said)?;
+        self.judge(task, program, status, said.lines())
+    }
+
+    /// Runs `command`, which is quick, for what it puts out.
+    pub(crate) fn ask(
+        &mut self,
+        task: &'static str,
+        mut command: Command,
+    ) -> Result<Vec<u8>, LabError> {
+        self.note(&command);
+        let program = command.get_program().to_string_lossy().into_owned();
+        let output = command
+            .output()
+            .map_err(LabError::io("start", Path::new(&program)))?;
+        // A log that cannot be written stops no build.
+        let _ = self.log.write_all(&output.stderr);
+        let mut said = Said::default();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        errors.lines().for_each(|line| said.take(line));
+        self.judge(task, program, output.status, said.lines())?;
+        self.reporter.tick();
+        Ok(output.stdout)
+    }
+
+    fn note(&mut self, command: &Command) {
+        let words = [command.get_program()]
+            .into_iter()
+            .chain(command.get_args());
+        let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+        let _ = writeln!(self.log, "$ {}", words.join(" "));
+    }
+
+    fn judge(
+        &self,
+        task: &'static str,
+        program: String,
+        status: ExitStatus,
+        said: Vec<String>,
+    ) -> Result<(), LabError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(LabError::Interrupted);
+        }
+        if status.success() {
+            return Ok(());
+        }
+        let status = match (status.code(), status.signal()) {
+            (Some(code), _) => format!("status {code}"),
+            (None, Some(signal)) => fslab_sys::signal_name(signal),
+            (None, None) => "no status".to_owned(),
+        };
+        Err(LabError::Failed {
+            task,
+            program,
+            status,
+            said,
+            log: self.log_path.clone(),
+        })
+    }
+
+    fn watch(
+        &mut self,
+        child: &mut Child,
+        lines: &Receiver<String>,
+        said: &mut Said,
+    ) -> Result<ExitStatus, LabError> {
+        loop {
+            match lines.recv_timeout(TICK) {
+                Ok(line) => self.take(&line, said),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK / 10),
+            }
+            self.reporter.tick();
+            if self.stop.load(Ordering::Relaxed) {
+                end(child);
+                return Err(LabError::Interrupted);
+            }
+            let failed = |error| LabError::io("wait for", Path::new("the program"))(error);
+            if let Some(status) = child.try_wait().map_err(failed)? {
+                while let Ok(line) = lines.recv_timeout(PIPE_PATIENCE) {
+                    self.take(&line, said);
+                }
+                return Ok(status);
+            }
+        }
+    }
+
+    fn take(&mut self, line: &str, said: &mut Said) {
+        let _ = writeln!(self.log, "{line}");
+        self.reporter.take(line);
+        said.take(line);
+    }
+}
+
+impl Drop for Workshop<'_> {
+    fn drop(&mut self) {
+        // A tree of 1.6 GB may take a while.
+        self.reporter.enter(Stage::Clearing);
+        // What stays after an error, the next build removes or complains of.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Starts `command` in a process group of its own, both of its outputs in one pipe: their order is
+/// kept, as make's errors stand between its steps.
+fn start(command: &mut Command) -> io::Result<(Receiver<String>, Child)> {
+    let (reader, writer) = io::pipe()?;
+    command
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .process_group(0);
+    let child = command.spawn()?;
+    Ok((read_lines(reader), child))
+}
+
+fn read_lines(reader: PipeReader) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(reader).split(b'\n') {
+            let Ok(line) = line else { return };
+            let line = String::from_utf8_lossy(&line).into_owned();
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Ends a program with all that it started: politely, for make removes half-written files then.
+fn end(child: &mut Child) {
+    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Terminate);
+    let told = Instant::now();
+    while told.elapsed() < GRACE && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(TICK / 10);
+    }
+    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+    let _ = child.wait();
+}
+
+/// The lines of a program that say why it failed; else its last ones.
+#[derive(Default)]
+struct Said {
+    telling: Vec<String>,
+    last: VecDeque<String>,
+}
+
+impl Said {
+    fn take(&mut self, line: &str) {
+        let line = line.trim();
+        // gcc and make, apt, and the kernel's Makefile. The first ones tell: the rest follows from
+        // them.
+        let is_telling = line.contains("error: ")
+            || line.contains(" Error ")
+            || line.starts_with("E: ")
+            || line.starts_with("*** ");
+        if is_telling && self.telling.len() < SAID_MAX {
+            self.telling.push(line.to_owned());
+        }
+        if !line.is_empty() {
+            self.last.push_back(line.to_owned());
+            if self.last.len() > SAID_MAX {
+                self.last.pop_front();
+            }
+        }
+    }
+
+    fn lines(self) -> Vec<String> {
+        if self.telling.is_empty() {
+            self.last.into()
+        } else {
+            self.telling
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_workshop<T>(stop: &AtomicBool, act: impl FnOnce(&mut Workshop<'_>) -> T) -> (T, String) {
+        let place = tempfile::tempdir().expect("a folder");
+        let (folder, log) = (place.path().join("building"), place.path().join("log"));
+        let mut listener = |_| {};
+        let mut workshop = Workshop::open(&folder, &log, stop, &mut listener).expect("opened");
+        let result = act(&mut workshop);
+        drop(workshop);
+        assert!(!folder.exists());
+        (result, fs::read_to_string(log).expect("a log"))
+    }
+
+    fn shell(workshop: &Workshop<'_>, script: &str) -> Command {
+        let mut command = workshop.command("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn what_a_program_prints_is_in_the_log_and_its_error_in_the_failure() {
+        let stop = AtomicBool::new(false);
+        let script = "echo one; echo 'a.c:1: error: two' >&2; echo three; exit 3";
+        let (failed, log) = in_workshop(&stop, |workshop| {
+            let command = shell(workshop, script);
+            workshop.run("try", command)
+        });
+        let LabError::Failed { status, said, .. } = failed.expect_err("fails") else {
+            panic!("another error");
+        };
+        assert_eq!(status, "status 3");
+        assert_eq!(said, ["a.c:1: error: two"]);
+        assert!(log.ends_with("one\na.c:1: error: two\nthree\n"), "{log}");
+    }
+
+    #[test]
+    fn a_program_that_says_no_error_is_told_by_its_last_lines() {
+        let stop = AtomicBool::new(false);
+        let (failed, _) = in_workshop(&stop, |workshop| {
+            let command = shell(workshop, "seq 9; kill -KILL $$");
+            workshop.run("try", command)
+        });
+        let LabError::Failed { status, said, .. } = failed.expect_err("fails") else {
+            panic!("another error");
+        };
+        assert_eq!(status, "SIGKILL");
+        assert_eq!(said, ["6", "7", "8", "9"]);
+    }
+
+    #[test]
+    fn the_environment_is_clean() {
+        let stop = AtomicBool::new(false);
+        let (names, _) = in_workshop(&stop, |workshop| {
+            let command = shell(workshop, "env | sed 's/=.*//' | sort");
+            workshop.ask("try", command).expect("answers")
+        });
+        let names = String::from_utf8(names).expect("text");
+        let known = |name: &str| {
+            VARIABLES.contains(&name)
+                || ["PATH", "LC_ALL", "PWD", "_", "SHLVL", "OLDPWD"].contains(&name)
+        };
+        assert!(names.lines().any(|name| name == "PATH"));
+        assert!(names.lines().all(known), "{names}");
+    }
+
+    #[test]
+    fn a_wish_to_stop_ends_a_program_and_its_children() {
+        let stop = AtomicBool::new(false);
+        let began = Instant::now();
+        let (ended, log) = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(300));
+                stop.store(true, Ordering::Relaxed);
+            });
+            in_workshop(&stop, |workshop| {
+                let command = shell(workshop, "sleep 60 & echo $!; wait");
+                workshop.run("try", command)
+            })
+        });
+        assert!(matches!(ended, Err(LabError::Interrupted)));
+        assert!(began.elapsed() < Duration::from_secs(4));
+        let pid = log.lines().last().and_then(|line| line.parse().ok());
+        let pid: u32 = pid.expect("the child's number");
+        assert_eq!(fslab_sys::process_start_ticks(pid), None, "{pid} lives");
+    }
+
+    #[test]
+    fn what_a_killed_build_left_is_removed() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (folder, log) = (place.path().join("building"), place.path().join("log"));
+        fs::create_dir_all(folder.join("left/over")).expect("made");
+        let stop = AtomicBool::new(false);
+        let mut listener = |_| {};
+        let workshop = Workshop::open(&folder, &log, &stop, &mut listener).expect("opened");
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+        drop(workshop);
+    }
+}

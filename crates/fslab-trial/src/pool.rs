@@ -1,0 +1,150 @@
+//! A pool of ZFS on the trial's device, and the daemon that serves it where the kernel cannot.
+//!
+//! Invariant: a daemon that was started here has ended when the pool is dropped; a daemon of
+//! somebody else is never used, since its pools are none of ours.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fslab_fs::{CommandLine, PoolCommands};
+use fslab_model::{Failure, FailureKind, StepRecord};
+
+use crate::command::{self, Ran, elapsed_ns};
+use crate::server::Server;
+
+/// How often a scrub is asked how far it is.
+const SCRUB_POLL: Duration = Duration::from_millis(100);
+
+/// The pool's commands, ready to be used.
+pub(crate) struct Pool {
+    commands: PoolCommands,
+    /// `None` where the kernel serves pools.
+    _daemon: Option<Server>,
+}
+
+impl Pool {
+    /// Makes the folder that the pool is looked for in, and starts the daemon where one is needed.
+    pub(crate) fn open(commands: &PoolCommands, device: &Path) -> Result<Self, Failure> {
+        link_device(&commands.folder, device).map_err(|error| {
+            let text = format!("cannot make the folder {}", commands.folder);
+            Failure::new(FailureKind::Device, text).because(&error)
+        })?;
+        let daemon = if serves_pools(commands.kernel_fs_type) {
+            None
+        } else {
+            Some(start_daemon(commands)?)
+        };
+        Ok(Self {
+            commands: commands.clone(),
+            _daemon: daemon,
+        })
+    }
+
+    pub(crate) fn import(&self) -> Result<StepRecord, Failure> {
+        let kind = FailureKind::Mount;
+        command::run_well("mount", &self.commands.import, kind, "import the pool")
+    }
+
+    pub(crate) fn export(&self) -> Result<StepRecord, Failure> {
+        let kind = FailureKind::Unmount;
+        command::run_well("unmount", &self.commands.export, kind, "export the pool")
+    }
+
+    pub(crate) fn export_command(&self) -> &CommandLine {
+        &self.commands.export
+    }
+
+    /// Imports the pool, has everything read and verified, and exports it. What was found is what
+    /// the last command printed.
+    pub(crate) fn scrub(&self) -> Result<Ran, Failure> {
+        let began = Instant::now();
+        self.import()?;
+        let scrubbed = self.scrub_imported();
+        let exported = self.export();
+        let mut ran = scrubbed?;
+        exported?;
+        ran.record.elapsed_ns = elapsed_ns(began);
+        Ok(ran)
+    }
+
+    fn scrub_imported(&self) -> Result<Ran, Failure> {
+        let kind = FailureKind::Check;
+        command::run_well("check", &self.commands.scrub, kind, "scrub the pool")?;
+        loop {
+            let ran = command::run("check", &self.commands.status)?;
+            if !ran.output.contains("in progress") {
+                return Ok(ran);
+            }
+            thread::sleep(SCRUB_POLL);
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // The folder holds a link and nothing else; what stays is replaced by the next trial.
+        let folder = Path::new(&self.commands.folder);
+        let _ = fs::remove_dir_all(folder);
+        // Other pools' folders keep the one above.
+        let _ = folder.parent().map(fs::remove_dir);
+    }
+}
+
+/// Whether the running kernel has the driver that does without a daemon.
+fn serves_pools(fs_type: &str) -> bool {
+    let drivers = fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    drivers
+        .lines()
+        .any(|line| line.split_whitespace().last() == Some(fs_type))
+}
+
+fn link_device(folder: &str, device: &Path) -> io::Result<()> {
+    let folder = Path::new(folder);
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    symlink(device, folder.join(device.file_name().unwrap_or_default()))
+}
+
+fn start_daemon(commands: &PoolCommands) -> Result<Server, Failure> {
+    let answers = || command::run("list", &commands.list).map(|it| it.record.exit_code == Some(0));
+    let program = commands.daemon.tool.program;
+    if answers()? {
+        let text = format!("{program} runs already, with pools of somebody else");
+        let hint = format!("export its pools and stop {program}: a trial starts one of its own");
+        return Err(Failure::new(FailureKind::Unsupported, text).hint(hint));
+    }
+    let mut server = Server::start(&commands.daemon)?;
+    server.wait_until(FailureKind::Mount, answers)?;
+    Ok(server)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_pool_holds_a_link_to_its_device_alone() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let pools = folder.path().join("pools/disk");
+        let pools = pools.to_str().expect("temporary paths are UTF-8");
+        fs::create_dir_all(pools).expect("is made");
+        fs::write(Path::new(pools).join("old"), "left").expect("written");
+        link_device(pools, Path::new("/dev/disk")).expect("is linked");
+        let names: Vec<_> = fs::read_dir(pools).expect("a folder").flatten().collect();
+        assert_eq!(names.len(), 1);
+        let target = fs::read_link(names[0].path()).expect("a link");
+        assert_eq!(target, Path::new("/dev/disk"));
+    }
+
+    #[test]
+    fn a_driver_is_known_by_its_whole_name() {
+        assert!(serves_pools("proc"));
+        assert!(!serves_pools("pro"));
+    }
+}

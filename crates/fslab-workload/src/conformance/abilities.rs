@@ -1,0 +1,107 @@
+//! What a file system turned out to be able to do, and whether its entry says the same.
+
+use std::ffi::OsString;
+
+use fslab_model::{Capabilities, CaseRule};
+
+use super::problem::Problem;
+
+/// What a file system can do, as the survey found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Abilities {
+    pub(crate) permissions: bool,
+    pub(crate) symlinks: bool,
+    /// The text of a symbolic link is kept as it is, whatever it begins with.
+    pub(crate) verbatim_links: bool,
+    pub(crate) hard_links: bool,
+    /// stat(2) says how many names a file has.
+    pub(crate) counts_links: bool,
+    /// A rename of one name of a file renames that one.
+    pub(crate) renames_links: bool,
+    pub(crate) attributes: bool,
+    pub(crate) reflinks: bool,
+    pub(crate) holes: bool,
+    pub(crate) case: CaseRule,
+    /// The longest name of plain letters.
+    pub(crate) name_bytes: u32,
+    /// Names beyond ASCII are kept byte for byte.
+    pub(crate) wide_names: bool,
+    /// Those of the unusual names that are kept byte for byte.
+    pub(crate) odd_names: Vec<OsString>,
+    /// A file may be longer than 4 GiB.
+    pub(crate) far_offsets: bool,
+}
+
+/// What came of one question: yes, or no and what was said.
+pub(crate) type Answer = Result<(), String>;
+
+/// Holds the answer to a question about `what` against the entry's own.
+///
+/// # Errors
+/// Where the entry promises more or less than was found.
+pub(crate) fn compare(
+    what: &str,
+    promised: Option<bool>,
+    answer: &Answer,
+) -> Result<bool, Problem> {
+    match (promised, answer) {
+        (Some(true), Err(said)) => Err(Problem::against_entry(format!(
+            "the entry promises {what}, but {said}"
+        ))),
+        (Some(false), Ok(())) => Err(Problem::against_entry(format!(
+            "the entry understates: it denies {what}, and they work"
+        ))),
+        (_, answer) => Ok(answer.is_ok()),
+    }
+}
+
+/// The same for the case rule.
+pub(crate) fn compare_case(
+    promised: Option<&Capabilities>,
+    found: CaseRule,
+) -> Result<CaseRule, Problem> {
+    match promised.map(|promised| promised.case) {
+        Some(case) if case != found => Err(Problem::against_entry(format!(
+            "the entry says that {}, but {}",
+            rule(case),
+            rule(found)
+        ))),
+        _ => Ok(found),
+    }
+}
+
+fn rule(case: CaseRule) -> &'static str {
+    match case {
+        CaseRule::Sensitive => "names that differ only in case are two files",
+        CaseRule::Preserving => {
+            "names that differ only in case are one file, and the case is kept as written"
+        }
+        CaseRule::Folding => {
+            "names that differ only in case are one file, and the case is not kept"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_that_promises_too_much_or_too_little_is_told_so() {
+        let yes: Answer = Ok(());
+        let no: Answer = Err("symlink(2) says EPERM".into());
+        let links = |promised, answer| compare("symbolic links", promised, answer);
+        let error = links(Some(true), &no).expect_err("promised and refused");
+        assert!(error.to_string().contains("says EPERM"), "{error}");
+        let error = links(Some(false), &yes).expect_err("denied and there");
+        assert!(error.to_string().contains("understates"), "{error}");
+        for (promised, answer, found) in [
+            (Some(true), &yes, true),
+            (Some(false), &no, false),
+            (None, &yes, true),
+            (None, &no, false),
+        ] {
+            assert_eq!(links(promised, answer).expect("agrees"), found);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What a file must hold, known without keeping it: every byte is a function of a key, the
+//! generation of the write that put it there, and its offset.
+//!
+//! ```text
+//!     offset    0 ......... 700 ........... 9000 ........ length
+//!     holds     zeros       generation 3    zeros
+//! ```
+//!
+//! Words are a counter put through a mixing function, so that any range can be made anew, two files
+//! share no block, and nothing compresses.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Mixes two numbers into one: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+#[inline]
+pub(crate) const fn mix(a: u64, b: u64) -> u64 {
+    let mut z = a ^ b
+        .wrapping_add(0x9e37_79b9_7f4a_7c15)
+        .wrapping_mul(0xff51_afd7_ed55_8ccd);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Pseudo-random numbers of one purpose.
+#[derive(Clone, Debug)]
+pub(crate) struct Draw {
+    key: u64,
+    turn: u64,
+}
+
+impl Draw {
+    /// The numbers of `seed` for one `purpose`.
+    pub(crate) fn new(seed: u64, purpose: u64) -> Self {
+        Self {
+            key: mix(seed, purpose),
+            turn: 0,
+        }
+    }
+
+    /// A number below `bound`; 0 where that is 0.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.turn += 1;
+        let product = u128::from(mix(self.key, self.turn)) * u128::from(bound);
+        u64::try_from(product >> 64).expect("the upper half of a product fits")
+    }
+
+    /// A number of `range`, which is not empty.
+    pub(crate) fn within(&mut self, range: Range<u64>) -> u64 {
+        range.start + self.below(range.end - range.start)
+    }
+
+    /// Puts `items` into an order of its own.
+    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            let other = self.below(at as u64 + 1);
+            items.swap(at, usize::try_from(other).expect("below a length"));
+        }
+    }
+}
+
+/// Fills `into` with what `key` has from `offset` on.
+pub(crate) fn generate(key: u64, offset: u64, into: &mut [u8]) {
+    let skipped = usize::try_from(offset % 8).expect("below 8");
+    let mut index = offset / 8;
+    let (head, rest) = into.split_at_mut(((8 - skipped) % 8).min(into.len()));
+    if !head.is_empty() {
+        let word = mix(key, index).to_le_bytes();
+        head.copy_from_slice(&word[skipped..skipped + head.len()]);
+        index += 1;
+    }
+    let (words, tail) = rest.as_chunks_mut::<8>();
+    for word in words {
+        *word = mix(key, index).to_le_bytes();
+        index += 1;
+    }
+    let last = mix(key, index).to_le_bytes();
+    tail.copy_from_slice(&last[..tail.len()]);
+}
+
+/// What a file must hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
+    key: u64,
+    length: u64,
+    /// By first byte: the end, and the generation. What lies between is zeros.
+    pieces: BTreeMap<u64, (u64, u64)>,
+    generation: u64,
+}
+
+impl Content {
+    /// An empty file, whose data `key` will decide.
+    pub(crate) fn new(key: u64) -> Self {
+        Self {
+            key,
+            length: 0,
+            pieces: BTreeMap::new(),
+            generation: 0,
+        }
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Lets the next generation hold `range`, and gives its key: `generate` makes the data.
+    pub(crate) fn write(&mut self, range: Range<u64>) -> u64 {
+        self.generation += 1;
+        if !range.is_empty() {
+            self.clear(range.clone());
+            self.pieces
+                .insert(range.start, (range.end, self.generation));
+            self.length = self.length.max(range.end);
+        }
+        self.key_of(self.generation)
+    }
+
+    /// Cuts the file, or lengthens it by zeros.
+    pub(crate) fn truncate(&mut self, length: u64) {
+        if length < self.length {
+            self.clear(length..self.length);
+        }
+        self.length = length;
+    }
+
+    /// The bytes from `offset` on; past the end they are zeros.
+    pub(crate) fn expected(&self, offset: u64, into: &mut [u8]) {
+        into.fill(0);
+        let end = offset + into.len() as u64;
+        let first = self.pieces.range(..=offset).next_back();
+        let inside = self.pieces.range(offset + 1..end);
+        for (start, (piece_end, generation)) in first.into_iter().chain(inside) {
+            let (from, to) = ((*start).max(offset), (*piece_end).min(end));
+            if from < to {
+                let place = index(from - offset)..index(to - offset);
+                generate(self.key_of(*generation), from, &mut into[place]);
+            }
+        }
+    }
+
+    /// Where data was written, as ranges that do not touch each other.
+    pub(crate) fn islands(&self) -> Vec<Range<u64>> {
+        let mut islands: Vec<Range<u64>> = Vec::new();
+        for (start, (end, _)) in &self.pieces {
+            match islands.last_mut() {
+                Some(last) if last.end == *start => last.end = *end,
+                _ => islands.push(*start..*end),
+            }
+        }
+        islands
+    }
+
+    /// The first difference between `found`, which was read at `offset`, and what must be there: a
+    /// sentence's end, with the offset in the file.
+    pub(crate) fn difference(&self, offset: u64, found: &[u8]) -> Option<String> {
+        let mut expected = vec![0; found.len()];
+        self.expected(offset, &mut expected);
+        if expected == found {
+            return None;
+        }
+        let at = expected.iter().zip(found).position(|(a, b)| a != b)?;
+        let wrong = expected.iter().zip(found).filter(|(a, b)| a != b).count();
+        let shown = at..(at + 8).min(found.len());
+        let what = if found[at..].iter().take(64).all(|byte| *byte == 0) {
+            ", which are zeros"
+        } else {
+            ""
+        };
+        Some(format!(
+            "holds {:02x?}{what} at offset {} where {:02x?} was written; {wrong} of the {} bytes \
+             from offset {offset} on differ",
+            &found[shown.clone()],
+            offset + at as u64,
+            &expected[shown],
+            found.len(),
+        ))
+    }
+
+    fn key_of(&self, generation: u64) -> u64 {
+        mix(self.key, generation)
+    }
+
+    /// Makes `range` zeros.
+    fn clear(&mut self, range: Range<u64>) {
+        let before = self.pieces.range(..range.start).next_back();
+        if let Some((start, (end, generation))) = before.map(|(start, piece)| (*start, *piece)) {
+            if end > range.start {
+                self.pieces.insert(start, (range.start, generation));
+            }
+            if end > range.end {
+                self.pieces.insert(range.end, (end, generation));
+            }
+        }
+        let inside: Vec<u64> = self
+            .pieces
+            .range(range.clone())
+            .map(|(at, _)| *at)
+            .collect();
+        for start in inside {
+            let removed = self.pieces.remove(&start);
+            if let Some((end, generation)) = removed.filter(|(end, _)| *end > range.end) {
+                self.pieces.insert(range.end, (end, generation));
+            }
+        }
+    }
+}
+
+fn index(value: u64) -> usize {
+    usize::try_from(value).expect("an offset within memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_part_of_the_data_is_the_same_as_in_the_whole() {
+        let mut whole = [0; 100];
+        generate(7, 0, &mut whole);
+        for start in 0..24 {
+            for end in start..60 {
+                let mut part = vec![0; end - start];
+                generate(7, start as u64, &mut part);
+                assert_eq!(part, whole[start..end], "{start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn content_is_what_a_plain_array_would_hold_after_any_writes_and_cuts() {
+        let mut draw = Draw::new(5, 0);
+        let mut content = Content::new(9);
+        let mut plain: Vec<u8> = Vec::new();
+        for _ in 0..2_000 {
+            if draw.below(4) == 0 {
+                let length = draw.below(600);
+                content.truncate(length);
+                plain.resize(index(length), 0);
+            } else {
+                let start = draw.below(500);
+                let end = start + draw.within(1..120);
+                let key = content.write(start..end);
+                plain.resize(plain.len().max(index(end)), 0);
+                generate(key, start, &mut plain[index(start)..index(end)]);
+            }
+            assert_eq!(content.length(), plain.len() as u64);
+            let mut found = vec![0; plain.len()];
+            content.expected(0, &mut found);
+            assert_eq!(found, plain);
+        }
+    }
+
+    #[test]
+    fn a_difference_names_the_offset_in_the_file_and_both_bytes() {
+        let mut content = Content::new(1);
+        content.write(1_000..3_000);
+        let mut found = vec![0; 500];
+        content.expected(2_000, &mut found);
+        assert_eq!(content.difference(2_000, &found), None);
+        let right = found[17];
+        found[17] ^= 0xff;
+        let text = content.difference(2_000, &found).expect("differs");
+        assert!(text.contains("at offset 2017"), "{text}");
+        assert!(text.contains(&format!("{:02x}", found[17])), "{text}");
+        assert!(text.contains(&format!("{right:02x}")), "{text}");
+    }
+
+    #[test]
+    fn islands_are_where_data_is() {
+        let mut content = Content::new(1);
+        content.write(0..10);
+        content.write(10..20);
+        content.write(50..60);
+        content.truncate(100);
+        assert_eq!(content.islands(), [0..20, 50..60]);
+    }
+}

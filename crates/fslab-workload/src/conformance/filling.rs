@@ -1,0 +1,392 @@
+//! A file system is filled until nothing fits any more, and must come through it: what was written
+//! stays, what is removed gives its room back.
+//!
+//! How full "full" is depends on the file system, and some give room back only a while after it was
+//! freed: there is patience as long as something moves.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fslab_engine::{EngineKind, RunContext};
+use fslab_model::Bytes;
+use fslab_sys::{DataFile, DataFileOptions, FileAdvice, FileSystemRoom, sync_file_system};
+
+use super::audit::compare_file;
+use super::content::{Content, generate, mix};
+use super::ledger::{Ledger, is_refusal};
+use super::parameters::{FillParameters, TreeParameters};
+use super::problem::Problem;
+use super::suite::{imagined, timed};
+use crate::parameters::Size;
+use crate::workload::Finished;
+
+/// Written at once.
+const RECORD_BYTES: u64 = 1 << 20;
+/// Files that fill the last gaps.
+const SMALL_BYTES: u64 = 4_096;
+/// How many of them at most: names and inodes may outlast the room for data.
+const SMALL_FILES_MAX: u64 = 64;
+/// Rounds of sync and more writing after nothing fitted.
+const ROUNDS: u32 = 4;
+/// Read back at most, the first and the last files always among it.
+const COMPARED_BYTES_MAX: u64 = 512 << 20;
+/// Patience where nothing moves any more.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// Room that is not worth reserving.
+const RESERVED_BYTES_MIN: u64 = 1 << 20;
+
+/// Why writing came to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Nothing fits any more.
+    Full,
+    /// All that may be taken was taken.
+    Taken,
+    /// It took too long.
+    TimeUp,
+}
+
+/// A file that was written, and what it must hold.
+struct Filled {
+    path: PathBuf,
+    content: Content,
+}
+
+/// Fills, looks, deletes, fills again, deletes all.
+pub(crate) fn fill(parameters: &FillParameters, context: &RunContext) -> Result<Finished, Problem> {
+    if context.engine == EngineKind::Null {
+        let tree = TreeParameters {
+            largest: Size::Bytes(parameters.most.bytes() / 4),
+            files: parameters.most.bytes() / parameters.file_size.0.max(1),
+            ..TreeParameters::default()
+        };
+        return Ok(imagined(context.seed, &tree));
+    }
+    timed(context, |ledger| {
+        Filling {
+            base: context.root.join(&parameters.directory),
+            seed: mix(context.seed, 4_000),
+            parameters,
+            ledger,
+            files: Vec::new(),
+            reserved: Vec::new(),
+            made: 0,
+            taken: 0,
+        }
+        .run()
+    })
+}
+
+struct Filling<'a> {
+    base: PathBuf,
+    seed: u64,
+    parameters: &'a FillParameters,
+    ledger: &'a mut Ledger,
+    files: Vec<Filled>,
+    reserved: Vec<PathBuf>,
+    /// Files made so far, for their names.
+    made: u64,
+    /// Bytes of all files that are there.
+    taken: u64,
+}
+
+impl Filling<'_> {
+    fn run(&mut self) -> Result<(), Problem> {
+        let made = fs::create_dir(&self.base);
+        self.ledger.must("create", &self.base, made)?;
+        let before = self.room()?;
+        let is_full = self.fill_up()?;
+        self.compare()
+            .map_err(|it| it.during("after it was filled"))?;
+        self.free_half()
+            .map_err(|it| it.during("room of deleted files"))?;
+        self.compare()
+            .map_err(|it| it.during("after files were deleted and others written"))?;
+        let base = self.base.clone();
+        while let Some(file) = self.files.pop() {
+            self.remove(&file.path)?;
+        }
+        while let Some(path) = self.reserved.pop() {
+            self.remove(&path)?;
+        }
+        self.ledger
+            .must("remove the directory", &base, fs::remove_dir(&base))?;
+        self.base = base.parent().unwrap_or(Path::new("/")).to_owned();
+        if is_full {
+            self.expect_back(before)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Writes until nothing fits; gives whether it came to that.
+    fn fill_up(&mut self) -> Result<bool, Problem> {
+        let most = self.parameters.most.bytes();
+        let seconds = u64::from(self.parameters.seconds);
+        let deadline = Instant::now() + Duration::from_secs(seconds);
+        let size = self.parameters.file_size.0;
+        let mut end = self.pour(most, size, Some(deadline))?;
+        if end == End::TimeUp {
+            if !self.reserve(most)? {
+                self.ledger.note(format!(
+                    "not filled: {} were written in {seconds} s, and room is not reserved ahead",
+                    Bytes(self.taken)
+                ));
+                return Ok(false);
+            }
+            end = self.pour(most, size, None)?;
+        }
+        // What was promised for data that is not written yet may turn out not to be needed.
+        for _ in 0..ROUNDS {
+            let before = self.taken;
+            if end == End::Full {
+                self.sync()?;
+                end = self.pour(most, size, None)?;
+            }
+            if self.taken - before < RECORD_BYTES {
+                break;
+            }
+        }
+        if end == End::Full {
+            let little = self.taken.saturating_add(SMALL_FILES_MAX * SMALL_BYTES);
+            self.pour(little.min(most), SMALL_BYTES, None)?;
+        } else {
+            self.ledger.note(format!(
+                "not filled: {} were taken, and no more may be",
+                Bytes(self.taken)
+            ));
+        }
+        self.sync()?;
+        Ok(end == End::Full)
+    }
+
+    /// Writes files of `file_bytes` until `most` is taken, nothing fits, or time is up.
+    fn pour(
+        &mut self,
+        most: u64,
+        file_bytes: u64,
+        deadline: Option<Instant>,
+    ) -> Result<End, Problem> {
+        while self.taken < most {
+            if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(End::TimeUp);
+            }
+            if self.write_file(file_bytes.min(most - self.taken))? {
+                return Ok(End::Full);
+            }
+        }
+        Ok(End::Taken)
+    }
+
+    /// Writes one file of up to `length` bytes; gives whether the room ended before it did.
+    fn write_file(&mut self, length: u64) -> Result<bool, Problem> {
+        let path = self.base.join(format!("fill-{:06}", self.made));
+        self.made += 1;
+        match File::create_new(&path) {
+            Err(error) if is_full(&error) => return Ok(true),
+            created => self.ledger.must("create", &path, created.map(drop))?,
+        }
+        let file = self.open(&path)?;
+        let mut content = Content::new(mix(self.seed, self.made));
+        let key = content.write(0..length);
+        let (mut done, mut ended) = (0, false);
+        let mut data = vec![0; index(RECORD_BYTES.min(length))];
+        while done < length && !ended {
+            let part = index((length - done).min(RECORD_BYTES));
+            generate(key, done, &mut data[..part]);
+            self.ledger.check()?;
+            match file.write_at(&data[..part], done) {
+                Ok(0) => ended = true,
+                Ok(written) => done += written as u64,
+                Err(error) if is_full(&error) => ended = true,
+                // This file is as long as files can be: the next one goes on.
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge && done > 0 => break,
+                Err(error) => return Err(Problem::io("write", &path, error)),
+            }
+        }
+        content.truncate(done);
+        let synced = file.fsync();
+        drop(file);
+        self.ledger.bytes += done;
+        if synced.as_ref().is_err_and(is_full) {
+            self.ledger
+                .note("that it is full is said by fsync, after write took the data");
+            self.remove(&path)?;
+            return Ok(true);
+        }
+        self.ledger.must("fsync", &path, synced)?;
+        self.taken += done;
+        self.files.push(Filled { path, content });
+        Ok(ended)
+    }
+
+    /// Reserves what is left of `most`, in ever smaller files; gives whether that can be done.
+    fn reserve(&mut self, most: u64) -> Result<bool, Problem> {
+        let mut wish = most - self.taken;
+        while wish >= RESERVED_BYTES_MIN && self.taken < most {
+            let path = self
+                .base
+                .join(format!("reserved-{:03}", self.reserved.len()));
+            match File::create_new(&path) {
+                Err(error) if is_full(&error) => break,
+                created => self.ledger.must("create", &path, created.map(drop))?,
+            }
+            self.reserved.push(path.clone());
+            let wanted = wish.min(most - self.taken);
+            let allocated = self.open(&path)?.allocate(wanted);
+            self.ledger.check()?;
+            match allocated {
+                Ok(()) => self.taken += wanted,
+                Err(error) if is_full(&error) || error.kind() == io::ErrorKind::FileTooLarge => {
+                    self.reserved.pop();
+                    self.remove(&path)?;
+                    wish /= 2;
+                }
+                Err(error) if is_refusal(&error) => return Ok(false),
+                Err(error) => return Err(Problem::io("reserve room for", &path, error)),
+            }
+        }
+        let reserved = self.reserved.len();
+        self.ledger.note(format!(
+            "{} were taken; the last of it is room that was reserved by {reserved} files",
+            Bytes(self.taken)
+        ));
+        Ok(true)
+    }
+
+    /// What was written is there. All of it, or a sample with the first and the last files.
+    fn compare(&mut self) -> Result<(), Problem> {
+        let total: u64 = self.files.iter().map(|file| file.content.length()).sum();
+        let step = index(total.div_ceil(COMPARED_BYTES_MAX).max(1));
+        let last = self.files.len().saturating_sub(3);
+        for number in (0..self.files.len()).filter(|it| it % step == 0 || *it >= last) {
+            let file = &self.files[number];
+            let opened = self.ledger.must("open", &file.path, open(&file.path))?;
+            // Advice: where it is not taken, what is compared comes from memory.
+            let _ = opened.advise(FileAdvice::DontNeed);
+            drop(opened);
+            compare_file(&file.path, &file.content, self.ledger)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes every second file and writes half of their bytes anew.
+    fn free_half(&mut self) -> Result<(), Problem> {
+        let mut freed = 0;
+        for number in (0..self.files.len()).rev().step_by(2) {
+            let file = self.files.remove(number);
+            freed += file.content.length();
+            self.remove(&file.path)?;
+        }
+        self.sync()?;
+        self.taken -= freed;
+        let wanted = self.taken + freed / 2;
+        let mut moved = Instant::now();
+        let mut pause = Duration::from_millis(50);
+        while self.taken < wanted {
+            let before = self.taken;
+            let size = self.parameters.file_size.0;
+            self.pour(wanted, size, None)?;
+            if self.taken >= wanted {
+                break;
+            }
+            if self.taken > before {
+                moved = Instant::now();
+            } else if moved.elapsed() > PATIENCE {
+                let again = freed / 2 - (wanted - self.taken);
+                return Err(Problem::no_room(format!(
+                    "files of {freed} bytes were deleted, and {again} bytes could be written since"
+                )));
+            }
+            self.sync()?;
+            self.ledger.check()?;
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_secs(2));
+        }
+        Ok(())
+    }
+
+    /// The room comes back, but for what the file system keeps for names and its own trees.
+    fn expect_back(&mut self, before: FileSystemRoom) -> Result<(), Problem> {
+        let kept = before.total_bytes / 16 + (128 << 10);
+        let wanted = before.free_bytes.saturating_sub(kept);
+        let (mut best, mut moved) = (0, Instant::now());
+        loop {
+            self.sync()?;
+            let free = self.room()?.free_bytes;
+            if free >= wanted {
+                return Ok(());
+            }
+            if free > best {
+                (best, moved) = (free, Instant::now());
+            } else if moved.elapsed() > PATIENCE {
+                return Err(Problem::no_room(format!(
+                    "all that filled it was deleted, and {free} bytes are free instead of {}",
+                    before.free_bytes
+                )));
+            }
+            self.ledger.check()?;
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// Unlinks. A file system that copies on write may need room even for that, and finds some when
+    /// it syncs, or when the file is cut first.
+    fn remove(&mut self, path: &Path) -> Result<(), Problem> {
+        for turn in 0..ROUNDS {
+            match fs::remove_file(path) {
+                Err(error) if is_full(&error) => {}
+                outcome => return self.ledger.must("remove", path, outcome),
+            }
+            self.ledger
+                .note("where it is full, even removing a file may fail for want of room");
+            if turn > 0 {
+                let _ = self.open(path)?.set_length(0);
+            }
+            self.sync()?;
+        }
+        self.ledger.must("remove", path, fs::remove_file(path))
+    }
+
+    fn sync(&mut self) -> Result<(), Problem> {
+        match sync_file_system(&self.base) {
+            // Of data that write took: whether any is lost, comparing tells.
+            Err(error) if is_full(&error) => {
+                self.ledger.note("syncfs says that it is full");
+                Ok(())
+            }
+            synced => self.ledger.must("sync", &self.base, synced),
+        }
+    }
+
+    fn room(&mut self) -> Result<FileSystemRoom, Problem> {
+        let room = FileSystemRoom::of(&self.base);
+        self.ledger.must("ask for the room of", &self.base, room)
+    }
+
+    fn open(&mut self, path: &Path) -> Result<DataFile, Problem> {
+        self.ledger.must("open", path, open(path))
+    }
+}
+
+fn open(path: &Path) -> io::Result<DataFile> {
+    let options = DataFileOptions {
+        read: true,
+        write: true,
+        ..DataFileOptions::default()
+    };
+    DataFile::open(path, options)
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+fn index(value: u64) -> usize {
+    usize::try_from(value).expect("a record fits into memory")
+}

@@ -1,0 +1,31 @@
+//! The conformance suite: what every file system must do, and what its entry promises.
+//!
+//! ```text
+//!     exercise = survey --> script (data, names) on the disk --> manners --> audit
+//!     verify   = survey --> the same script without a disk   -------------> audit
+//!     fill     = files until nothing fits, room given back and taken again
+//! ```
+//!
+//! The script is a function of the seed, the parameters and what the survey found: nothing is noted
+//! between the phases, and so nothing that the file system keeps is trusted.
+
+mod abilities;
+mod audit;
+mod content;
+mod data_script;
+mod filling;
+mod ledger;
+mod manners;
+mod name_script;
+mod parameters;
+mod problem;
+mod stage;
+mod suite;
+mod survey;
+mod tree;
+mod writer;
+
+pub(crate) use filling::fill;
+pub(crate) use parameters::{FillParameters, TreeParameters};
+pub use problem::Problem;
+pub(crate) use suite::{exercise, verify};

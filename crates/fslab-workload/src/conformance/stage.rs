@@ -1,0 +1,190 @@
+//! Where the script is played: each deed is done to the disk, if there is one, and noted in the tree
+//! that must be there afterwards.
+//!
+//! Without a disk the same script gives the same tree: this is how a later phase knows, from the
+//! seed and the parameters alone, what it must find.
+
+use std::ffi::CStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use fslab_sys::{remove_named_attribute, set_named_attribute};
+
+use super::ledger::Ledger;
+use super::problem::Problem;
+use super::tree::{FileId, Owner, Tree};
+use super::writer::{Draft, Writer};
+
+/// The stage of one script.
+pub(crate) struct Stage<'a> {
+    base: PathBuf,
+    seed: u64,
+    tree: Tree,
+    disk: Option<&'a mut Ledger>,
+}
+
+impl<'a> Stage<'a> {
+    /// A stage below `base`; with a ledger, deeds are done, and counted there.
+    pub(crate) fn new(base: PathBuf, seed: u64, disk: Option<&'a mut Ledger>) -> Self {
+        Self {
+            base,
+            seed,
+            tree: Tree::default(),
+            disk,
+        }
+    }
+
+    /// The tree that must be there.
+    pub(crate) fn into_tree(self) -> Tree {
+        self.tree
+    }
+
+    pub(crate) fn make_directory(&mut self, path: &Path) -> Result<(), Problem> {
+        self.act("make the directory", path, |at| fs::create_dir(at))?;
+        self.tree.add_directory(path);
+        Ok(())
+    }
+
+    /// Makes files as the drafts say, step by step in turn, so that all of them grow together.
+    pub(crate) fn write(&mut self, drafts: Vec<Draft>) -> Result<(), Problem> {
+        let mut writers = Vec::new();
+        for draft in drafts {
+            let at = self.base.join(&draft.path);
+            let id = self.tree.add_file(&draft.path, self.seed);
+            let mut writer = Writer::new(at, draft.steps);
+            if let Some(ledger) = self.disk.as_deref_mut() {
+                writer.create(ledger)?;
+            }
+            writers.push((id, writer));
+        }
+        while !writers.is_empty() {
+            for (id, writer) in &mut writers {
+                writer.step(self.tree.content_mut(*id), self.disk.as_deref_mut())?;
+            }
+            writers.retain(|(_, writer)| !writer.is_done());
+        }
+        Ok(())
+    }
+
+    /// Makes one file of `length` bytes with one write.
+    pub(crate) fn write_whole(&mut self, path: &Path, length: u64) -> Result<FileId, Problem> {
+        self.write(vec![Draft::whole(path, length)])?;
+        Ok(self.tree.file_at(path))
+    }
+
+    pub(crate) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), Problem> {
+        let target = self.base.join(to);
+        self.act("rename", from, |at| fs::rename(at, &target))?;
+        self.tree.rename(from, to);
+        self.expect_absent(from, to)
+    }
+
+    pub(crate) fn unlink(&mut self, path: &Path) -> Result<(), Problem> {
+        self.act("unlink", path, |at| fs::remove_file(at))?;
+        self.tree.remove(path);
+        self.expect_absent(path, Path::new(""))
+    }
+
+    pub(crate) fn remove_directory(&mut self, path: &Path) -> Result<(), Problem> {
+        self.act("remove the directory", path, |at| fs::remove_dir(at))?;
+        self.tree.remove(path);
+        self.expect_absent(path, Path::new(""))
+    }
+
+    pub(crate) fn link(&mut self, path: &Path, new: &Path) -> Result<(), Problem> {
+        let target = self.base.join(new);
+        self.act("link", path, |at| fs::hard_link(at, &target))?;
+        self.tree.add_link(path, new);
+        Ok(())
+    }
+
+    pub(crate) fn symlink(&mut self, target: &Path, path: &Path) -> Result<(), Problem> {
+        self.act("make the symbolic link", path, |at| {
+            std::os::unix::fs::symlink(target, at)
+        })?;
+        self.tree.add_symlink(path, target);
+        Ok(())
+    }
+
+    pub(crate) fn set_mode(&mut self, path: &Path, mode: u32) -> Result<(), Problem> {
+        self.act("change the mode of", path, |at| {
+            fs::set_permissions(at, fs::Permissions::from_mode(mode))
+        })?;
+        self.tree.marks_mut(path).mode = Some(mode);
+        Ok(())
+    }
+
+    pub(crate) fn set_owner(&mut self, path: &Path, owner: Owner) -> Result<(), Problem> {
+        self.act("change the owner of", path, |at| {
+            std::os::unix::fs::chown(at, Some(owner.user), Some(owner.group))
+        })?;
+        self.tree.marks_mut(path).owner = Some(owner);
+        Ok(())
+    }
+
+    pub(crate) fn set_modified(&mut self, path: &Path, seconds: u64) -> Result<(), Problem> {
+        let time = UNIX_EPOCH + Duration::from_secs(seconds);
+        self.act("set the times of", path, |at| {
+            let file = fs::File::options().write(true).open(at)?;
+            file.set_times(fs::FileTimes::new().set_modified(time).set_accessed(time))
+        })?;
+        self.tree.marks_mut(path).modified_s = Some(seconds);
+        Ok(())
+    }
+
+    pub(crate) fn set_attribute(
+        &mut self,
+        path: &Path,
+        name: &CStr,
+        value: &[u8],
+    ) -> Result<(), Problem> {
+        self.act("set an attribute of", path, |at| {
+            set_named_attribute(at, name, value)
+        })?;
+        let attributes = &mut self.tree.marks_mut(path).attributes;
+        attributes.insert(name.to_owned(), value.to_owned());
+        Ok(())
+    }
+
+    pub(crate) fn remove_attribute(&mut self, path: &Path, name: &CStr) -> Result<(), Problem> {
+        self.act("remove an attribute of", path, |at| {
+            remove_named_attribute(at, name)
+        })?;
+        self.tree.marks_mut(path).attributes.remove(name);
+        Ok(())
+    }
+
+    /// Does `deed` where there is a disk.
+    fn act(
+        &mut self,
+        operation: &str,
+        path: &Path,
+        deed: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<(), Problem> {
+        let Some(ledger) = self.disk.as_deref_mut() else {
+            return Ok(());
+        };
+        let at = self.base.join(path);
+        let done = deed(&at);
+        ledger.must(operation, &at, done)
+    }
+
+    /// The name `gone` leads nowhere any more, unless `instead` is the same to this file system.
+    fn expect_absent(&mut self, gone: &Path, instead: &Path) -> Result<(), Problem> {
+        let Some(ledger) = self.disk.as_deref_mut() else {
+            return Ok(());
+        };
+        let at = self.base.join(gone);
+        let same = gone.as_os_str().eq_ignore_ascii_case(instead.as_os_str());
+        let absent = match fs::symlink_metadata(&at) {
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+            Ok(_) => same,
+        };
+        ledger.demand(absent, &at, || {
+            "is still there after it was removed or renamed".into()
+        })
+    }
+}

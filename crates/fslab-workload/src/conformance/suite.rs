@@ -1,0 +1,188 @@
+//! The two passes over the conformance tree: made, and found again.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use fslab_engine::{EngineKind, Measured, RunContext};
+use fslab_model::CpuUse;
+use fslab_sys::{ResourceUse, sync_file_system};
+
+use super::abilities::Abilities;
+use super::audit::{Audit, SpecialBits};
+use super::content::{Draw, mix};
+use super::data_script;
+use super::ledger::Ledger;
+use super::manners::Manners;
+use super::name_script::NameScript;
+use super::parameters::TreeParameters;
+use super::problem::Problem;
+use super::stage::Stage;
+use super::survey::Survey;
+use super::tree::Tree;
+use crate::workload::Finished;
+
+/// Makes the tree, with every ability of the file system in use, and looks at it once.
+pub(crate) fn exercise(
+    parameters: &TreeParameters,
+    context: &RunContext,
+) -> Result<Finished, Problem> {
+    if context.engine == EngineKind::Null {
+        return Ok(imagined(context.seed, parameters));
+    }
+    timed(context, |ledger| {
+        let base = context.root.join(&parameters.directory);
+        let folder = beside(&base, "survey");
+        let abilities = Survey::run(&folder, context.promises.as_ref(), ledger)?;
+        remark(&abilities, ledger);
+        let made = std::fs::create_dir(&base);
+        ledger.must("create", &base, made)?;
+        let tree = play(parameters, context, &abilities, Some(ledger))?;
+        Manners {
+            folder: &beside(&base, "manners"),
+            abilities: &abilities,
+            files: parameters.files,
+            ledger,
+        }
+        .run()?;
+        ledger.must("sync", &base, sync_file_system(&base))?;
+        audit(parameters, context, &tree, &abilities, ledger)
+    })
+}
+
+/// Compares all that is there with the tree that [`exercise`] made.
+pub(crate) fn verify(
+    parameters: &TreeParameters,
+    context: &RunContext,
+) -> Result<Finished, Problem> {
+    if context.engine == EngineKind::Null {
+        return Ok(imagined(context.seed, parameters));
+    }
+    timed(context, |ledger| {
+        let base = context.root.join(&parameters.directory);
+        let meta = std::fs::metadata(&base);
+        ledger.must("find", &base, meta)?;
+        let folder = beside(&base, "survey");
+        let abilities = Survey::run(&folder, context.promises.as_ref(), ledger)?;
+        let tree = play(parameters, context, &abilities, None)?;
+        audit(parameters, context, &tree, &abilities, ledger)
+    })
+}
+
+/// Plays the script, on the disk where there is a ledger for it.
+fn play(
+    parameters: &TreeParameters,
+    context: &RunContext,
+    abilities: &Abilities,
+    disk: Option<&mut Ledger>,
+) -> Result<Tree, Problem> {
+    let base = context.root.join(&parameters.directory);
+    let mut stage = Stage::new(base, context.seed, disk);
+    let data = PathBuf::from("data");
+    stage.make_directory(&data)?;
+    let drafts = data_script::drafts(&data, parameters.largest.bytes(), context.seed, abilities);
+    stage.write(drafts)?;
+    NameScript {
+        stage: &mut stage,
+        abilities,
+        files: parameters.files,
+        depth: parameters.depth,
+        draw: Draw::new(context.seed, 3_000),
+    }
+    .play()?;
+    Ok(stage.into_tree())
+}
+
+fn audit(
+    parameters: &TreeParameters,
+    context: &RunContext,
+    tree: &Tree,
+    abilities: &Abilities,
+    ledger: &mut Ledger,
+) -> Result<(), Problem> {
+    Audit {
+        base: &context.root.join(&parameters.directory),
+        tree,
+        abilities,
+        ledger,
+        special: SpecialBits::default(),
+    }
+    .run()
+}
+
+/// What a reader should know of the abilities that no entry states.
+fn remark(abilities: &Abilities, ledger: &mut Ledger) {
+    if !abilities.wide_names {
+        ledger.note("names beyond ASCII are not kept byte for byte: only ASCII names were made");
+    }
+    let without = [
+        (abilities.permissions, "permissions"),
+        (abilities.symlinks, "symbolic links"),
+        (abilities.hard_links, "hard links"),
+        (abilities.attributes, "extended attributes"),
+    ];
+    let missing: Vec<_> = without
+        .iter()
+        .filter(|(has, _)| !has)
+        .map(|(_, what)| *what)
+        .collect();
+    if !missing.is_empty() {
+        ledger.note(format!(
+            "it has no {}: not exercised",
+            missing.join(", no ")
+        ));
+    }
+}
+
+fn beside(base: &std::path::Path, what: &str) -> PathBuf {
+    let mut name = base.as_os_str().to_owned();
+    name.push(".");
+    name.push(what);
+    name.into()
+}
+
+/// Runs `work` and takes its time.
+pub(crate) fn timed(
+    context: &RunContext,
+    work: impl FnOnce(&mut Ledger) -> Result<(), Problem>,
+) -> Result<Finished, Problem> {
+    let mut ledger = Ledger::new(context.stop.clone());
+    let (began, used) = (Instant::now(), ResourceUse::of_process());
+    work(&mut ledger)?;
+    let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let used = ResourceUse::of_process().since(used);
+    let cpu = CpuUse {
+        user_ns: used.user_ns,
+        system_ns: used.system_ns,
+        voluntary_switches: used.voluntary_switches,
+        involuntary_switches: used.involuntary_switches,
+    };
+    Ok(Finished {
+        measured: measured(elapsed_ns, ledger.checks, ledger.bytes, Some(cpu)),
+        notes: ledger.notes,
+    })
+}
+
+/// What the null engine says: nothing is made or looked at, and the figures come from the seed.
+pub(crate) fn imagined(seed: u64, parameters: &TreeParameters) -> Finished {
+    let checks = 10 * parameters.files.max(1);
+    let bytes = 4 * parameters.largest.bytes().max(1);
+    let elapsed_ns = checks * (2_000 + mix(seed, checks) % 1_000) + bytes / 4;
+    Finished {
+        measured: measured(elapsed_ns, checks, bytes, None),
+        notes: Vec::new(),
+    }
+}
+
+fn measured(elapsed_ns: u64, checks: u64, bytes: u64, cpu: Option<CpuUse>) -> Measured {
+    Measured {
+        elapsed_ns,
+        operations: checks,
+        bytes: Some(bytes),
+        latencies: Vec::new(),
+        series: None,
+        cpu,
+        threads: Vec::new(),
+        first_done_ns: elapsed_ns,
+        last_done_ns: elapsed_ns,
+    }
+}

@@ -1,0 +1,482 @@
+//! Asks a file system what it can do, in a folder that is gone afterwards.
+//!
+//! Every answer is a deed: what is refused is no, what is done and can be read back is yes, and what
+//! is done wrongly is a failure. The answers are held against the entry at once.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use fslab_model::{Capabilities, CaseRule};
+use fslab_sys::{
+    DataFile, DataFileOptions, FileSystemRoom, is_superuser, named_attribute, set_named_attribute,
+    share_blocks,
+};
+
+use super::abilities::{Abilities, Answer, compare, compare_case};
+use super::ledger::{Ledger, is_refusal};
+use super::problem::Problem;
+
+/// A limit of names of one file is tried out up to here.
+const LINKS_TRIED_MAX: u64 = 1_100;
+/// Names of one file that are made where the limit is higher.
+const LINKS_TRIED: u64 = 100;
+/// No Linux file system has longer names.
+const NAME_BYTES_MAX: u32 = 255;
+/// Beyond this, the largest file of an entry is taken on trust: some drivers make a record for each
+/// gibibyte of a hole.
+const LIMIT_TRIED_MAX: u64 = (1 << 44) + (1 << 20);
+/// What an offset of 32 bits cannot say, and a little more.
+const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
+
+/// A survey under way.
+pub(crate) struct Survey<'a> {
+    folder: &'a Path,
+    promises: Option<&'a Capabilities>,
+    ledger: &'a mut Ledger,
+    counts_links: bool,
+    verbatim_links: bool,
+}
+
+impl<'a> Survey<'a> {
+    /// Asks everything. `folder` must not exist, and is gone afterwards.
+    ///
+    /// # Errors
+    /// Where an answer is not the entry's, and where something is neither refused nor done right.
+    pub(crate) fn run(
+        folder: &'a Path,
+        promises: Option<&'a Capabilities>,
+        ledger: &'a mut Ledger,
+    ) -> Result<Abilities, Problem> {
+        ledger.must("create", folder, fs::create_dir(folder))?;
+        let mut survey = Survey {
+            folder,
+            promises,
+            ledger,
+            counts_links: false,
+            verbatim_links: false,
+        };
+        let abilities = survey
+            .ask()
+            .map_err(|problem| problem.during("survey of abilities"))?;
+        survey
+            .ledger
+            .must("remove", folder, fs::remove_dir_all(folder))?;
+        Ok(abilities)
+    }
+
+    fn ask(&mut self) -> Result<Abilities, Problem> {
+        let promised = |of: fn(&Capabilities) -> bool| self.promises.map(of);
+        let wanted = [
+            promised(|it| it.permissions),
+            promised(|it| it.symlinks),
+            promised(|it| it.hard_links_max > 1),
+            promised(|it| it.extended_attributes),
+            promised(|it| it.reflinks),
+            promised(|it| it.sparse_files),
+        ];
+        let (holes, limit) = (self.holes()?, self.promises.map(|it| it.file_bytes_max.0));
+        let holes = compare("files with holes", wanted[5], &holes)?;
+        self.largest_file(holes)?;
+        Ok(Abilities {
+            permissions: compare("permissions", wanted[0], &self.permissions()?)?,
+            symlinks: compare("symbolic links", wanted[1], &self.symlinks()?)?,
+            verbatim_links: self.verbatim_links,
+            renames_links: self.renames_links()?,
+            hard_links: compare("hard links", wanted[2], &self.hard_links()?)?,
+            counts_links: self.counts_links,
+            attributes: compare("extended attributes", wanted[3], &self.attributes()?)?,
+            reflinks: compare("files that share blocks", wanted[4], &self.reflinks()?)?,
+            holes,
+            case: compare_case(self.promises, self.case()?)?,
+            name_bytes: self.name_bytes()?,
+            wide_names: self.keeps(OsStr::new("Grüße-Ελλάς-日本"))?,
+            odd_names: self.odd_names()?,
+            far_offsets: holes && limit.is_some_and(|limit| limit > FAR_BYTES),
+        })
+    }
+
+    fn symlinks(&mut self) -> Result<Answer, Problem> {
+        let path = self.folder.join("symlink");
+        let target = Path::new("some/target");
+        let made = std::os::unix::fs::symlink(target, &path);
+        let answer = self.ledger.may("make a symbolic link", &path, made)?;
+        if answer.is_ok() {
+            let read = self.ledger.must("read", &path, fs::read_link(&path))?;
+            self.ledger.demand(read == target, &path, || {
+                format!("leads to {}, not to {}", read.display(), target.display())
+            })?;
+            self.remove(&path)?;
+            self.verbatim_links = self.keeps_text(&path)?;
+        }
+        Ok(answer)
+    }
+
+    /// affs has words of its own for the root and the parent, and does not always put them back.
+    fn keeps_text(&mut self, path: &Path) -> Result<bool, Problem> {
+        let target = Path::new("../other");
+        let made = std::os::unix::fs::symlink(target, path);
+        self.ledger.must("make a symbolic link", path, made)?;
+        let read = self.ledger.must("read", path, fs::read_link(path))?;
+        self.remove(path)?;
+        if read != target {
+            self.ledger.note(format!(
+                "a symbolic link to ../other leads to {}: only plain ones are made",
+                read.display()
+            ));
+        }
+        Ok(read == target)
+    }
+
+    fn hard_links(&mut self) -> Result<Answer, Problem> {
+        let path = self.make("name-0", b"one file")?;
+        let name = |number: u64| self.folder.join(format!("name-{number}"));
+        let second = name(1);
+        let made = fs::hard_link(&path, &second);
+        let answer = self.ledger.may("make a hard link", &second, made)?;
+        if answer.is_ok() {
+            let most = self.promises.map_or(LINKS_TRIED, |it| it.hard_links_max);
+            let tried = if most > LINKS_TRIED_MAX {
+                LINKS_TRIED
+            } else {
+                most
+            };
+            for number in 2..tried {
+                let next = name(number);
+                self.ledger
+                    .must("make a hard link", &next, fs::hard_link(&path, &next))?;
+            }
+            let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
+            self.ledger.demand(meta.nlink() > 1, &path, || {
+                format!("counts {} names, and has {tried}", meta.nlink())
+            })?;
+            self.counts_links = meta.nlink() == tried.max(2);
+            if !self.counts_links {
+                self.ledger.note("names of a file are not counted");
+            }
+            if self.promises.is_some() && tried == most {
+                let over = name(tried);
+                if fs::hard_link(&path, &over).is_ok() {
+                    return Err(Problem::against_entry(format!(
+                        "the entry understates: it says that a file has at most {most} names, and \
+                         one more was made"
+                    )));
+                }
+            }
+            self.ledger
+                .must("write", &second, fs::write(&second, b"through the other"))?;
+            let found = self.ledger.must("read", &path, fs::read(&path))?;
+            self.ledger
+                .demand(found == b"through the other", &path, || {
+                    "does not hold what was written by its other name".into()
+                })?;
+        }
+        self.empty()?;
+        Ok(answer)
+    }
+
+    /// One of two names in two directories is renamed, and the other stays: affs takes the wrong one.
+    fn renames_links(&mut self) -> Result<bool, Problem> {
+        let first = self.make("first", b"of two names")?;
+        let below = self.folder.join("below");
+        let (second, third) = (below.join("second"), below.join("third"));
+        self.ledger.must("create", &below, fs::create_dir(&below))?;
+        let mut right = false;
+        if fs::hard_link(&first, &second).is_ok() {
+            let renamed = fs::rename(&second, &third);
+            let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+            right = renamed.is_ok() && !is_there(&second) && is_there(&third) && is_there(&first);
+            if !right {
+                self.ledger.note(format!(
+                    "a rename of a hard link goes wrong ({}): not exercised",
+                    renamed.map_or_else(|error| error.to_string(), |()| "wrong name".into())
+                ));
+            }
+        }
+        self.ledger
+            .must("remove", &below, fs::remove_dir_all(&below))?;
+        self.empty()?;
+        Ok(right)
+    }
+
+    fn permissions(&mut self) -> Result<Answer, Problem> {
+        let path = self.make("permissions", b"x")?;
+        let mut answer = Ok(());
+        for mode in [0o640, 0o751, 0o444, 0o600] {
+            let wish = fs::set_permissions(&path, fs::Permissions::from_mode(mode));
+            answer = self.ledger.may("change permissions", &path, wish)?;
+            if answer.is_ok() {
+                let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
+                let found = meta.mode() & 0o7777;
+                if found != mode {
+                    answer = Err(format!("the mode {mode:o} became {found:o}"));
+                }
+            }
+            if answer.is_err() {
+                break;
+            }
+        }
+        if answer.is_ok() && is_superuser() {
+            let wish = std::os::unix::fs::chown(&path, Some(1_234), Some(4_321));
+            answer = self.ledger.may("change the owner", &path, wish)?;
+            let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
+            if answer.is_ok() && (meta.uid(), meta.gid()) != (1_234, 4_321) {
+                let found = (meta.uid(), meta.gid());
+                answer = Err(format!("owner and group 1234:4321 became {found:?}"));
+            }
+        }
+        self.empty()?;
+        Ok(answer)
+    }
+
+    fn attributes(&mut self) -> Result<Answer, Problem> {
+        let path = self.make("attributes", b"x")?;
+        let name = c"user.fslab.survey";
+        let made = set_named_attribute(&path, name, b"value");
+        let answer = self.ledger.may("set an attribute", &path, made)?;
+        if answer.is_ok() {
+            let found =
+                self.ledger
+                    .must("read an attribute of", &path, named_attribute(&path, name))?;
+            self.ledger
+                .demand(found.as_deref() == Some(b"value"), &path, || {
+                    format!("has {found:?} as an attribute that was set to \"value\"")
+                })?;
+        }
+        self.empty()?;
+        Ok(answer)
+    }
+
+    fn reflinks(&mut self) -> Result<Answer, Problem> {
+        let data = vec![0xa5; 256 << 10];
+        let from_path = self.make("shared", &data)?;
+        let to_path = self.folder.join("sharing");
+        let from = self.open(&from_path)?;
+        self.ledger.must("sync", &from_path, from.fsync())?;
+        let to = self.open(&to_path)?;
+        let shared = share_blocks(&from, &to);
+        let answer = self.ledger.may("share blocks", &to_path, shared)?;
+        if answer.is_ok() {
+            self.ledger
+                .must("write", &to_path, to.write_at(b"changed", 100).map(drop))?;
+            let mut expected = data.clone();
+            expected[100..107].copy_from_slice(b"changed");
+            for (path, expected) in [(&from_path, &data), (&to_path, &expected)] {
+                let found = self.ledger.must("read", path, fs::read(path))?;
+                self.ledger.demand(&found == expected, path, || {
+                    "does not hold its own data after it shared blocks with another".into()
+                })?;
+            }
+        }
+        drop((from, to));
+        self.empty()?;
+        Ok(answer)
+    }
+
+    fn holes(&mut self) -> Result<Answer, Problem> {
+        let room = self.ledger.must(
+            "ask for the room of",
+            self.folder,
+            FileSystemRoom::of(self.folder),
+        )?;
+        let hole = (room.block_bytes.saturating_mul(32)).clamp(64 << 10, 8 << 20);
+        let path = self.folder.join("hole");
+        let file = self.open(&path)?;
+        self.ledger.must(
+            "write past the end of",
+            &path,
+            file.write_at(b"end", hole).map(drop),
+        )?;
+        self.ledger.must("sync", &path, file.fsync())?;
+        let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
+        let taken = meta.blocks().saturating_mul(512);
+        drop(file);
+        let found = self.ledger.must("read", &path, fs::read(&path))?;
+        let zeros = found.len() as u64 == hole + 3
+            && found.ends_with(b"end")
+            && found[..found.len() - 3].iter().all(|byte| *byte == 0);
+        self.ledger.demand(zeros, &path, || {
+            format!("is not {hole} zeros and a word, as it was made by one write past its end")
+        })?;
+        self.empty()?;
+        if taken < hole / 2 {
+            return Ok(Ok(()));
+        }
+        Ok(Err(format!("a hole of {hole} bytes took {taken}")))
+    }
+
+    /// The entry's largest file can be, where it takes no room, and no larger one.
+    fn largest_file(&mut self, holes: bool) -> Result<(), Problem> {
+        let Some(limit) = self.promises.map(|promises| promises.file_bytes_max.0) else {
+            return Ok(());
+        };
+        if limit > LIMIT_TRIED_MAX {
+            return Ok(());
+        }
+        let room = self.ledger.must(
+            "ask for the room of",
+            self.folder,
+            FileSystemRoom::of(self.folder),
+        )?;
+        let path = self.folder.join("largest");
+        let file = self.open(&path)?;
+        // The entry's figure is one of blocks of 4 KiB; a small volume may have smaller ones.
+        if holes && room.block_bytes == 4096 {
+            let reached = self
+                .ledger
+                .may("write", &path, file.write_at(b"z", limit - 1))?;
+            if let Err(said) = reached {
+                return Err(Problem::against_entry(format!(
+                    "the entry says that a file has up to {limit} bytes, but {said}"
+                )));
+            }
+        }
+        self.ledger.check()?;
+        match file.set_length(limit + 1) {
+            Ok(()) => {
+                return Err(Problem::against_entry(format!(
+                    "the entry understates: it says that a file has at most {limit} bytes, and one \
+                     has {}",
+                    limit + 1
+                )));
+            }
+            Err(error) if is_refusal(&error) => {}
+            // A driver may look for the room of a file before it looks at its length.
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {}
+            Err(error) => return Err(Problem::io("lengthen", &path, error)),
+        }
+        drop(file);
+        self.empty()
+    }
+
+    fn case(&mut self) -> Result<CaseRule, Problem> {
+        self.make("CaseProbe", b"x")?;
+        let other = self.folder.join("caseprobe");
+        let as_written = self.names()?.contains(OsStr::new("CaseProbe"));
+        self.ledger.check()?;
+        let rule = match fs::metadata(&other) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => CaseRule::Sensitive,
+            Err(error) => return Err(Problem::io("stat", &other, error)),
+            Ok(_) if as_written => CaseRule::Preserving,
+            Ok(_) => CaseRule::Folding,
+        };
+        self.empty()?;
+        Ok(rule)
+    }
+
+    fn name_bytes(&mut self) -> Result<u32, Problem> {
+        let plain = |bytes: u32| OsString::from("n".repeat(bytes as usize));
+        let mut found = NAME_BYTES_MAX;
+        if let Some(promised) = self.promises.map(|promises| promises.name_bytes_max) {
+            found = promised;
+            if self.keeps(&plain(promised))? {
+                if self.keeps(&plain(promised + 1))? {
+                    return Err(Problem::against_entry(format!(
+                        "the entry understates: it says that names end at {promised} bytes, and \
+                         one of {} was kept",
+                        promised + 1
+                    )));
+                }
+                return Ok(found);
+            }
+            // Where a file system counts characters, only names of other letters get so long.
+            let wide = OsString::from("日".repeat(promised as usize / 3));
+            if promised <= NAME_BYTES_MAX || !self.keeps(&wide)? {
+                return Err(Problem::against_entry(format!(
+                    "the entry says that names have up to {promised} bytes, but one of that length \
+                     was refused, or cut"
+                )));
+            }
+            found = found.min(NAME_BYTES_MAX);
+        }
+        while found > 1 && !self.keeps(&plain(found))? {
+            found -= 1;
+        }
+        Ok(found)
+    }
+
+    fn odd_names(&mut self) -> Result<Vec<OsString>, Problem> {
+        const ODD: [&[u8]; 13] = [
+            b"back\\slash",
+            b"co:lon",
+            b"ques?tion",
+            b"st*ar",
+            b"quo\"te",
+            b"less<more>",
+            b"pi|pe",
+            b"new\nline",
+            b"control\x01\x1f",
+            b"trailing blank ",
+            b"trailing dot.",
+            b" leading blank",
+            b"no-utf8-\xff\xfe",
+        ];
+        let mut kept = Vec::new();
+        for name in ODD {
+            let name = OsString::from_vec(name.to_vec());
+            if self.keeps(&name)? {
+                kept.push(name);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Whether a file of that name can be made, and is listed and found by exactly that.
+    fn keeps(&mut self, name: &OsStr) -> Result<bool, Problem> {
+        let path = self.folder.join(name);
+        let made = fs::write(&path, b"x");
+        // A name that is cut may meet another, and one that is no name may be sought and not found.
+        let absent = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+        let kept = match made {
+            Err(error) if is_refusal(&error) || absent(&error) => false,
+            Err(error) => return Err(Problem::io("create", &path, error)),
+            Ok(()) => {
+                let names = self.names()?;
+                names.len() == 1 && names.contains(name) && fs::metadata(&path).is_ok()
+            }
+        };
+        self.empty()?;
+        Ok(kept)
+    }
+
+    fn open(&mut self, path: &Path) -> Result<DataFile, Problem> {
+        let options = DataFileOptions {
+            read: true,
+            write: true,
+            create: true,
+            ..DataFileOptions::default()
+        };
+        self.ledger
+            .must("open", path, DataFile::open(path, options))
+    }
+
+    fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, Problem> {
+        let path = self.folder.join(name);
+        self.ledger.must("write", &path, fs::write(&path, data))?;
+        Ok(path)
+    }
+
+    fn remove(&mut self, path: &Path) -> Result<(), Problem> {
+        self.ledger.must("remove", path, fs::remove_file(path))
+    }
+
+    fn names(&mut self) -> Result<BTreeSet<OsString>, Problem> {
+        let listed = fs::read_dir(self.folder)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+        self.ledger.must("list", self.folder, listed)
+    }
+
+    /// Removes what is listed, by the names that are listed.
+    fn empty(&mut self) -> Result<(), Problem> {
+        for name in self.names()? {
+            self.remove(&self.folder.join(name))?;
+        }
+        let left = self.names()?;
+        self.ledger.demand(left.is_empty(), self.folder, || {
+            format!("still lists {left:?}, which were removed")
+        })
+    }
+}

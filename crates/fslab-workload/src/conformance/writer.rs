@@ -1,0 +1,332 @@
+//! One file in the making: a list of steps, each done to the disk and to what the file must hold.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use fslab_sys::{DataFile, DataFileOptions, Mapping, OpenedSync};
+
+use super::content::{Content, generate};
+use super::ledger::{Ledger, is_refusal};
+use super::problem::Problem;
+
+/// Read and compared at once; no multiple of any block, so that reads are not aligned either.
+const READ_BYTES: u64 = 1_000_003;
+
+/// One thing that is done to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// One pwrite(2).
+    Write(Range<u64>),
+    /// The same through a descriptor with O_SYNC.
+    WriteSynced(Range<u64>),
+    /// One write(2) through a descriptor with O_APPEND.
+    Append(u64),
+    /// Stores into mapped memory, then msync(2); the range lies within the file.
+    WriteMapped(Range<u64>),
+    /// ftruncate(2), shorter or longer.
+    Truncate(u64),
+    /// fsync(2).
+    Sync,
+    /// fdatasync(2).
+    SyncData,
+    /// close(2) and open(2).
+    Reopen,
+    /// What is there is compared.
+    Compare(Range<u64>),
+}
+
+/// A file that is to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(crate) path: PathBuf,
+    pub(crate) steps: Vec<Step>,
+}
+
+impl Draft {
+    pub(crate) fn new(path: impl AsRef<Path>, steps: Vec<Step>) -> Self {
+        Self {
+            path: path.as_ref().to_owned(),
+            steps,
+        }
+    }
+
+    /// A file of `length` bytes that one write makes.
+    pub(crate) fn whole(path: impl AsRef<Path>, length: u64) -> Self {
+        Self::new(path, vec![Step::Write(0..length)])
+    }
+}
+
+/// A file in the making.
+pub(crate) struct Writer {
+    path: PathBuf,
+    steps: std::vec::IntoIter<Step>,
+    file: Option<DataFile>,
+}
+
+impl Writer {
+    pub(crate) fn new(path: PathBuf, steps: Vec<Step>) -> Self {
+        Self {
+            path,
+            steps: steps.into_iter(),
+            file: None,
+        }
+    }
+
+    /// Makes the empty file; there must be none of its name.
+    pub(crate) fn create(&mut self, ledger: &mut Ledger) -> Result<(), Problem> {
+        let made = File::create_new(&self.path);
+        ledger.must("create", &self.path, made).map(drop)
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.steps.as_slice().is_empty()
+    }
+
+    /// Does the next step, if there is one; the last one closes the file.
+    pub(crate) fn step(
+        &mut self,
+        content: &mut Content,
+        disk: Option<&mut Ledger>,
+    ) -> Result<(), Problem> {
+        let Some(step) = self.steps.next() else {
+            return Ok(());
+        };
+        match disk {
+            Some(ledger) => {
+                self.perform(&step, content, ledger)?;
+                if self.is_done() {
+                    self.close(content, ledger)?;
+                }
+            }
+            None => imagine(&step, content),
+        }
+        Ok(())
+    }
+
+    fn perform(
+        &mut self,
+        step: &Step,
+        content: &mut Content,
+        ledger: &mut Ledger,
+    ) -> Result<(), Problem> {
+        match step {
+            Step::Write(range) => {
+                let data = make(content, range);
+                self.write(&data, range.start, ledger)?;
+            }
+            Step::WriteSynced(range) => {
+                let data = make(content, range);
+                self.file = None;
+                let synced = self.open(OpenedSync::Full, ledger)?;
+                let written = write_all(&synced, &data, range.start);
+                ledger.must("write with O_SYNC to", &self.path, written)?;
+            }
+            Step::Append(bytes) => {
+                let start = content.length();
+                let data = make(content, &(start..start + bytes));
+                self.file = None;
+                let appended = File::options()
+                    .append(true)
+                    .open(&self.path)
+                    .and_then(|mut file| file.write_all(&data));
+                ledger.must("append to", &self.path, appended)?;
+            }
+            Step::WriteMapped(range) => {
+                let length = content.length();
+                let data = make(content, range);
+                self.write_mapped(&data, range.start, length, ledger)?;
+            }
+            Step::Truncate(length) => {
+                content.truncate(*length);
+                let file = self.file(ledger)?;
+                let cut = file.set_length(*length);
+                ledger.must("truncate", &self.path, cut)?;
+                self.compare_length(content, ledger)?;
+            }
+            Step::Sync => {
+                let synced = self.file(ledger)?.fsync();
+                ledger.must("fsync", &self.path, synced)?;
+            }
+            Step::SyncData => {
+                let synced = self.file(ledger)?.fdatasync();
+                ledger.must("fdatasync", &self.path, synced)?;
+            }
+            Step::Reopen => self.close(content, ledger)?,
+            Step::Compare(range) => {
+                self.file(ledger)?;
+                let file = self.file.as_ref().expect("opened just now");
+                compare(file, &self.path, content, range.clone(), ledger)?;
+            }
+        }
+        ledger.bytes += bytes_of(step);
+        Ok(())
+    }
+
+    fn write(&mut self, data: &[u8], offset: u64, ledger: &mut Ledger) -> Result<(), Problem> {
+        let written = write_all(self.file(ledger)?, data, offset);
+        ledger.must("write", &self.path, written)
+    }
+
+    fn write_mapped(
+        &mut self,
+        data: &[u8],
+        offset: u64,
+        length: u64,
+        ledger: &mut Ledger,
+    ) -> Result<(), Problem> {
+        let in_memory = |value: u64| usize::try_from(value).expect("a mapping fits into memory");
+        let mapped = Mapping::new(self.file(ledger)?, in_memory(length), true);
+        match mapped {
+            Ok(mut mapping) => {
+                mapping.write_at(data, in_memory(offset));
+                ledger.must("msync", &self.path, mapping.sync())
+            }
+            Err(error) if is_refusal(&error) => {
+                ledger.note(format!("files cannot be mapped for writing: {error}"));
+                self.write(data, offset, ledger)
+            }
+            Err(error) => Err(Problem::io("map", &self.path, error)),
+        }
+    }
+
+    fn close(&mut self, content: &Content, ledger: &mut Ledger) -> Result<(), Problem> {
+        self.compare_length(content, ledger)?;
+        if let Some(file) = self.file.take() {
+            ledger.must("close", &self.path, file.close())?;
+        }
+        Ok(())
+    }
+
+    fn compare_length(&mut self, content: &Content, ledger: &mut Ledger) -> Result<(), Problem> {
+        let length = self.file(ledger)?.length();
+        let length = ledger.must("stat", &self.path, length)?;
+        ledger.demand(length == content.length(), &self.path, || {
+            format!(
+                "has {length} bytes while it is written, not {}",
+                content.length()
+            )
+        })
+    }
+
+    fn file(&mut self, ledger: &mut Ledger) -> Result<&DataFile, Problem> {
+        if self.file.is_none() {
+            self.file = Some(self.open(OpenedSync::None, ledger)?);
+        }
+        Ok(self.file.as_ref().expect("opened just now"))
+    }
+
+    fn open(&self, sync: OpenedSync, ledger: &mut Ledger) -> Result<DataFile, Problem> {
+        let options = DataFileOptions {
+            read: true,
+            write: true,
+            sync,
+            ..DataFileOptions::default()
+        };
+        ledger.must("open", &self.path, DataFile::open(&self.path, options))
+    }
+}
+
+/// Compares `range` of `file` with what must be there; nothing may be behind the end.
+pub(crate) fn compare(
+    file: &DataFile,
+    path: &Path,
+    content: &Content,
+    range: Range<u64>,
+    ledger: &mut Ledger,
+) -> Result<(), Problem> {
+    let end = range.end.min(content.length());
+    let mut buffer = vec![0; index(READ_BYTES.min(end.saturating_sub(range.start)).max(1))];
+    let mut offset = range.start;
+    while offset < end {
+        let wanted = index((end - offset).min(READ_BYTES));
+        let read = read_all(file, &mut buffer[..wanted], offset);
+        let read = ledger.must("read", path, read)?;
+        ledger.demand(read == wanted, path, || {
+            let at = offset + read as u64;
+            format!("ends at offset {at}, before its {} bytes", content.length())
+        })?;
+        if let Some(difference) = content.difference(offset, &buffer[..read]) {
+            return Err(Problem::corrupt(path, difference));
+        }
+        ledger.bytes += read as u64;
+        offset += read as u64;
+    }
+    if range.end >= content.length() {
+        let behind = file.read_at(&mut buffer[..1], content.length());
+        let behind = ledger.must("read behind the end of", path, behind)?;
+        ledger.demand(behind == 0, path, || {
+            format!("goes on behind its end at {}", content.length())
+        })?;
+    }
+    Ok(())
+}
+
+/// The data that the next write puts into `range`.
+fn make(content: &mut Content, range: &Range<u64>) -> Vec<u8> {
+    let key = content.write(range.clone());
+    let mut data = vec![0; index(range.end - range.start)];
+    generate(key, range.start, &mut data);
+    data
+}
+
+/// What a step does to the content, without a disk.
+fn imagine(step: &Step, content: &mut Content) {
+    match step {
+        Step::Write(range) | Step::WriteSynced(range) | Step::WriteMapped(range) => {
+            content.write(range.clone());
+        }
+        Step::Append(bytes) => {
+            let start = content.length();
+            content.write(start..start + bytes);
+        }
+        Step::Truncate(length) => content.truncate(*length),
+        Step::Sync | Step::SyncData | Step::Reopen | Step::Compare(_) => {}
+    }
+}
+
+fn bytes_of(step: &Step) -> u64 {
+    match step {
+        Step::Write(range) | Step::WriteSynced(range) | Step::WriteMapped(range) => {
+            range.end - range.start
+        }
+        Step::Append(bytes) => *bytes,
+        // Comparing counts what it reads.
+        Step::Truncate(_) | Step::Sync | Step::SyncData | Step::Reopen | Step::Compare(_) => 0,
+    }
+}
+
+/// pwrite(2) until all is written.
+pub(crate) fn write_all(file: &DataFile, mut data: &[u8], mut offset: u64) -> io::Result<()> {
+    while !data.is_empty() {
+        match file.write_at(data, offset) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                data = &data[written..];
+                offset += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// pread(2) until `into` is full or the file ends; gives how much was read.
+fn read_all(file: &DataFile, into: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut done = 0;
+    while done < into.len() {
+        match file.read_at(&mut into[done..], offset + done as u64) {
+            Ok(0) => break,
+            Ok(read) => done += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+fn index(value: u64) -> usize {
+    usize::try_from(value).expect("a record fits into memory")
+}
