@@ -47,6 +47,8 @@ pub enum MountSource {
 pub struct Companion {
     /// The program; it gets the device and the mount point.
     pub tool: Tool,
+    /// What a trial always passes; what the user sets comes behind it.
+    pub arguments: &'static [&'static str],
     /// The mount option that leaves it out.
     pub off: &'static str,
     /// Mount options that are for the program, and its option that takes the value.

@@ -102,7 +102,7 @@ pub(crate) fn by_kernel(
         MountSource::Device => (place.device, None),
         MountSource::Memory => (driver.fs_type, Some(size.as_str())),
     };
-    let mut companion = driver.companion.map(|it| (it, Vec::new()));
+    let mut companion = driver.companion.map(|it| (it, words(it.arguments)));
     let mut options: Vec<&str> = driver.options.iter().copied().chain(ours).collect();
     for option in subject.mount_options() {
         check_option(option)?;
@@ -202,9 +202,13 @@ fn base_name(device: &str) -> &str {
     name.unwrap_or(device)
 }
 
-fn line(tool: Tool, words: &[&str]) -> CommandLine {
+fn line(tool: Tool, arguments: &[&str]) -> CommandLine {
     CommandLine {
         tool,
-        arguments: words.iter().map(|&word| word.to_owned()).collect(),
+        arguments: words(arguments),
     }
+}
+
+fn words(of: &[&str]) -> Vec<String> {
+    of.iter().map(|&word| word.to_owned()).collect()
 }

@@ -1,10 +1,12 @@
 //! Programs that work while a file system is mounted: those that serve it, and those beside it.
 //!
-//! Invariant: a server that is dropped has ended. It stays in the trial's process group, so that
-//! whoever ends the trial ends it too; a companion goes into the background by itself, and only the
+//! Invariant: a server that is dropped has ended, and one whose trial is killed is killed by the
+//! kernel. It leads a process group of its own: who asks the trial's group to stop must not end what
+//! the trial still has to unmount. A companion goes into the background by itself, and only the
 //! trial knows its number.
 
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -29,7 +31,10 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(line: &CommandLine) -> Result<Self, Failure> {
-        let mut child = command::plain(line)?
+        let mut command = command::plain(line)?;
+        fslab_sys::end_with_parent(&mut command);
+        let mut child = command
+            .process_group(0)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()

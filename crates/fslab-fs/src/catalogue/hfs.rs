@@ -2,7 +2,7 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
-use super::own_formatter;
+use super::{hfs_plus_family, own_formatter};
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static HFS: FileSystem = FileSystem {
@@ -44,13 +44,30 @@ pub(crate) static HFS: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("hfs"),
-    bugs: &[KernelBug {
-        kernel: "Linux 6.12.95",
-        effect: "Where an allocation block is an even multiple of 512 bytes, the driver \
+    bugs: &[
+        KernelBug {
+            kernel: "Linux 6.12.95",
+            effect: "On a full volume, a growing file is given blocks of another, and overwrites \
+                     them.",
+            message: "",
+            avoided_by: Some("fslab's guest kernel is patched: kernel/patches/hfs-full-volume"),
+        },
+        KernelBug {
+            kernel: "Linux 6.12.95",
+            effect: "A file that is unlinked while it is open loses its data, and whoever writes \
+                     to it then never comes back from the kernel.",
+            message: "",
+            avoided_by: None,
+        },
+        hfs_plus_family::BUG_OF_CLUMPS,
+        KernelBug {
+            kernel: "Linux 6.12.95",
+            effect: "Where an allocation block is an even multiple of 512 bytes, the driver \
                      locks one buffer twice while it writes the volume's header, and sync waits \
                      for ever.",
-        message: "",
-        avoided_by: Some("fslab's formatter makes odd multiples alone"),
-    }],
+            message: "",
+            avoided_by: Some("fslab's formatter begins the blocks at an odd sector"),
+        },
+    ],
     deviations: &[],
 };

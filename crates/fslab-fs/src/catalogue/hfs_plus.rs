@@ -22,6 +22,6 @@ pub(crate) static HFS_PLUS: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("hfs+"),
-    bugs: &[],
+    bugs: &[hfs_plus_family::BUG_OF_CLUMPS],
     deviations: &[],
 };

@@ -21,6 +21,6 @@ pub(crate) static HFSX: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("hfsx"),
-    bugs: &[],
+    bugs: &[hfs_plus_family::BUG_OF_CLUMPS],
     deviations: &[],
 };

@@ -36,6 +36,7 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
         companion: Some(Companion {
             tool: nilfs_tools("nilfs_cleanerd", OutputStream::Output),
             off: "nogc",
+            arguments: &["-p", "1"],
             options: &[("pp", "-p")],
             pid_prefix: "NILFS_CLEANERD_PID=",
         }),
@@ -90,9 +91,10 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
     signature: Some("nilfs2"),
     bugs: &[],
     deviations: &[
-        "-p: the cleaner of mount(8) is started as it would be, and keeps checkpoints for the hour \
-         that /etc/nilfs_cleanerd.conf of Debian names: what is deleted frees nothing in a shorter \
-         trial, as on a user's machine. The mount option pp=SECONDS shortens that, and nogc leaves \
-         the cleaner out.",
+        "-p 1: the cleaner of mount(8) is started as it would be, and keeps checkpoints for a \
+         second, in place of the hour that /etc/nilfs_cleanerd.conf of Debian names. With that, \
+         nothing that a trial deletes or overwrites is freed before its end: a log of 1 GiB is \
+         full once 1 GiB was written. The mount option pp=SECONDS sets another time, and nogc \
+         leaves the cleaner out.",
     ],
 };

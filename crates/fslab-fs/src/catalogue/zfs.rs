@@ -97,7 +97,8 @@ pub(crate) static ZFS: FileSystem = FileSystem {
     ],
 };
 
-/// zpool(8), status behind a finished scrub: a pool with anything to tell has a paragraph `status:`.
+/// zpool(8), `status` behind a finished scrub: a pool that has anything to tell has a paragraph
+/// `status:`.
 fn judge_status(exit_code: i32, output: &str) -> CheckVerdict {
     let mut lines = output.lines().map(str::trim);
     let is_scrubbed = output.contains("with 0 errors");

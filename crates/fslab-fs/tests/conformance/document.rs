@@ -142,7 +142,7 @@ fn bugs(entry: &FileSystem) -> Vec<String> {
         }
         match bug.avoided_by {
             Some(way) => write!(text, " Avoided: {way}."),
-            None => write!(text, " Not avoided: a trial fails with that message."),
+            None => write!(text, " Not avoided."),
         }
         .expect(TAKES_EVERYTHING);
         text

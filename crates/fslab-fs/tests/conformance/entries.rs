@@ -270,9 +270,9 @@ fn a_companion_gets_its_own_of_the_mount_options() {
         } => (companion.map(|it| it.line.words().join(" ")), call.data),
         other => panic!("NILFS2 is mounted by a call, not {other:?}"),
     };
-    let plain = "nilfs_cleanerd /dev/loop7 /mnt".to_owned();
+    let plain = "nilfs_cleanerd -p 1 /dev/loop7 /mnt".to_owned();
     assert_eq!(companion("nilfs2"), (Some(plain), String::new()));
-    let eager = "nilfs_cleanerd -p 0 /dev/loop7 /mnt".to_owned();
+    let eager = "nilfs_cleanerd -p 1 -p 0 /dev/loop7 /mnt".to_owned();
     assert_eq!(
         companion("nilfs2:pp=0,order=strict"),
         (Some(eager), "order=strict".to_owned())

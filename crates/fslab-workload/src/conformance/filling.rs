@@ -390,3 +390,24 @@ fn is_full(error: &io::Error) -> bool {
 fn index(value: u64) -> usize {
     usize::try_from(value).expect("a record fits into memory")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::WorkloadParameters;
+
+    #[test]
+    fn no_more_is_taken_than_may_be_and_nothing_is_left() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 3);
+        let mut parameters = FillParameters::default();
+        parameters.settle(Bytes::mib(8)).expect("settles");
+        let finished = fill(&parameters, &context).expect("has that room");
+        let note = finished
+            .notes
+            .iter()
+            .find(|note| note.contains("not filled"));
+        assert!(note.is_some(), "{:?}", finished.notes);
+        assert_eq!(fs::read_dir(folder.path()).expect("lists").count(), 0);
+    }
+}

@@ -186,3 +186,180 @@ fn measured(elapsed_ns: u64, checks: u64, bytes: u64, cpu: Option<CpuUse>) -> Me
         last_done_ns: elapsed_ns,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, FailureKind};
+
+    use super::*;
+    use crate::workload::WorkloadParameters;
+
+    fn parameters() -> TreeParameters {
+        let mut parameters = TreeParameters {
+            files: 40,
+            ..TreeParameters::default()
+        };
+        parameters.settle(Bytes::mib(4)).expect("settles");
+        parameters
+    }
+
+    fn context(root: &Path, seed: u64) -> RunContext {
+        RunContext::new(EngineKind::Psync, root, seed)
+    }
+
+    /// What verify says after `deed` was done to a tree that was whole.
+    fn found_after(deed: impl FnOnce(&Path)) -> (FailureKind, String) {
+        let folder = tempfile::tempdir().expect("a directory");
+        let context = context(folder.path(), 7);
+        exercise(&parameters(), &context).expect("the machine's own file system passes");
+        verify(&parameters(), &context).expect("and is the same afterwards");
+        deed(&folder.path().join("conformance"));
+        let problem = verify(&parameters(), &context).expect_err("must be found");
+        (problem.kind(), problem.to_string())
+    }
+
+    #[test]
+    fn a_byte_that_changed_is_found_with_its_offset() {
+        let (kind, text) = found_after(|base| {
+            let path = base.join("data/largest");
+            let mut data = fs::read(&path).expect("reads");
+            data[70_001] ^= 1;
+            fs::write(&path, data).expect("writes");
+        });
+        assert_eq!(kind, FailureKind::Corrupt);
+        assert!(
+            text.contains("data/largest") && text.contains("70001"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_lost_tail_a_lost_name_and_a_strange_one_are_found() {
+        let (_, text) = found_after(|base| {
+            let file = fs::File::options()
+                .write(true)
+                .open(base.join("data/appended"))
+                .expect("opens");
+            file.set_len(100).expect("cuts");
+        });
+        assert!(text.contains("data/appended has 100 bytes"), "{text}");
+        let (_, text) = found_after(|base| {
+            fs::remove_file(base.join("many/file-000001")).expect("removes");
+        });
+        assert!(
+            text.contains("lacks") && text.contains("file-000001"),
+            "{text}"
+        );
+        let (_, text) = found_after(|base| {
+            fs::write(base.join("deep/d0/stranger"), b"").expect("writes");
+        });
+        assert!(text.contains("stranger"), "{text}");
+    }
+
+    #[test]
+    fn a_mode_and_a_time_that_changed_are_found() {
+        let (_, text) = found_after(|base| {
+            let mode = fs::Permissions::from_mode(0o666);
+            fs::set_permissions(base.join("modes/mode-644"), mode).expect("changes");
+        });
+        assert!(text.contains("666, not 644"), "{text}");
+        let (_, text) = found_after(|base| {
+            let file = fs::File::options()
+                .write(true)
+                .open(base.join("times/at-1000000000"))
+                .expect("opens");
+            file.set_modified(std::time::SystemTime::now())
+                .expect("changes");
+        });
+        assert!(text.contains("not 1000000000 s"), "{text}");
+    }
+
+    #[test]
+    fn the_tree_of_another_seed_is_not_taken_for_this_one() {
+        let folder = tempfile::tempdir().expect("a directory");
+        exercise(&parameters(), &context(folder.path(), 7)).expect("passes");
+        let problem = verify(&parameters(), &context(folder.path(), 8)).expect_err("another seed");
+        assert_eq!(problem.kind(), FailureKind::Corrupt);
+    }
+
+    #[test]
+    fn an_entry_that_is_wrong_in_either_direction_is_told_so_before_anything_is_made() {
+        let right = Capabilities {
+            persistent: true,
+            permissions: true,
+            symlinks: true,
+            hard_links_max: 65_000,
+            case: CaseRule::Sensitive,
+            sparse_files: true,
+            extended_attributes: true,
+            reflinks: false,
+            compression: false,
+            metadata_checksums: false,
+            data_checksums: false,
+            crash_safety: CrashSafety::None,
+            name_bytes_max: 255,
+            file_bytes_max: Bytes(u64::MAX),
+            volume_bytes_max: None,
+        };
+        for (wrong, word) in [
+            (
+                Capabilities {
+                    symlinks: false,
+                    ..right
+                },
+                "understates: it denies symbolic links",
+            ),
+            (
+                Capabilities {
+                    hard_links_max: 10,
+                    ..right
+                },
+                "at most 10 names",
+            ),
+            (
+                Capabilities {
+                    case: CaseRule::Preserving,
+                    ..right
+                },
+                "two files",
+            ),
+            (
+                Capabilities {
+                    name_bytes_max: 256,
+                    ..right
+                },
+                "up to 256 bytes",
+            ),
+            (
+                Capabilities {
+                    name_bytes_max: 100,
+                    ..right
+                },
+                "names end at 100 bytes",
+            ),
+        ] {
+            let folder = tempfile::tempdir().expect("a directory");
+            let context = RunContext {
+                promises: Some(wrong),
+                ..context(folder.path(), 1)
+            };
+            let problem = exercise(&parameters(), &context).expect_err(word);
+            assert_eq!(problem.kind(), FailureKind::Check, "{problem}");
+            assert!(problem.to_string().contains(word), "{problem}");
+            assert!(!folder.path().join("conformance").exists());
+        }
+    }
+
+    #[test]
+    fn a_trial_that_is_told_to_stop_stops() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let context = context(folder.path(), 1);
+        context.stop.raise();
+        let problem = exercise(&parameters(), &context).expect_err("stopped");
+        assert_eq!(problem.kind(), FailureKind::Interrupted);
+    }
+}

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{Capabilities, CaseRule};
 use fslab_sys::{
     DataFile, DataFileOptions, FileSystemRoom, is_superuser, named_attribute, set_named_attribute,
-    share_blocks,
+    share_blocks, sync_file_system,
 };
 
 use super::abilities::{Abilities, Answer, compare, compare_case};
@@ -277,23 +277,24 @@ impl<'a> Survey<'a> {
     }
 
     fn holes(&mut self) -> Result<Answer, Problem> {
-        let room = self.ledger.must(
-            "ask for the room of",
-            self.folder,
-            FileSystemRoom::of(self.folder),
-        )?;
-        let hole = (room.block_bytes.saturating_mul(32)).clamp(64 << 10, 8 << 20);
+        let before = self.room()?;
+        // More than a record of zfs or a cluster of FAT, less than would not fit.
+        let hole = before
+            .block_bytes
+            .saturating_mul(32)
+            .clamp(1 << 20, 8 << 20);
+        let hole = hole.min(before.free_bytes / 8) | 1;
         let path = self.folder.join("hole");
         let file = self.open(&path)?;
-        self.ledger.must(
-            "write past the end of",
-            &path,
-            file.write_at(b"end", hole).map(drop),
-        )?;
+        let written = file.write_at(b"end", hole).map(drop);
+        self.ledger.must("write past the end of", &path, written)?;
         self.ledger.must("sync", &path, file.fsync())?;
-        let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
-        let taken = meta.blocks().saturating_mul(512);
         drop(file);
+        let after = self.room()?;
+        let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
+        // affs counts no blocks of a file, and others tell late what is free.
+        let of_file = meta.blocks().saturating_mul(512);
+        let taken = of_file.max(before.free_bytes.saturating_sub(after.free_bytes));
         let found = self.ledger.must("read", &path, fs::read(&path))?;
         let zeros = found.len() as u64 == hole + 3
             && found.ends_with(b"end")
@@ -308,6 +309,14 @@ impl<'a> Survey<'a> {
         Ok(Err(format!("a hole of {hole} bytes took {taken}")))
     }
 
+    /// What is free, once all that was done before is on the device.
+    fn room(&mut self) -> Result<FileSystemRoom, Problem> {
+        let synced = sync_file_system(self.folder);
+        self.ledger.must("sync", self.folder, synced)?;
+        let room = FileSystemRoom::of(self.folder);
+        self.ledger.must("ask for the room of", self.folder, room)
+    }
+
     /// The entry's largest file can be, where it takes no room, and no larger one.
     fn largest_file(&mut self, holes: bool) -> Result<(), Problem> {
         let Some(limit) = self.promises.map(|promises| promises.file_bytes_max.0) else {
@@ -316,11 +325,7 @@ impl<'a> Survey<'a> {
         if limit > LIMIT_TRIED_MAX {
             return Ok(());
         }
-        let room = self.ledger.must(
-            "ask for the room of",
-            self.folder,
-            FileSystemRoom::of(self.folder),
-        )?;
+        let room = self.room()?;
         let path = self.folder.join("largest");
         let file = self.open(&path)?;
         // The entry's figure is one of blocks of 4 KiB; a small volume may have smaller ones.
@@ -383,8 +388,12 @@ impl<'a> Survey<'a> {
                 return Ok(found);
             }
             // Where a file system counts characters, only names of other letters get so long.
-            let wide = OsString::from("日".repeat(promised as usize / 3));
-            if promised <= NAME_BYTES_MAX || !self.keeps(&wide)? {
+            let wide = |letters: u32| OsString::from("日".repeat(letters as usize));
+            let letters = promised / 3;
+            let counts_letters = letters * 3 > NAME_BYTES_MAX
+                && self.keeps(&wide(letters))?
+                && !self.keeps(&wide(letters + 1))?;
+            if !counts_letters {
                 return Err(Problem::against_entry(format!(
                     "the entry says that names have up to {promised} bytes, but one of that length \
                      was refused, or cut"

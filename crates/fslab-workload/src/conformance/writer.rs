@@ -139,10 +139,9 @@ impl Writer {
                 self.write_mapped(&data, range.start, length, ledger)?;
             }
             Step::Truncate(length) => {
+                let lengthened = *length > content.length();
                 content.truncate(*length);
-                let file = self.file(ledger)?;
-                let cut = file.set_length(*length);
-                ledger.must("truncate", &self.path, cut)?;
+                self.truncate(*length, lengthened, ledger)?;
                 self.compare_length(content, ledger)?;
             }
             Step::Sync => {
@@ -167,6 +166,23 @@ impl Writer {
     fn write(&mut self, data: &[u8], offset: u64, ledger: &mut Ledger) -> Result<(), Problem> {
         let written = write_all(self.file(ledger)?, data, offset);
         ledger.must("write", &self.path, written)
+    }
+
+    /// Cuts or lengthens; where the driver, as that of hpfs, does not lengthen, a zero is written.
+    fn truncate(
+        &mut self,
+        length: u64,
+        lengthened: bool,
+        ledger: &mut Ledger,
+    ) -> Result<(), Problem> {
+        let cut = self.file(ledger)?.set_length(length);
+        match cut {
+            Err(error) if lengthened && is_refusal(&error) => {
+                ledger.note(format!("files cannot be lengthened by truncate: {error}"));
+                self.write(&[0], length - 1, ledger)
+            }
+            cut => ledger.must("truncate", &self.path, cut),
+        }
     }
 
     fn write_mapped(

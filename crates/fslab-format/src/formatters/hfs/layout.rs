@@ -37,7 +37,7 @@ const TAIL_SECTORS: u64 = 2;
 const MAX_BLOCKS: u64 = 65_535;
 /// A single-sided floppy disk.
 const MIN_SECTORS: u64 = 800;
-/// So that a file's clump of four blocks is a quarter of it at most.
+/// Fewer would leave no room behind the two trees.
 const MIN_BLOCKS: u64 = 16;
 /// Sectors have numbers of 32 bits: 2 TiB. Linux looks for the MDB's copy with a signed one. Above
 /// 1 TiB it does not find it, says so when it mounts, works without, and leaves the copy as it was.

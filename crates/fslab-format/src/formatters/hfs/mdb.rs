@@ -9,9 +9,6 @@ const MDB_BYTES: usize = 512;
 const ATTRIBUTES: u16 = 0x0100;
 /// The first id of files and folders of the user.
 const FIRST_USER_ID: u32 = 16;
-/// Files grow by so many blocks, or by one where that is more than a mebibyte.
-const CLUMP_BLOCKS: u32 = 4;
-const CLUMP_MAX_BYTES: u32 = 1 << 20;
 /// The volume's identifier: the last two words of the Finder's eight.
 const IDENTIFIER_OFFSET: usize = 116;
 
@@ -34,7 +31,9 @@ pub(super) fn master_directory_block(
     mdb.put_be16(14, bitmap_sector);
     mdb.put_be16(18, layout.total_blocks);
     mdb.put_be32(20, layout.block_bytes);
-    mdb.put_be32(24, file_clump_bytes(layout.block_bytes));
+    // Files grow by a block. Mac OS has four, and gives back what a closed file does not need;
+    // Linux keeps it.
+    mdb.put_be32(24, layout.block_bytes);
     mdb.put_be16(28, layout.first_sector);
     mdb.put_be32(30, FIRST_USER_ID);
     mdb.put_be16(34, layout.free_blocks());
@@ -49,15 +48,6 @@ pub(super) fn master_directory_block(
     mdb.put_be16(150, layout.extents_blocks);
     mdb.put_be16(152, layout.catalog_blocks);
     mdb
-}
-
-fn file_clump_bytes(block_bytes: u32) -> u32 {
-    let clump = CLUMP_BLOCKS * block_bytes;
-    if clump > CLUMP_MAX_BYTES {
-        block_bytes
-    } else {
-        clump
-    }
 }
 
 /// Zero would mean that there is none.

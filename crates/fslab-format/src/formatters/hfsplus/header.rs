@@ -14,9 +14,6 @@ const LAST_MOUNTED: u32 = u32::from_be_bytes(*b"10.0");
 const FIRST_USER_ID: u32 = 16;
 /// `MacRoman` is the one encoding in use.
 const ENCODINGS: u64 = 1;
-/// Files grow by 16 blocks of 4 KiB, or of less where the blocks are smaller.
-const CLUMP_BLOCKS: u32 = 16;
-const CLUMP_BYTES: u32 = 64 << 10;
 /// The volume's identifier: the last two words of the Finder's eight.
 const IDENTIFIER_OFFSET: usize = 104;
 
@@ -32,7 +29,6 @@ pub(super) fn volume_header(
         Variant::Hfsx => (b"HX", 5),
     };
     let block = layout.block_bytes;
-    let clump = (CLUMP_BLOCKS.saturating_mul(block)).min(CLUMP_BYTES.next_multiple_of(block));
     let mut header = Record::new(HEADER_BYTES);
     header.put(0, signature);
     header.put_be16(2, version);
@@ -46,8 +42,10 @@ pub(super) fn volume_header(
     header.put_be32(44, layout.total_blocks);
     header.put_be32(48, free_blocks);
     header.put_be32(52, layout.next_allocation);
-    header.put_be32(56, clump);
-    header.put_be32(60, clump);
+    // Files grow by a block. newfs_hfs writes 64 KiB, which macOS gives back when a file is closed,
+    // and Linux keeps: 6,841 files of 4 KiB filled 438 MiB.
+    header.put_be32(56, block);
+    header.put_be32(60, block);
     header.put_be32(64, FIRST_USER_ID);
     header.put_be64(72, ENCODINGS);
     header.put(IDENTIFIER_OFFSET, &identifier(identity));
