@@ -54,6 +54,8 @@ impl Fslab {
                 parameters,
             }],
             seed: 1,
+            host_folder: None,
+            counter_hz: None,
         };
         let mut invocation =
             Invocation::of_figure(&self.program, vec!["trial".into()], figure, move |text| {

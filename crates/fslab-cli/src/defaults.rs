@@ -26,7 +26,9 @@ pub(crate) fn state() -> Result<PathBuf, Failure> {
 
 /// The user's guest kernels.
 pub(crate) fn cache() -> Result<Cache, Failure> {
-    Ok(Cache::below(&base("XDG_CACHE_HOME", ".cache")?.join("fslab")))
+    Ok(Cache::below(
+        &base("XDG_CACHE_HOME", ".cache")?.join("fslab"),
+    ))
 }
 
 fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {

@@ -2,7 +2,7 @@
 
 use fslab_model::nearest_name;
 
-use crate::formatters::{Affs, Bcachefs, Hfs, HFS_PLUS, HFSX, Hpfs, Reiserfs35, UFS1, UFS2};
+use crate::formatters::{Affs, Bcachefs, HFS_PLUS, HFSX, Hfs, Hpfs, Reiserfs35, UFS1, UFS2};
 use crate::{FormatError, Formatter};
 
 /// Sorted by name.

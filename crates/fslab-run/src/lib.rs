@@ -16,9 +16,7 @@ mod studies;
 
 pub use conductor::{Conductor, ConductorError, Observer, Outcome};
 pub use machine::machine_facts;
-pub use resolve::{
-    GuestChoice, Request, ResolveError, Resolved, VenueChoice, footprint, resolve,
-};
+pub use resolve::{GuestChoice, Request, ResolveError, Resolved, VenueChoice, footprint, resolve};
 pub use resume::{ResumeError, Resumption};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};

@@ -21,6 +21,7 @@ const HARNESS_SHARE_MAX: f64 = 0.05;
 pub(crate) struct Phase<'a> {
     pub(crate) spec: &'a PhaseSpec,
     pub(crate) workload: &'static dyn Workload,
+    pub(crate) subject: &'a Subject,
     pub(crate) cold: ColdMethod,
     /// Where a host is asked to forget what it keeps of the device; `None` where there is none.
     pub(crate) host_folder: Option<&'a Path>,
@@ -98,8 +99,17 @@ impl Phase<'_> {
         let needs = self.workload.needs(&self.spec.parameters)?;
         let lacking = needs
             .into_iter()
-            .find_map(|need| entry.capabilities.lack(need));
+            .find_map(|need| self.abilities_of(entry).lack(need));
         Ok(lacking.map(|lacking| format!("{}: {lacking}", entry.name)))
+    }
+
+    /// What the file system can do with the subject's options.
+    fn abilities_of(&self, entry: &FileSystem) -> Capabilities {
+        if entry.name == self.subject.fs() {
+            entry.capabilities_of(self.subject)
+        } else {
+            entry.capabilities
+        }
     }
 
     fn take_harness_share(&self, record: &mut PhaseRecord, measured: &Measured) {
@@ -128,7 +138,7 @@ impl Phase<'_> {
         }
         record.settled = target.settle(steps)?;
         if record.settled.is_none() {
-            let note = "durable throughput is not measured: nothing is mounted by the trial";
+            let note = "durable throughput is not measured: nothing is unmounted by the trial";
             record.notes.push(note.into());
         }
         Ok(())

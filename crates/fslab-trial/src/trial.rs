@@ -156,6 +156,7 @@ fn run_phases<W: Write>(
         let phase = Phase {
             spec: phase_spec,
             workload,
+            subject: &spec.subject,
             cold: spec.cold,
             host_folder: spec.host_folder.as_deref(),
             context: &surroundings.context,

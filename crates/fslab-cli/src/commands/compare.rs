@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fslab_fs::Host;
+use fslab_lab::Kernel;
 use fslab_model::{
     Bytes, Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind, VenuePlan,
 };
-use fslab_lab::Kernel;
 use fslab_run::{
     Conductor, GuestChoice, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice,
 };
@@ -334,7 +334,7 @@ impl PlaceArgs {
         Err(failure.into())
     }
 
-/// Demands, before anything is touched, that this machine can run every subject.
+    /// Demands, before anything is touched, that this machine can run every subject.
     fn demand_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
         let kind = plan.venue.kind();
         if !matches!(kind, VenueKind::Loop | VenueKind::Block | VenueKind::Guest) {

@@ -102,11 +102,18 @@ impl Guest {
     /// Room for the guest's memory. Both are files that are unlinked as soon as they are open.
     fn memory_folder(&self, share: &Share) -> PathBuf {
         let shared = Path::new(SHARED_MEMORY);
-        match fslab_sys::available_bytes(shared) {
-            Ok(room) if room >= self.memory.0 => shared.to_owned(),
-            _ => share.folder().to_owned(),
+        let has_room = fslab_sys::available_bytes(shared).is_ok_and(|room| room >= self.memory.0);
+        if has_room && may_execute(shared) {
+            shared.to_owned()
+        } else {
+            share.folder().to_owned()
         }
     }
+}
+
+/// Whether programs may be run from the mount at `place`: a guest's memory holds programs.
+fn may_execute(place: &Path) -> bool {
+    fslab_fs::recognise(place).is_ok_and(|found| !found.options.iter().any(|it| it == "noexec"))
 }
 
 /// A path on the kernel's command line, where blanks separate words unless they are quoted, and a

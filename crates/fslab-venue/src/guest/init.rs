@@ -113,6 +113,9 @@ fn mount_system() -> io::Result<()> {
             if is_there { Ok(()) } else { Err(error) }
         })?;
     }
+    // Semaphores lie there: those of NILFS2's cleaner, for one.
+    fs::create_dir("/dev/shm")?;
+    mount_over("tmpfs", "/dev/shm", "mode=1777")?;
     for target in WRITABLE {
         match mount_over("tmpfs", target, "mode=0755") {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -29,6 +29,9 @@ const NAME_BYTES_MAX: u32 = 255;
 /// Beyond this, the largest file of an entry is taken on trust: some drivers make a record for each
 /// gibibyte of a hole.
 const LIMIT_TRIED_MAX: u64 = (1 << 44) + (1 << 20);
+/// Beyond this, it is not tried whether a file of that size can be: reiserfs keeps a pointer for
+/// every block of a hole.
+const REACH_TRIED_MAX: u64 = 1 << 42;
 /// What an offset of 32 bits cannot say, and a little more.
 const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
 
@@ -329,7 +332,7 @@ impl<'a> Survey<'a> {
         let path = self.folder.join("largest");
         let file = self.open(&path)?;
         // The entry's figure is one of blocks of 4 KiB; a small volume may have smaller ones.
-        if holes && room.block_bytes == 4096 {
+        if holes && room.block_bytes == 4096 && limit <= REACH_TRIED_MAX {
             let reached = self
                 .ledger
                 .may("write", &path, file.write_at(b"z", limit - 1))?;
