@@ -166,6 +166,59 @@ fn processes_with(folder: &str) -> Vec<String> {
         .collect()
 }
 
+/// What a kernel says of damage and of its own faults. Some drivers greet at each mount, or mention
+/// the year 2038; that is no complaint.
+const COMPLAINTS: [&str; 7] = [
+    "BUG:",
+    "WARNING:",
+    "Call Trace",
+    "corrupt",
+    "I/O error",
+    "inconsisten",
+    "remounting filesystem read-only",
+];
+
+/// The conformance suite over every second file system, as two tests that run side by side.
+fn conforms(first: usize, test: &str, seed: &str) {
+    let Some(desk) = Desk::new().with_lab(test) else {
+        return;
+    };
+    let desk = desk.unprivileged();
+    let listed = desk.run(&["fs", "list", "--probe", "--json"]);
+    listed.expect_code(0);
+    let entries: serde_json::Value = serde_json::from_str(&listed.out).expect("JSON");
+    let works = |entry: &&serde_json::Value| {
+        let venues = entry["venues"].as_array().expect("venues");
+        let guest = venues.iter().find(|venue| venue["venue"] == "guest");
+        guest.is_some_and(|guest| guest["works"] == true)
+    };
+    let entries = entries.as_array().expect("entries");
+    let names = entries.iter().filter(works).skip(first).step_by(2);
+    let names: Vec<_> = names.filter_map(|entry| entry["name"].as_str()).collect();
+    assert!(names.len() >= 12, "{names:?}");
+    let suite = ["--study", "conformance", "--size", "320MiB", "--seed", seed];
+    let (_, run) = compare(&desk, &[&names[..], &suite].concat());
+    let trials = run["trials"].as_array().expect("trials");
+    assert_eq!(trials.len(), names.len());
+    for trial in trials {
+        let subject = &trial["subject"];
+        assert_eq!(trial["outcome"], "done", "{subject}: {}", trial["failure"]);
+        let console = trial["console"].as_str().expect("text");
+        let complaint = COMPLAINTS.iter().find(|sign| console.contains(**sign));
+        assert_eq!(complaint, None, "{subject}: {console}");
+    }
+}
+
+#[test]
+fn every_file_system_conforms_in_a_guest_one_half() {
+    conforms(0, "guest, conformance, one half", "11");
+}
+
+#[test]
+fn every_file_system_conforms_in_a_guest_other_half() {
+    conforms(1, "guest, conformance, other half", "12");
+}
+
 #[test]
 fn a_guest_without_a_kernel_or_with_too_little_memory_is_refused_with_a_hint() {
     let desk = Desk::new();

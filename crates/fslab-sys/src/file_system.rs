@@ -20,6 +20,8 @@ pub struct FileSystemRoom {
     pub free_bytes: u64,
     /// What of that an unprivileged process may take.
     pub available_bytes: u64,
+    /// How many files and directories more there can be; `None` where they are not counted.
+    pub free_files: Option<u64>,
     /// The longest name, as the driver says; some count characters, and some the worst case.
     pub name_bytes_max: u64,
 }
@@ -37,6 +39,7 @@ impl FileSystemRoom {
             total_bytes: bytes(stat.f_blocks),
             free_bytes: bytes(stat.f_bfree),
             available_bytes: bytes(stat.f_bavail),
+            free_files: (stat.f_files > 0).then_some(stat.f_ffree),
             name_bytes_max: stat.f_namemax,
         })
     }

@@ -8,7 +8,7 @@ use fslab_model::{
     CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseOutcome, PhaseRecord,
     PhaseSpec, Subject, ThreadRecord,
 };
-use fslab_workload::Workload;
+use fslab_workload::{RunError, Workload};
 
 use crate::counters;
 use crate::host::let_host_forget;
@@ -79,7 +79,12 @@ impl Phase<'_> {
         }
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
-        let finished = self.workload.run(parameters, self.context)?;
+        let finished = match self.workload.run(parameters, self.context) {
+            Err(RunError::Impossible(reason)) => {
+                return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
+            }
+            finished => finished?,
+        };
         let after = meter.and_then(counters::DeviceMeter::read);
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
@@ -168,7 +173,7 @@ fn thread_record(thread: ThreadMeasured) -> ThreadRecord {
     }
 }
 
-/// The catalogue's entry of what the target has: of a directory, the entry of what is mounted there.
+/// The catalogue's entry of what the target has: of a directory, that of what is mounted there.
 fn entry_of(target: &Target) -> Option<&'static FileSystem> {
     match target {
         Target::Directory(path) => {

@@ -57,7 +57,7 @@ pub fn find(name: &str) -> Result<&'static dyn Workload, WorkloadError> {
 #[cfg(test)]
 mod tests {
     use fslab_engine::{EngineKind, RunContext};
-    use fslab_model::{Bytes, Parameters, PhaseKind};
+    use fslab_model::{Bytes, Need, Parameters, PhaseKind};
 
     use super::*;
 
@@ -131,6 +131,41 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_workload_needs_what_its_parameters_say() {
+        let needs = |name: &str, given: serde_json::Value| {
+            let given = serde_json::from_value(given).expect("a map");
+            let workload = find(name).expect("known");
+            let parameters = workload.resolve(&given, Bytes::gib(1)).expect(name);
+            workload.needs(&parameters).expect("resolved")
+        };
+        let none = || serde_json::json!({});
+        assert_eq!(
+            needs("write", none()),
+            [Need::FileBytes(Bytes::mib(256))],
+            "a quarter of the file system"
+        );
+        assert!(needs("chmod", none()).contains(&Need::Permissions));
+        assert!(!needs("stat", none()).contains(&Need::Permissions));
+        for (operation, need) in [
+            ("symlink", Need::Symlinks),
+            ("link", Need::HardLinks(2)),
+            ("chown", Need::Permissions),
+            ("set-xattr", Need::ExtendedAttributes),
+        ] {
+            let given = serde_json::json!({ "operation": operation });
+            assert!(needs("files", given).contains(&need), "{operation}");
+        }
+        let by_link = serde_json::json!({ "operation": "stat", "names": "links" });
+        assert!(needs("files", by_link).contains(&Need::HardLinks(2)));
+        let large = serde_json::json!({ "largest": "5GiB" });
+        assert_eq!(
+            needs("exercise", large),
+            [Need::FileBytes(Bytes::gib(5))],
+            "the largest file"
+        );
     }
 
     /// The phases of a study, in the only order in which they make sense, on a real directory.

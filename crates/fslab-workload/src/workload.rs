@@ -107,6 +107,9 @@ pub enum RunError {
     /// An operation failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// It cannot be run here, for a reason that is no fault: the phase is to be skipped.
+    #[error("{0}")]
+    Impossible(String),
     /// The file system does not do what it must, or what its entry promises.
     #[error(transparent)]
     Conformance(#[from] Problem),
@@ -117,6 +120,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::Engine(error) => error.into(),
             RunError::Conformance(problem) => problem.into(),
+            RunError::Impossible(reason) => Self::new(FailureKind::Unsupported, reason),
             RunError::Workload(error) => error.into(),
         }
     }

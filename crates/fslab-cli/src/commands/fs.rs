@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use clap::{Args, Subcommand};
-use fslab_fs::{FileSystem, Host, Obstacle, Probe, VenueProbe};
-use fslab_model::VenueKind;
+use fslab_fs::{FileSystem, Host, KernelBug, Obstacle, Probe, VenueProbe};
+use fslab_model::{Bytes, VenueKind};
 use fslab_report::{Column, Table, TableCell, Tone};
 
 use super::guest_kernel;
@@ -219,10 +219,31 @@ fn write_entry(text: &mut String, entry: &FileSystem) -> std::fmt::Result {
     for deviation in details.deviations {
         writeln!(text, "note     {deviation}")?;
     }
+    for bug in details.bugs {
+        write_bug(text, bug)?;
+    }
     writeln!(text, "\nfeatures and limits")?;
     let capabilities = serde_json::to_value(details.capabilities).unwrap_or_default();
     for (name, value) in capabilities.as_object().into_iter().flatten() {
-        writeln!(text, "  {:<24} {value}", name.replace('_', " "))?;
+        let label = name.replace('_', " ");
+        match value
+            .as_u64()
+            .filter(|_| name != "name_bytes_max" && name.ends_with("bytes_max"))
+        {
+            Some(bytes) => writeln!(text, "  {label:<24} {}", Bytes(bytes))?,
+            None => writeln!(text, "  {label:<24} {value}")?,
+        }
     }
     Ok(())
+}
+
+fn write_bug(text: &mut String, bug: &KernelBug) -> std::fmt::Result {
+    write!(text, "bug      {}: {}", bug.kernel, bug.effect)?;
+    if !bug.message.is_empty() {
+        write!(text, " The kernel says: {}", bug.message)?;
+    }
+    match bug.avoided_by {
+        Some(how) => writeln!(text, " Avoided: {how}."),
+        None => writeln!(text, " Not avoided."),
+    }
 }

@@ -22,6 +22,9 @@ pub(crate) static HFS_PLUS: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("hfs+"),
-    bugs: &[hfs_plus_family::BUG_OF_CLUMPS],
+    bugs: &[
+        hfs_plus_family::BUG_OF_CLUMPS,
+        hfs_plus_family::BUG_OF_THE_LAST_BLOCKS,
+    ],
     deviations: &[],
 };

@@ -30,6 +30,14 @@ pub(super) const BUG_OF_CLUMPS: KernelBug = KernelBug {
     avoided_by: Some("fslab's formatter makes clumps of one block"),
 };
 
+pub(super) const BUG_OF_THE_LAST_BLOCKS: KernelBug = KernelBug {
+    kernel: "Linux 6.12.117",
+    effect: "While the last blocks are given out, the driver says that the allocation file should \
+             be longer, though it has a bit for each block; nothing else happens.",
+    message: "hfsplus: extend alloc file! (131072,131072,0)",
+    avoided_by: None,
+};
+
 pub(super) const CAPABILITIES: Capabilities = Capabilities {
     persistent: true,
     permissions: true,

@@ -21,6 +21,9 @@ pub(crate) static HFSX: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("hfsx"),
-    bugs: &[hfs_plus_family::BUG_OF_CLUMPS],
+    bugs: &[
+        hfs_plus_family::BUG_OF_CLUMPS,
+        hfs_plus_family::BUG_OF_THE_LAST_BLOCKS,
+    ],
     deviations: &[],
 };

@@ -79,7 +79,6 @@ impl Guest {
             "rootfstype=hostfs".into(),
             "rootflags=/".into(),
             "ro".into(),
-            format!("ubd0={IMAGE}"),
             format!("init={}", quoted(&program)?),
             "con=null".into(),
             task.console().into(),
@@ -92,9 +91,11 @@ impl Guest {
             "uml_dir=uml".into(),
             format!("{}={}", super::init::SHARE_VARIABLE, quoted(folder)?),
         ];
+        let disk = share.image().exists().then(|| format!("ubd0={IMAGE}"));
         // Words that the kernel does not know are arguments of init.
         Ok(words
             .into_iter()
+            .chain(disk)
             .chain(task.arguments().map(str::to_owned))
             .collect())
     }

@@ -34,8 +34,8 @@ pub(crate) struct Audit<'a> {
     pub(crate) special: SpecialBits,
 }
 
-/// The bits of a mode above the permissions proper: set-user-id, set-group-id and sticky. Old formats
-/// have no place for them: they are kept on every name, or on none.
+/// The bits of a mode above the permissions proper: set-user-id, set-group-id and sticky. Old
+/// formats have no place for them: they are kept on every name, or on none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SpecialBits {
     kept: u32,

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::abilities::Abilities;
 use super::content::Draw;
+use super::scale::Scale;
 use super::writer::{Draft, Step};
 
 /// The most that one write(2) gets.
@@ -13,15 +14,19 @@ const RECORD_BYTES: u64 = 1 << 20;
 /// Data around these offsets is what a number of 31 or 32 bits cannot tell apart.
 const FAR: [u64; 2] = [1 << 31, 1 << 32];
 
+/// Where the largest file is smaller, there may be no room for the pointers to holes that some
+/// file systems keep.
+const FAR_LARGEST_MIN: u64 = 4 << 20;
+
 /// Files of all sizes and of all ways, below `directory`.
 pub(crate) fn drafts(
     directory: &Path,
-    largest: u64,
+    scale: Scale,
     seed: u64,
     abilities: &Abilities,
 ) -> Vec<Draft> {
-    let mut drafts = sizes(directory, largest, seed);
-    let medium = (largest / 8).max(1_000);
+    let mut drafts = sizes(directory, scale, seed);
+    let medium = (scale.largest / 8).max(1_000);
     let ways: [(&str, Steps); 13] = [
         ("largest", |way| way.records(8 * way.bytes)),
         ("one-write", |way| vec![Step::Write(0..way.odd())]),
@@ -47,7 +52,7 @@ pub(crate) fn drafts(
         };
         drafts.push(Draft::new(directory.join(name), steps(&mut way)));
     }
-    if abilities.far_offsets {
+    if abilities.far_offsets && scale.largest >= FAR_LARGEST_MIN {
         let mut draw = Draw::new(seed, 2_000);
         let around = |at: u64| at - draw.within(1..5_000)..at + draw.within(1..5_000);
         let steps = FAR.map(around).map(Step::Write);
@@ -57,9 +62,9 @@ pub(crate) fn drafts(
 }
 
 /// Files of one write: nothing, one byte, a byte around each power of two, and sizes between.
-fn sizes(directory: &Path, largest: u64, seed: u64) -> Vec<Draft> {
+fn sizes(directory: &Path, scale: Scale, seed: u64) -> Vec<Draft> {
     let mut sizes = vec![0, 1, 2, 3, 7];
-    let most = (largest / 4).min(128 << 10);
+    let most = (scale.largest / 4).min(128 << 10);
     for power in 9..=17 {
         let whole: u64 = 1 << power;
         sizes.extend([whole - 1, whole, whole + 1]);
@@ -74,6 +79,7 @@ fn sizes(directory: &Path, largest: u64, seed: u64) -> Vec<Draft> {
     sizes.dedup();
     sizes
         .into_iter()
+        .step_by(if scale.thin { 3 } else { 1 })
         .map(|size| Draft::whole(directory.join(format!("size-{size}")), size))
         .collect()
 }
@@ -220,14 +226,17 @@ impl Way {
         (0..20).map(|_| one(self)).collect()
     }
 
-    /// Everything at random, looked at on the way.
+    /// Everything at random, looked at on the way. Only O_APPEND behind a length that truncate gave
+    /// is left out: that is tried on its own.
     fn anything(&mut self) -> Vec<Step> {
         let most = self.odd();
         let (mut length, mut steps) = (0, Vec::new());
+        let mut ends_in_data = true;
         for _ in 0..300 {
             let range = self.somewhere(most, self.bytes / 30);
             match self.draw.below(10) {
                 0..=3 => {
+                    ends_in_data |= range.end >= length;
                     length = length.max(range.end);
                     steps.push(Step::Write(range));
                 }
@@ -236,10 +245,11 @@ impl Way {
                     steps.push(Step::WriteMapped(inside));
                 }
                 5 => {
+                    ends_in_data &= range.start <= length;
                     length = range.start;
                     steps.push(Step::Truncate(length));
                 }
-                6 => {
+                6 if ends_in_data => {
                     length += range.end - range.start;
                     steps.push(Step::Append(range.end - range.start));
                 }

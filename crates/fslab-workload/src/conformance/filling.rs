@@ -20,7 +20,7 @@ use super::parameters::{FillParameters, TreeParameters};
 use super::problem::Problem;
 use super::suite::{imagined, timed};
 use crate::parameters::Size;
-use crate::workload::Finished;
+use crate::workload::{Finished, RunError};
 
 /// Written at once.
 const RECORD_BYTES: u64 = 1 << 20;
@@ -32,8 +32,12 @@ const SMALL_FILES_MAX: u64 = 64;
 const ROUNDS: u32 = 4;
 /// Read back at most, the first and the last files always among it.
 const COMPARED_BYTES_MAX: u64 = 512 << 20;
+/// Where less is free, a file or two would be all.
+const ROOM_MIN: u64 = 128 << 10;
 /// Patience where nothing moves any more.
 const PATIENCE: Duration = Duration::from_secs(90);
+/// Patience with figures of free room that do not move.
+const PATIENCE_FOR_FIGURES: Duration = Duration::from_secs(20);
 /// Room that is not worth reserving.
 const RESERVED_BYTES_MIN: u64 = 1 << 20;
 
@@ -55,7 +59,10 @@ struct Filled {
 }
 
 /// Fills, looks, deletes, fills again, deletes all.
-pub(crate) fn fill(parameters: &FillParameters, context: &RunContext) -> Result<Finished, Problem> {
+pub(crate) fn fill(
+    parameters: &FillParameters,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
         let tree = TreeParameters {
             largest: Size::Bytes(parameters.most.bytes() / 4),
@@ -64,9 +71,17 @@ pub(crate) fn fill(parameters: &FillParameters, context: &RunContext) -> Result<
         };
         return Ok(imagined(context.seed, &tree));
     }
-    timed(context, |ledger| {
+    let base = context.root.join(&parameters.directory);
+    let free = FileSystemRoom::of(&context.root)
+        .map_err(|error| Problem::io("ask for the room of", &context.root, error))?
+        .available_bytes;
+    if free < ROOM_MIN {
+        let reason = format!("{} are free: it is full as it is", Bytes(free));
+        return Err(RunError::Impossible(reason));
+    }
+    Ok(timed(context, |ledger| {
         Filling {
-            base: context.root.join(&parameters.directory),
+            base,
             seed: mix(context.seed, 4_000),
             parameters,
             ledger,
@@ -76,7 +91,7 @@ pub(crate) fn fill(parameters: &FillParameters, context: &RunContext) -> Result<
             taken: 0,
         }
         .run()
-    })
+    })?)
 }
 
 struct Filling<'a> {
@@ -104,21 +119,27 @@ impl Filling<'_> {
             .map_err(|it| it.during("room of deleted files"))?;
         self.compare()
             .map_err(|it| it.during("after files were deleted and others written"))?;
-        let base = self.base.clone();
+        self.clear()?;
+        if is_full {
+            self.expect_back(before)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Removes everything; the folder is the one above from then on.
+    fn clear(&mut self) -> Result<(), Problem> {
         while let Some(file) = self.files.pop() {
             self.remove(&file.path)?;
         }
         while let Some(path) = self.reserved.pop() {
             self.remove(&path)?;
         }
+        let removed = fs::remove_dir(&self.base);
         self.ledger
-            .must("remove the directory", &base, fs::remove_dir(&base))?;
-        self.base = base.parent().unwrap_or(Path::new("/")).to_owned();
-        if is_full {
-            self.expect_back(before)
-        } else {
-            Ok(())
-        }
+            .must("remove the directory", &self.base, removed)?;
+        self.base.pop();
+        Ok(())
     }
 
     /// Writes until nothing fits; gives whether it came to that.
@@ -282,22 +303,27 @@ impl Filling<'_> {
         }
         self.sync()?;
         self.taken -= freed;
-        let wanted = self.taken + freed / 2;
+        self.pour_patiently(self.taken + freed / 2)
+    }
+
+    /// Writes until `wanted` bytes are taken, as long as at least now and then some fit.
+    fn pour_patiently(&mut self, wanted: u64) -> Result<(), Problem> {
+        let began = self.taken;
         let mut moved = Instant::now();
         let mut pause = Duration::from_millis(50);
         while self.taken < wanted {
             let before = self.taken;
-            let size = self.parameters.file_size.0;
-            self.pour(wanted, size, None)?;
-            if self.taken >= wanted {
+            let end = self.pour(wanted, self.parameters.file_size.0, None)?;
+            if end == End::Taken {
                 break;
             }
             if self.taken > before {
                 moved = Instant::now();
             } else if moved.elapsed() > PATIENCE {
-                let again = freed / 2 - (wanted - self.taken);
                 return Err(Problem::no_room(format!(
-                    "files of {freed} bytes were deleted, and {again} bytes could be written since"
+                    "of {} bytes that should fit, {} could be written",
+                    wanted - began,
+                    self.taken - began
                 )));
             }
             self.sync()?;
@@ -313,7 +339,7 @@ impl Filling<'_> {
         let kept = before.total_bytes / 16 + (128 << 10);
         let wanted = before.free_bytes.saturating_sub(kept);
         let (mut best, mut moved) = (0, Instant::now());
-        loop {
+        while moved.elapsed() < PATIENCE_FOR_FIGURES {
             self.sync()?;
             let free = self.room()?.free_bytes;
             if free >= wanted {
@@ -321,15 +347,32 @@ impl Filling<'_> {
             }
             if free > best {
                 (best, moved) = (free, Instant::now());
-            } else if moved.elapsed() > PATIENCE {
-                return Err(Problem::no_room(format!(
-                    "all that filled it was deleted, and {free} bytes are free instead of {}",
-                    before.free_bytes
-                )));
             }
             self.ledger.check()?;
             std::thread::sleep(Duration::from_millis(200));
         }
+        // nilfs2 cleans no more of its log than it is likely to need soon, and more when it is.
+        self.fill_again(best + (wanted - best) / 2).map_err(|it| {
+            it.during(&format!(
+                "{best} bytes free instead of {} after all was deleted",
+                before.free_bytes
+            ))
+        })?;
+        self.ledger.note(
+            "room of deleted files is told to be free only after it was asked for: it was written \
+             to, which proves that it is",
+        );
+        Ok(())
+    }
+
+    /// Writes `bytes` bytes and deletes them: more than is told to be free.
+    fn fill_again(&mut self, bytes: u64) -> Result<(), Problem> {
+        self.taken = 0;
+        self.base.push("filled-again");
+        let made = fs::create_dir(&self.base);
+        self.ledger.must("create", &self.base, made)?;
+        self.pour_patiently(bytes)?;
+        self.clear()
     }
 
     /// Unlinks. A file system that copies on write may need room even for that, and finds some when

@@ -23,6 +23,8 @@ const LISTED: usize = 300;
 const TIME_TOLERANCE: Duration = Duration::from_secs(3);
 /// Before this, a clock was never set, and formats that begin in 1980 cannot hold it.
 const CLOCK_WAS_SET: Duration = Duration::from_secs(20 * 365 * 86_400);
+/// A hole before an append, where there is room for one; no multiple of a block.
+const HOLE_BYTES: u64 = 60_001;
 /// How long a file that was closed after its unlink may still be listed: FUSE hides it under
 /// another name until then.
 const HIDDEN_FOR: Duration = Duration::from_secs(3);
@@ -32,6 +34,8 @@ pub(crate) struct Manners<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) abilities: &'a Abilities,
     pub(crate) files: u64,
+    /// The most that one file may take.
+    pub(crate) bytes: u64,
     pub(crate) ledger: &'a mut Ledger,
 }
 
@@ -47,6 +51,8 @@ impl Manners<'_> {
             .map_err(|it| it.during("unlinked open file"))?;
         self.replaced()
             .map_err(|it| it.during("replaced open file"))?;
+        self.appended_behind_a_hole()
+            .map_err(|it| it.during("append behind a hole"))?;
         self.directories()
             .map_err(|it| it.during("rename of directories"))?;
         self.case_only().map_err(|it| it.during("change of case"))?;
@@ -137,7 +143,8 @@ impl Manners<'_> {
 
     /// A file without a name is whole until it is closed.
     fn unlinked(&mut self) -> Result<(), Problem> {
-        let data: Vec<u8> = (0..100_003_u32).map(|at| (at % 251) as u8).collect();
+        let bytes = self.bytes.min(100_003);
+        let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
         let path = self.make("unlinked", &data)?;
         let opened = File::options().read(true).write(true).open(&path);
         let mut file = self.ledger.must("open", &path, opened)?;
@@ -215,6 +222,52 @@ impl Manners<'_> {
         self.expect(&old, b"the new one")?;
         self.remove(&old)?;
         self.expect_empty_soon()
+    }
+
+    /// A file that truncate lengthened has zeros there, and an append puts its data behind them.
+    ///
+    /// The disk has held other data first. Where holes take room, the driver must write the zeros:
+    /// that of exfat in Linux 6.12 looks at the position before O_APPEND has moved it, and writes
+    /// none, so that the file shows what the disk held before. There this is a remark.
+    fn appended_behind_a_hole(&mut self) -> Result<(), Problem> {
+        let hole = self.bytes.min(HOLE_BYTES);
+        let noise = vec![0xdb; usize::try_from(2 * hole).expect("a few blocks")];
+        let noise = self.make("noise", &noise)?;
+        let synced = File::open(&noise).and_then(|file| file.sync_all());
+        self.ledger.must("fsync", &noise, synced)?;
+        self.remove(&noise)?;
+        let path = self.folder.join("lengthened");
+        let made = File::create_new(&path).and_then(|file| file.set_len(hole));
+        if let Err(said) = self.ledger.may("lengthen", &path, made)? {
+            self.ledger.note(said);
+            return self.remove(&path);
+        }
+        let appended = File::options()
+            .append(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(b"end"));
+        self.ledger.must("append to", &path, appended)?;
+        let found = self.ledger.must("read", &path, fs::read(&path))?;
+        self.ledger.demand(
+            found.len() as u64 == hole + 3 && found.ends_with(b"end"),
+            &path,
+            || format!("has {} bytes after an append, or another end", found.len()),
+        )?;
+        let junk = found[..found.len() - 3]
+            .iter()
+            .filter(|byte| **byte != 0)
+            .count();
+        if junk > 0 && !self.abilities.holes {
+            self.ledger.note(format!(
+                "a driver's fault: O_APPEND behind a length that truncate gave left {junk} bytes \
+                 of what the disk held before"
+            ));
+        } else {
+            self.ledger.demand(junk == 0, &path, || {
+                format!("has {junk} bytes that nobody wrote where truncate made it longer")
+            })?;
+        }
+        self.remove(&path)
     }
 
     /// A directory over an empty one, and not over a full one.

@@ -19,6 +19,7 @@ mod manners;
 mod name_script;
 mod parameters;
 mod problem;
+mod scale;
 mod stage;
 mod suite;
 mod survey;

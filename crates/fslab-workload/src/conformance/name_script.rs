@@ -10,6 +10,7 @@ use fslab_sys::is_superuser;
 use super::abilities::Abilities;
 use super::content::Draw;
 use super::problem::Problem;
+use super::scale::Scale;
 use super::stage::Stage;
 use super::tree::Owner;
 
@@ -20,8 +21,7 @@ const SMALL_BYTES: u64 = 4_000;
 pub(crate) struct NameScript<'s, 'd> {
     pub(crate) stage: &'s mut Stage<'d>,
     pub(crate) abilities: &'s Abilities,
-    pub(crate) files: u64,
-    pub(crate) depth: u32,
+    pub(crate) scale: Scale,
     pub(crate) draw: Draw,
 }
 
@@ -45,7 +45,7 @@ impl NameScript<'_, '_> {
         let many = Path::new("many");
         self.stage.make_directory(many)?;
         let name = |number: u64| many.join(format!("file-{number:06}"));
-        for number in 0..self.files {
+        for number in 0..self.scale.files {
             let length = match number % 8 {
                 0 => 0,
                 1 => self.draw.within(SMALL_BYTES..4 * SMALL_BYTES),
@@ -53,7 +53,7 @@ impl NameScript<'_, '_> {
             };
             self.stage.write_whole(&name(number), length)?;
         }
-        for number in 0..self.files {
+        for number in 0..self.scale.files {
             match number % 10 {
                 3 => self.stage.unlink(&name(number))?,
                 5 => {
@@ -65,7 +65,7 @@ impl NameScript<'_, '_> {
                 _ => {}
             }
         }
-        for number in (3..self.files).step_by(20) {
+        for number in (3..self.scale.files).step_by(20) {
             self.stage.write_whole(&name(number), 100)?;
         }
         Ok(())
@@ -75,10 +75,10 @@ impl NameScript<'_, '_> {
     fn deep(&mut self) -> Result<(), Problem> {
         let mut path = PathBuf::from("deep");
         self.stage.make_directory(&path)?;
-        for level in 0..self.depth {
+        for level in 0..self.scale.depth {
             path.push(format!("d{level}"));
             self.stage.make_directory(&path)?;
-            if level % 8 == 3 || level + 1 == self.depth {
+            if level % 8 == 3 || level + 1 == self.scale.depth {
                 self.stage.write_whole(&path.join("file"), 777)?;
             }
         }
@@ -131,7 +131,7 @@ impl NameScript<'_, '_> {
         if self.abilities.case == CaseRule::Folding {
             names.retain(|name| name.to_ascii_lowercase() == *name);
         }
-        for name in &names {
+        for name in self.thinned(&names) {
             let length = self.draw.below(100);
             self.stage.write_whole(&directory.join(name), length)?;
         }
@@ -140,6 +140,11 @@ impl NameScript<'_, '_> {
         self.stage.make_directory(&long)?;
         self.stage.write_whole(&long.join("inside"), 50)?;
         Ok(())
+    }
+
+    /// All of `items`, or one of four where there is little room.
+    fn thinned<'i, T>(&self, items: &'i [T]) -> impl Iterator<Item = &'i T> + use<'i, T> {
+        items.iter().step_by(if self.scale.thin { 4 } else { 1 })
     }
 
     /// Every length around the ones at which a name takes another entry, slot or node.
@@ -253,10 +258,10 @@ impl NameScript<'_, '_> {
         }
         let directory = Path::new("modes");
         self.stage.make_directory(directory)?;
-        for mode in [0o600, 0o644, 0o755, 0o400, 0o777, 0o651, 0o4755, 0o2755] {
+        for mode in self.thinned(&[0o644, 0o600, 0o755, 0o777, 0o651, 0o4755, 0o400, 0o2755]) {
             let path = directory.join(format!("mode-{mode:o}"));
             self.stage.write_whole(&path, 10)?;
-            self.stage.set_mode(&path, mode)?;
+            self.stage.set_mode(&path, *mode)?;
         }
         for mode in [0o700, 0o1777] {
             let path = directory.join(format!("directory-{mode:o}"));

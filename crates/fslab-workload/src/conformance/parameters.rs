@@ -69,10 +69,10 @@ impl WorkloadParameters for TreeParameters {
         self.largest = Size::Bytes(largest);
         let places = size.0 / ROOM_EACH;
         if self.files == 0 {
-            self.files = places.clamp(10, FILES);
+            self.files = places.clamp(1, FILES);
         }
         if self.depth == 0 {
-            let depth = (places / 4).clamp(4, DEPTH);
+            let depth = (places / 4).clamp(1, DEPTH);
             self.depth = u32::try_from(depth).expect("at most 40");
         }
         if self.files > FILES_MAX {
@@ -85,8 +85,9 @@ impl WorkloadParameters for TreeParameters {
     }
 
     fn footprint(&self) -> Bytes {
-        let small = (self.files + u64::from(self.depth) + 100).saturating_mul(4_096);
-        // One file of that size, and a dozen of an eighth of it.
+        // One file of that size, and a dozen of an eighth of it. What of it there is no room for is
+        // not made.
+        let small = (self.files + u64::from(self.depth)).saturating_mul(4_096);
         Bytes(self.largest.bytes().saturating_mul(3).saturating_add(small))
     }
 
@@ -132,7 +133,7 @@ impl WorkloadParameters for FillParameters {
         self.most = Size::Bytes(most);
         if self.file_size.0 == 0 {
             // About forty files: some to keep, some to delete.
-            self.file_size = Bytes((most / 40).clamp(16 << 10, 512 << 20));
+            self.file_size = Bytes((most / 40).clamp(4 << 10, 512 << 20));
         }
         if most < self.file_size.0 {
             return Err(format!(

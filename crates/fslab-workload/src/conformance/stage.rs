@@ -1,5 +1,5 @@
-//! Where the script is played: each deed is done to the disk, if there is one, and noted in the tree
-//! that must be there afterwards.
+//! Where the script is played: each deed is done to the disk, if there is one, and noted in the
+//! tree that must be there afterwards.
 //!
 //! Without a disk the same script gives the same tree: this is how a later phase knows, from the
 //! seed and the parameters alone, what it must find.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use fslab_engine::{EngineKind, Measured, RunContext};
-use fslab_model::CpuUse;
-use fslab_sys::{ResourceUse, sync_file_system};
+use fslab_model::{Bytes, CpuUse};
+use fslab_sys::{FileSystemRoom, ResourceUse, sync_file_system};
 
 use super::abilities::Abilities;
 use super::audit::{Audit, SpecialBits};
@@ -16,97 +16,132 @@ use super::manners::Manners;
 use super::name_script::NameScript;
 use super::parameters::TreeParameters;
 use super::problem::Problem;
+use super::scale::Scale;
 use super::stage::Stage;
 use super::survey::Survey;
 use super::tree::Tree;
-use crate::workload::Finished;
+use crate::workload::{Finished, RunError};
 
 /// Makes the tree, with every ability of the file system in use, and looks at it once.
 pub(crate) fn exercise(
     parameters: &TreeParameters,
     context: &RunContext,
-) -> Result<Finished, Problem> {
+) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
         return Ok(imagined(context.seed, parameters));
     }
-    timed(context, |ledger| {
-        let base = context.root.join(&parameters.directory);
-        let folder = beside(&base, "survey");
-        let abilities = Survey::run(&folder, context.promises.as_ref(), ledger)?;
-        remark(&abilities, ledger);
-        let made = std::fs::create_dir(&base);
-        ledger.must("create", &base, made)?;
-        let tree = play(parameters, context, &abilities, Some(ledger))?;
-        Manners {
-            folder: &beside(&base, "manners"),
-            abilities: &abilities,
-            files: parameters.files,
-            ledger,
-        }
-        .run()?;
-        ledger.must("sync", &base, sync_file_system(&base))?;
-        audit(parameters, context, &tree, &abilities, ledger)
-    })
+    let room = FileSystemRoom::of(&context.root)
+        .map_err(|error| Problem::io("ask for the room of", &context.root, error))?;
+    let scale = Scale::fitting(parameters, room).map_err(|needed| no_room(room, needed))?;
+    let pass = Pass {
+        context,
+        base: context.root.join(&parameters.directory),
+        scale,
+    };
+    Ok(timed(context, |ledger| pass.exercise(ledger))?)
 }
 
 /// Compares all that is there with the tree that [`exercise`] made.
 pub(crate) fn verify(
     parameters: &TreeParameters,
     context: &RunContext,
-) -> Result<Finished, Problem> {
+) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
         return Ok(imagined(context.seed, parameters));
     }
-    timed(context, |ledger| {
-        let base = context.root.join(&parameters.directory);
-        let meta = std::fs::metadata(&base);
-        ledger.must("find", &base, meta)?;
-        let folder = beside(&base, "survey");
-        let abilities = Survey::run(&folder, context.promises.as_ref(), ledger)?;
-        let tree = play(parameters, context, &abilities, None)?;
-        audit(parameters, context, &tree, &abilities, ledger)
-    })
-}
-
-/// Plays the script, on the disk where there is a ledger for it.
-fn play(
-    parameters: &TreeParameters,
-    context: &RunContext,
-    abilities: &Abilities,
-    disk: Option<&mut Ledger>,
-) -> Result<Tree, Problem> {
     let base = context.root.join(&parameters.directory);
-    let mut stage = Stage::new(base, context.seed, disk);
-    let data = PathBuf::from("data");
-    stage.make_directory(&data)?;
-    let drafts = data_script::drafts(&data, parameters.largest.bytes(), context.seed, abilities);
-    stage.write(drafts)?;
-    NameScript {
-        stage: &mut stage,
-        abilities,
-        files: parameters.files,
-        depth: parameters.depth,
-        draw: Draw::new(context.seed, 3_000),
+    // Where there never was room for a tree, none is missed.
+    if let (false, Ok(room)) = (base.exists(), FileSystemRoom::of(&context.root)) {
+        Scale::fitting(parameters, room).map_err(|needed| no_room(room, needed))?;
     }
-    .play()?;
-    Ok(stage.into_tree())
+    Ok(timed(context, |ledger| {
+        let pass = Pass {
+            context,
+            scale: Scale::read(parameters, &base, ledger)?,
+            base,
+        };
+        pass.verify(ledger)
+    })?)
 }
 
-fn audit(
-    parameters: &TreeParameters,
-    context: &RunContext,
-    tree: &Tree,
-    abilities: &Abilities,
-    ledger: &mut Ledger,
-) -> Result<(), Problem> {
-    Audit {
-        base: &context.root.join(&parameters.directory),
-        tree,
-        abilities,
-        ledger,
-        special: SpecialBits::default(),
+fn no_room(room: FileSystemRoom, needed: Bytes) -> RunError {
+    RunError::Impossible(format!(
+        "{} are free, and the smallest tree takes about {needed}",
+        Bytes(room.available_bytes)
+    ))
+}
+
+/// One pass over the tree.
+struct Pass<'a> {
+    context: &'a RunContext,
+    base: PathBuf,
+    scale: Scale,
+}
+
+impl Pass<'_> {
+    fn exercise(&self, ledger: &mut Ledger) -> Result<(), Problem> {
+        let abilities = self.survey(ledger)?;
+        remark(&abilities, ledger);
+        self.scale.remark(ledger);
+        let made = std::fs::create_dir(&self.base);
+        ledger.must("create", &self.base, made)?;
+        let tree = self.play(&abilities, Some(ledger))?;
+        Manners {
+            folder: &beside(&self.base, "manners"),
+            abilities: &abilities,
+            files: self.scale.files,
+            bytes: self.scale.largest,
+            ledger,
+        }
+        .run()?;
+        ledger.must("sync", &self.base, sync_file_system(&self.base))?;
+        self.audit(&tree, &abilities, ledger)
     }
-    .run()
+
+    fn verify(&self, ledger: &mut Ledger) -> Result<(), Problem> {
+        let abilities = self.survey(ledger)?;
+        let tree = self.play(&abilities, None)?;
+        self.audit(&tree, &abilities, ledger)
+    }
+
+    fn survey(&self, ledger: &mut Ledger) -> Result<Abilities, Problem> {
+        let folder = beside(&self.base, "survey");
+        Survey::run(&folder, self.context.promises.as_ref(), ledger)
+    }
+
+    /// Plays the script, on the disk where there is a ledger for it.
+    fn play(&self, abilities: &Abilities, disk: Option<&mut Ledger>) -> Result<Tree, Problem> {
+        let (scale, seed) = (self.scale, self.context.seed);
+        let mut stage = Stage::new(self.base.clone(), seed, disk);
+        stage.make_directory(&scale.marker())?;
+        let data = PathBuf::from("data");
+        stage.make_directory(&data)?;
+        stage.write(data_script::drafts(&data, scale, seed, abilities))?;
+        NameScript {
+            stage: &mut stage,
+            abilities,
+            scale,
+            draw: Draw::new(seed, 3_000),
+        }
+        .play()?;
+        Ok(stage.into_tree())
+    }
+
+    fn audit(
+        &self,
+        tree: &Tree,
+        abilities: &Abilities,
+        ledger: &mut Ledger,
+    ) -> Result<(), Problem> {
+        Audit {
+            base: &self.base,
+            tree,
+            abilities,
+            ledger,
+            special: SpecialBits::default(),
+        }
+        .run()
+    }
 }
 
 /// What a reader should know of the abilities that no entry states.
@@ -193,7 +228,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
-    use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety, FailureKind};
+    use fslab_model::{Capabilities, CaseRule, CrashSafety, Failure, FailureKind};
 
     use super::*;
     use crate::workload::WorkloadParameters;
@@ -211,6 +246,10 @@ mod tests {
         RunContext::new(EngineKind::Psync, root, seed)
     }
 
+    fn failure(error: RunError) -> Failure {
+        error.into()
+    }
+
     /// What verify says after `deed` was done to a tree that was whole.
     fn found_after(deed: impl FnOnce(&Path)) -> (FailureKind, String) {
         let folder = tempfile::tempdir().expect("a directory");
@@ -218,8 +257,8 @@ mod tests {
         exercise(&parameters(), &context).expect("the machine's own file system passes");
         verify(&parameters(), &context).expect("and is the same afterwards");
         deed(&folder.path().join("conformance"));
-        let problem = verify(&parameters(), &context).expect_err("must be found");
-        (problem.kind(), problem.to_string())
+        let failure = failure(verify(&parameters(), &context).expect_err("must be found"));
+        (failure.kind, failure.message)
     }
 
     #[test]
@@ -282,8 +321,8 @@ mod tests {
     fn the_tree_of_another_seed_is_not_taken_for_this_one() {
         let folder = tempfile::tempdir().expect("a directory");
         exercise(&parameters(), &context(folder.path(), 7)).expect("passes");
-        let problem = verify(&parameters(), &context(folder.path(), 8)).expect_err("another seed");
-        assert_eq!(problem.kind(), FailureKind::Corrupt);
+        let other = verify(&parameters(), &context(folder.path(), 8)).expect_err("another seed");
+        assert_eq!(failure(other).kind, FailureKind::Corrupt);
     }
 
     #[test]
@@ -347,9 +386,9 @@ mod tests {
                 promises: Some(wrong),
                 ..context(folder.path(), 1)
             };
-            let problem = exercise(&parameters(), &context).expect_err(word);
-            assert_eq!(problem.kind(), FailureKind::Check, "{problem}");
-            assert!(problem.to_string().contains(word), "{problem}");
+            let failure = failure(exercise(&parameters(), &context).expect_err(word));
+            assert_eq!(failure.kind, FailureKind::Check, "{failure}");
+            assert!(failure.message.contains(word), "{failure}");
             assert!(!folder.path().join("conformance").exists());
         }
     }
@@ -359,7 +398,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let context = context(folder.path(), 1);
         context.stop.raise();
-        let problem = exercise(&parameters(), &context).expect_err("stopped");
-        assert_eq!(problem.kind(), FailureKind::Interrupted);
+        let stopped = exercise(&parameters(), &context).expect_err("stopped");
+        assert_eq!(failure(stopped).kind, FailureKind::Interrupted);
     }
 }

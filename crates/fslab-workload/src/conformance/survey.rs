@@ -1,7 +1,7 @@
 //! Asks a file system what it can do, in a folder that is gone afterwards.
 //!
-//! Every answer is a deed: what is refused is no, what is done and can be read back is yes, and what
-//! is done wrongly is a failure. The answers are held against the entry at once.
+//! Every answer is a deed: what is refused is no, what is done and can be read back is yes, and
+//! what is done wrongly is a failure. The answers are held against the entry at once.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use fslab_model::{Capabilities, CaseRule};
 use fslab_sys::{
@@ -29,9 +30,10 @@ const NAME_BYTES_MAX: u32 = 255;
 /// Beyond this, the largest file of an entry is taken on trust: some drivers make a record for each
 /// gibibyte of a hole.
 const LIMIT_TRIED_MAX: u64 = (1 << 44) + (1 << 20);
-/// Beyond this, it is not tried whether a file of that size can be: reiserfs keeps a pointer for
-/// every block of a hole.
-const REACH_TRIED_MAX: u64 = 1 << 42;
+/// A hole of less says nothing by taking room.
+const HOLE_TOLD_MIN: u64 = 1 << 20;
+/// How long a file system that is cleaned in the background may take to have room for a directory.
+const PATIENCE: Duration = Duration::from_secs(90);
 /// What an offset of 32 bits cannot say, and a little more.
 const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
 
@@ -54,7 +56,7 @@ impl<'a> Survey<'a> {
         promises: Option<&'a Capabilities>,
         ledger: &'a mut Ledger,
     ) -> Result<Abilities, Problem> {
-        ledger.must("create", folder, fs::create_dir(folder))?;
+        make_patiently(folder, ledger)?;
         let mut survey = Survey {
             folder,
             promises,
@@ -181,7 +183,7 @@ impl<'a> Survey<'a> {
         Ok(answer)
     }
 
-    /// One of two names in two directories is renamed, and the other stays: affs takes the wrong one.
+    /// One of two names in two directories is renamed, and the other stays: affs takes another.
     fn renames_links(&mut self) -> Result<bool, Problem> {
         let first = self.make("first", b"of two names")?;
         let below = self.folder.join("below");
@@ -254,7 +256,8 @@ impl<'a> Survey<'a> {
     }
 
     fn reflinks(&mut self) -> Result<Answer, Problem> {
-        let data = vec![0xa5; 256 << 10];
+        let bytes = (self.room()?.available_bytes / 32).clamp(4_096, 256 << 10);
+        let data = vec![0xa5; usize::try_from(bytes).expect("at most 256 KiB")];
         let from_path = self.make("shared", &data)?;
         let to_path = self.folder.join("sharing");
         let from = self.open(&from_path)?;
@@ -286,7 +289,7 @@ impl<'a> Survey<'a> {
             .block_bytes
             .saturating_mul(32)
             .clamp(1 << 20, 8 << 20);
-        let hole = hole.min(before.free_bytes / 8) | 1;
+        let hole = hole.min(before.available_bytes / 8) | 1;
         let path = self.folder.join("hole");
         let file = self.open(&path)?;
         let written = file.write_at(b"end", hole).map(drop);
@@ -295,9 +298,11 @@ impl<'a> Survey<'a> {
         drop(file);
         let after = self.room()?;
         let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
-        // affs counts no blocks of a file, and others tell late what is free.
-        let of_file = meta.blocks().saturating_mul(512);
-        let taken = of_file.max(before.free_bytes.saturating_sub(after.free_bytes));
+        // affs counts no blocks of a file. Where they are counted, others may write meanwhile.
+        let taken = match meta.blocks() {
+            0 => before.free_bytes.saturating_sub(after.free_bytes),
+            blocks => blocks.saturating_mul(512),
+        };
         let found = self.ledger.must("read", &path, fs::read(&path))?;
         let zeros = found.len() as u64 == hole + 3
             && found.ends_with(b"end")
@@ -306,7 +311,9 @@ impl<'a> Survey<'a> {
             format!("is not {hole} zeros and a word, as it was made by one write past its end")
         })?;
         self.empty()?;
-        if taken < hole / 2 {
+        // In little room a hole may be smaller than what is allocated at once.
+        let too_small = hole < HOLE_TOLD_MIN && self.promises.is_some_and(|it| it.sparse_files);
+        if taken < hole / 2 || too_small {
             return Ok(Ok(()));
         }
         Ok(Err(format!("a hole of {hole} bytes took {taken}")))
@@ -332,7 +339,7 @@ impl<'a> Survey<'a> {
         let path = self.folder.join("largest");
         let file = self.open(&path)?;
         // The entry's figure is one of blocks of 4 KiB; a small volume may have smaller ones.
-        if holes && room.block_bytes == 4096 && limit <= REACH_TRIED_MAX {
+        if holes && room.block_bytes == 4096 && self.is_affordable(&file, limit, room)? {
             let reached = self
                 .ledger
                 .may("write", &path, file.write_at(b"z", limit - 1))?;
@@ -358,6 +365,29 @@ impl<'a> Survey<'a> {
         }
         drop(file);
         self.empty()
+    }
+
+    /// Whether a hole of `limit` bytes takes little of the room there is, as one of a gibibyte
+    /// tells: reiserfs, for one, keeps a pointer for every block of a hole.
+    fn is_affordable(
+        &mut self,
+        file: &DataFile,
+        limit: u64,
+        before: FileSystemRoom,
+    ) -> Result<bool, Problem> {
+        const PROBE: u64 = 1 << 30;
+        let path = self.folder.join("largest");
+        if limit <= PROBE {
+            return Ok(true);
+        }
+        let written = match file.write_at(b"z", PROBE - 1) {
+            Err(error) if error.kind() == std::io::ErrorKind::StorageFull => return Ok(false),
+            written => written.map(drop),
+        };
+        self.ledger.must("write", &path, written)?;
+        let after = self.room()?;
+        let taken = before.free_bytes.saturating_sub(after.free_bytes);
+        Ok(taken.saturating_mul(limit / PROBE) < after.free_bytes || taken < 1 << 18)
     }
 
     fn case(&mut self) -> Result<CaseRule, Problem> {
@@ -490,5 +520,23 @@ impl<'a> Survey<'a> {
         self.ledger.demand(left.is_empty(), self.folder, || {
             format!("still lists {left:?}, which were removed")
         })
+    }
+}
+
+/// Makes the folder. After a file system was full, even that may have to wait for its cleaner.
+fn make_patiently(folder: &Path, ledger: &mut Ledger) -> Result<(), Problem> {
+    let began = Instant::now();
+    loop {
+        match fs::create_dir(folder) {
+            Err(error)
+                if error.kind() == std::io::ErrorKind::StorageFull
+                    && began.elapsed() < PATIENCE =>
+            {
+                ledger.check()?;
+                ledger.note("room for a directory was there only after a while");
+                std::thread::sleep(Duration::from_millis(500));
+            }
+            made => return ledger.must("create", folder, made),
+        }
     }
 }

@@ -18,6 +18,6 @@ impl Definition for Exercise {
     const HEADLINE: Headline = Headline::OperationRate;
 
     fn run(parameters: &TreeParameters, context: &RunContext) -> Result<Finished, RunError> {
-        Ok(conformance::exercise(parameters, context)?)
+        conformance::exercise(parameters, context)
     }
 }
