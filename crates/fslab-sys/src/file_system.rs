@@ -45,6 +45,30 @@ impl FileSystemRoom {
     }
 }
 
+/// Whether the files of the file system of `path` are in memory and nowhere else: tmpfs, ramfs.
+///
+/// # Errors
+/// That of statfs(2).
+pub fn is_in_memory(path: &Path) -> io::Result<bool> {
+    const TMPFS: i64 = 0x0102_1994;
+    const RAMFS: i64 = 0x8584_58f6;
+    // The type of the field differs from one architecture to the other.
+    let kind = i128::from(rustix::fs::statfs(path)?.f_type);
+    Ok([TMPFS, RAMFS].map(i128::from).contains(&kind))
+}
+
+/// Memory that programs may still take without swapping, as /proc/meminfo says; `None` where it
+/// does not.
+#[must_use]
+pub fn available_memory_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
 /// setxattr(2): `name` with its namespace, such as `user.colour`.
 ///
 /// # Errors
@@ -100,6 +124,12 @@ mod tests {
         assert!(room.block_bytes > 0 && room.total_bytes > 0);
         assert!(room.free_bytes <= room.total_bytes);
         assert!(room.available_bytes <= room.free_bytes);
+    }
+
+    #[test]
+    fn proc_is_not_in_memory_files_and_a_machine_has_some_memory_left() {
+        assert!(!is_in_memory(Path::new("/proc")).expect("is mounted"));
+        assert!(available_memory_bytes().is_some_and(|bytes| bytes > 0));
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use file_name::is_named;
 pub use file_system::{
-    FileSystemRoom, named_attribute, remove_named_attribute, set_named_attribute, share_blocks,
+    FileSystemRoom, available_memory_bytes, is_in_memory, named_attribute, remove_named_attribute,
+    set_named_attribute, share_blocks,
 };
 pub use kernel_log::KernelLog;
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};

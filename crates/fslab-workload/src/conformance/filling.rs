@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 
 use fslab_engine::{EngineKind, RunContext};
 use fslab_model::Bytes;
-use fslab_sys::{DataFile, DataFileOptions, FileAdvice, FileSystemRoom, sync_file_system};
+use fslab_sys::{
+    DataFile, DataFileOptions, FileAdvice, FileSystemRoom, available_memory_bytes, is_in_memory,
+    sync_file_system,
+};
 
 use super::audit::compare_file;
 use super::content::{Content, generate, mix};
@@ -144,7 +147,7 @@ impl Filling<'_> {
 
     /// Writes until nothing fits; gives whether it came to that.
     fn fill_up(&mut self) -> Result<bool, Problem> {
-        let most = self.parameters.most.bytes();
+        let most = self.most()?;
         let seconds = u64::from(self.parameters.seconds);
         let deadline = Instant::now() + Duration::from_secs(seconds);
         let size = self.parameters.file_size.0;
@@ -181,6 +184,25 @@ impl Filling<'_> {
         }
         self.sync()?;
         Ok(end == End::Full)
+    }
+
+    /// The most that may be taken. Files in memory leave half of it alone: the kernel would sooner
+    /// kill somebody than say that it is full.
+    fn most(&mut self) -> Result<u64, Problem> {
+        let most = self.parameters.most.bytes();
+        let in_memory = is_in_memory(&self.base);
+        let in_memory = self
+            .ledger
+            .must("ask for the kind of", &self.base, in_memory)?;
+        let available = available_memory_bytes().filter(|bytes| in_memory && bytes / 2 < most);
+        let Some(available) = available else {
+            return Ok(most);
+        };
+        self.ledger.note(format!(
+            "its files are in memory, of which {} are available: half of that is taken",
+            Bytes(available)
+        ));
+        Ok(available / 2)
     }
 
     /// Writes files of `file_bytes` until `most` is taken, nothing fits, or time is up.
@@ -351,6 +373,12 @@ impl Filling<'_> {
             self.ledger.check()?;
             std::thread::sleep(Duration::from_millis(200));
         }
+        if best >= wanted / 4 * 3 {
+            let all = before.free_bytes;
+            self.ledger
+                .note(format!("of {all} bytes that were free, {best} came back"));
+            return Ok(());
+        }
         // nilfs2 cleans no more of its log than it is likely to need soon, and more when it is.
         self.fill_again(best + (wanted - best) / 2).map_err(|it| {
             it.during(&format!(
@@ -358,10 +386,27 @@ impl Filling<'_> {
                 before.free_bytes
             ))
         })?;
+        self.await_room(best / 2)?;
         self.ledger.note(
             "room of deleted files is told to be free only after it was asked for: it was written \
              to, which proves that it is",
         );
+        Ok(())
+    }
+
+    /// Waits for the cleaner: what comes next needs room from its first moment on.
+    fn await_room(&mut self, wanted: u64) -> Result<(), Problem> {
+        let began = Instant::now();
+        while self.room()?.free_bytes < wanted {
+            if began.elapsed() > PATIENCE {
+                return Err(Problem::no_room(format!(
+                    "all was deleted, and {wanted} bytes did not become free"
+                )));
+            }
+            self.sync()?;
+            self.ledger.check()?;
+            std::thread::sleep(Duration::from_millis(200));
+        }
         Ok(())
     }
 
