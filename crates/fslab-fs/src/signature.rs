@@ -323,7 +323,11 @@ fn has_bytes(device: &mut (impl Read + Seek), offset: u64, bytes: &[u8]) -> io::
 
 /// Fills `buffer` from `offset`; `false` where the device ends before.
 fn read_at(device: &mut (impl Read + Seek), offset: u64, buffer: &mut [u8]) -> io::Result<bool> {
-    device.seek(SeekFrom::Start(offset))?;
+    match device.seek(SeekFrom::Start(offset)) {
+        // A block device lets nobody go beyond its end.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(false),
+        sought => sought?,
+    };
     match device.read_exact(buffer) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),

@@ -3,7 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use super::own_formatter;
-use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static AFFS: FileSystem = FileSystem {
     name: "affs",
@@ -46,6 +46,19 @@ pub(crate) static AFFS: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("affs"),
-    bugs: &[],
+    bugs: &[
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "A symbolic link to ../NAME is read as /NAME, and absolute ones change with a remount.",
+            message: "",
+            avoided_by: None,
+        },
+        KernelBug {
+            kernel: "Linux 6.12.117",
+            effect: "A hard link cannot be renamed (ENOENT), and the count of a file's names is always 2.",
+            message: "",
+            avoided_by: None,
+        },
+    ],
     deviations: &[],
 };

@@ -3,8 +3,8 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, RefusedOption, Tool, VersionSource,
+    Check, CheckVerdict, Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver,
+    MinimumSize, Mkfs, OutputStream, RefusedOption, Tool, VersionSource,
 };
 
 /// Clusters are numbered with 32 bits and have at most 32 MiB.
@@ -90,7 +90,13 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("exfat"),
-    bugs: &[],
+    bugs: &[KernelBug {
+        kernel: "Linux 6.12.117",
+        effect: "A file that ftruncate has lengthened and that is then appended to with O_APPEND shows what \
+                     the disk held there before, in place of zeros.",
+        message: "",
+        avoided_by: None,
+    }],
     deviations: &[],
 };
 

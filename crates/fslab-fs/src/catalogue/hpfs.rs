@@ -3,7 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use super::own_formatter;
-use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
 
 pub(crate) static HPFS: FileSystem = FileSystem {
     name: "hpfs",
@@ -45,6 +45,11 @@ pub(crate) static HPFS: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("hpfs"),
-    bugs: &[],
+    bugs: &[KernelBug {
+        kernel: "Linux 6.12.117",
+        effect: "A file cannot be lengthened by truncate (EINVAL); a write behind its end lengthens it.",
+        message: "",
+        avoided_by: None,
+    }],
     deviations: &[],
 };

@@ -12,7 +12,8 @@ pub(super) const fn mkfs(words: &'static [&'static str]) -> Mkfs {
     Mkfs {
         tool: Tool::FSLAB,
         subcommand: words,
-        arguments: &[],
+        // An old file system may be on the device, and the trial may format it.
+        arguments: &["--force"],
         value_letters: "",
         joined_letters: "",
         refused: &[

@@ -143,7 +143,7 @@ fn an_entry_that_no_one_else_formats_is_formatted_by_fslab_under_its_own_name() 
         let word = format!("{}:mkfs=--label=x", entry.name);
         assert_eq!(
             mkfs_of(&word),
-            format!("fslab mkfs {} --label=x /dev/loop7", entry.name)
+            format!("fslab mkfs {} --force --label=x /dev/loop7", entry.name)
         );
     }
     for formatter in fslab_format::all() {
@@ -191,7 +191,7 @@ fn mkfs_commands_are_what_a_person_would_type() {
         ("udf", "mkudffs --utf8 --media-type=hd /dev/loop7"),
         (
             "hfs+:mkfs=--block-size=8192",
-            "fslab mkfs hfs+ --block-size=8192 /dev/loop7",
+            "fslab mkfs hfs+ --force --block-size=8192 /dev/loop7",
         ),
         (
             "zfs:mkfs=-O compression=on",

@@ -113,9 +113,10 @@ fn run(command: &CommandLine) -> Outcome {
     }
 }
 
-/// What `fslab mkfs NAME DEVICE` does: the running program is this test, and not fslab.
+/// What `fslab mkfs NAME --force DEVICE` does: the running program is this test, and not fslab.
 fn format_by_fslab(command: &CommandLine) -> Outcome {
-    let [_, name, device] = command.arguments.as_slice() else {
+    let words: Vec<&str> = command.arguments.iter().map(String::as_str).collect();
+    let [_, name, "--force", device] = words.as_slice() else {
         panic!("no options are tried here: {:?}", command.arguments);
     };
     let options = FormatOptions {
