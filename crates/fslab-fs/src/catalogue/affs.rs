@@ -49,13 +49,15 @@ pub(crate) static AFFS: FileSystem = FileSystem {
     bugs: &[
         KernelBug {
             kernel: "Linux 6.12.117",
-            effect: "A symbolic link to ../NAME is read as /NAME, and absolute ones change with a remount.",
+            effect: "A symbolic link to ../NAME is read as /NAME, and absolute ones change with \
+                     a remount.",
             message: "",
             avoided_by: None,
         },
         KernelBug {
             kernel: "Linux 6.12.117",
-            effect: "A hard link cannot be renamed (ENOENT), and the count of a file's names is always 2.",
+            effect: "A hard link cannot be renamed (ENOENT), and the count of a file's names is \
+                     always 2.",
             message: "",
             avoided_by: None,
         },

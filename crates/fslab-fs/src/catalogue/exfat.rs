@@ -92,8 +92,8 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
     signature: Some("exfat"),
     bugs: &[KernelBug {
         kernel: "Linux 6.12.117",
-        effect: "A file that ftruncate has lengthened and that is then appended to with O_APPEND shows what \
-                     the disk held there before, in place of zeros.",
+        effect: "A file that ftruncate has lengthened and that is then appended to with \
+                 O_APPEND shows what the disk held there before, in place of zeros.",
         message: "",
         avoided_by: None,
     }],

@@ -47,7 +47,8 @@ pub(crate) static HPFS: FileSystem = FileSystem {
     signature: Some("hpfs"),
     bugs: &[KernelBug {
         kernel: "Linux 6.12.117",
-        effect: "A file cannot be lengthened by truncate (EINVAL); a write behind its end lengthens it.",
+        effect: "A file cannot be lengthened by truncate (EINVAL); a write behind its end \
+                     lengthens it.",
         message: "",
         avoided_by: None,
     }],
