@@ -7,7 +7,7 @@ export PATH
 .PHONY: help setup build lab demo test bench clean
 
 help:
-	@echo "make demo     compare ext4, XFS and Btrfs on this machine; ends with a table and a report"
+	@echo "make demo     compare six file systems in the guest kernel; ends with a table and a report"
 	@echo "make test     run every check and test"
 	@echo "make lab      build the guest kernel that has every file system: 5 minutes, once"
 	@echo "make bench    measure fslab against fio, sysbench, bonnie++ and loops in C: 17 minutes"
