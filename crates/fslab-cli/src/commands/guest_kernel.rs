@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fslab_fs::GuestKernel;
-use fslab_lab::{Cache, Kernel};
+use fslab_lab::Kernel;
 use fslab_model::Failure;
 
 use crate::defaults;
@@ -13,7 +13,7 @@ const DEFAULT: &str = "default";
 
 /// The kernel with this name, or the default.
 pub(crate) fn find(name: Option<&str>) -> Result<Kernel, Failure> {
-    Ok(cache()?.find(name.unwrap_or(DEFAULT))?)
+    Ok(defaults::cache()?.find(name.unwrap_or(DEFAULT))?)
 }
 
 /// What names a kernel in a plan: its release for the reader, its key for good.
@@ -24,7 +24,7 @@ pub(crate) fn identity(kernel: &Kernel) -> String {
 /// The program of the kernel that a plan names.
 pub(crate) fn binary_of(identity: &str) -> Result<PathBuf, Failure> {
     let key = identity.rsplit_once('@').map_or(identity, |(_, key)| key);
-    Ok(cache()?.find(key)?.binary)
+    Ok(defaults::cache()?.find(key)?.binary)
 }
 
 /// What the catalogue needs to know of a kernel; `None` where its configuration is not to be read.
@@ -32,8 +32,4 @@ pub(crate) fn for_probe(kernel: &Kernel) -> Option<GuestKernel> {
     let config = std::fs::read_to_string(kernel.config()).ok()?;
     let release = kernel.facts.release.clone();
     Some(GuestKernel::new(kernel.name.clone(), release, &config))
-}
-
-fn cache() -> Result<Cache, Failure> {
-    defaults::cache()
 }
