@@ -1,0 +1,1 @@
+//! Simulated disks: their profiles, what the model says of them, and the traces that they leave.

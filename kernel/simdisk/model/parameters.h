@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The text of a model's parameters: lines of `name=value`. Each is taken once, by whom it concerns;
+ * what nobody took at the end is an error, so that no misspelt name goes unnoticed.
+ */
+#ifndef SIMDISK_PARAMETERS_H
+#define SIMDISK_PARAMETERS_H
+
+#include "platform.h"
+
+struct sd_parameters;
+
+/*
+ * A whole number between least and most, both included. Gives least, and notes the error, where it
+ * is missing, no number, or out of these bounds.
+ */
+u64 sd_number(struct sd_parameters *parameters, const char *name, u64 least, u64 most);
+/* The same, and `otherwise` where the parameter is missing. */
+u64 sd_number_or(struct sd_parameters *parameters, const char *name, u64 least, u64 most,
+		 u64 otherwise);
+/* The index of the value among the words, which end with NULL; 0 and an error where it is none. */
+u32 sd_word(struct sd_parameters *parameters, const char *name, const char *const words[]);
+/* Notes an error that the parameters have together; the first one noted is the one reported. */
+void sd_refuse(struct sd_parameters *parameters, const char *reason);
+/* Whether nothing was wrong so far. */
+bool sd_accepted(const struct sd_parameters *parameters);
+
+#endif
