@@ -6,6 +6,7 @@ mod bad_input;
 mod bad_machine;
 mod block_venue;
 mod directory_venue;
+mod disk;
 mod fake_path;
 mod guest_venue;
 mod harness;

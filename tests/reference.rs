@@ -7,7 +7,7 @@ use std::fs;
 use crate::harness::Desk;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 17] = [
     &[],
     &["compare"],
     &["fs"],
@@ -16,6 +16,10 @@ const COMMANDS: [&[&str]; 13] = [
     &["study"],
     &["study", "list"],
     &["study", "show"],
+    &["disk"],
+    &["disk", "list"],
+    &["disk", "show"],
+    &["disk", "test"],
     &["list"],
     &["show"],
     &["report"],

@@ -56,6 +56,7 @@ impl Fslab {
             seed: 1,
             host_folder: None,
             counter_hz: None,
+            virtual_time: false,
         };
         let mut invocation =
             Invocation::of_figure(&self.program, vec!["trial".into()], figure, move |text| {

@@ -131,6 +131,11 @@ impl From<ResolveError> for CommandError {
             ResolveError::Venue { .. } => {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
             }
+            ResolveError::Disk(disk) => disk.hint(),
+            ResolveError::DiskTooSmall { capacity, .. } => Some(format!(
+                "use --size {}B or less, or a larger --disk",
+                capacity.0
+            )),
             ResolveError::Phase { .. }
             | ResolveError::Size(_)
             | ResolveError::NoRepeat

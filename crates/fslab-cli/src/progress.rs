@@ -1,5 +1,6 @@
 //! A progress bar with the time left on standard error; lines instead where that is no terminal.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,8 @@ pub(crate) struct Progress {
     began: Instant,
     ended: u32,
     to_run: usize,
-    label: String,
+    /// What runs: the trial, its label, its step.
+    running: BTreeMap<TrialId, (String, String)>,
 }
 
 impl Progress {
@@ -35,7 +37,7 @@ impl Progress {
             began: Instant::now(),
             ended: 0,
             to_run: 0,
-            label: String::new(),
+            running: BTreeMap::new(),
         }
     }
 
@@ -48,6 +50,15 @@ impl Progress {
         if !self.bar.suspend(|| screen::say(line)) {
             self.bar.set_draw_target(ProgressDrawTarget::hidden());
         }
+    }
+
+    fn show_running(&self) {
+        let running: Vec<_> = self
+            .running
+            .values()
+            .map(|(label, step)| format!("{label}{step}"))
+            .collect();
+        self.bar.set_message(running.join(", "));
     }
 
     /// The trials are alike: what is left takes as long as what was done, in proportion.
@@ -92,31 +103,35 @@ impl Observer for Progress {
     }
 
     fn trial_begins(&mut self, trial: TrialId, subject: &SubjectPlan) {
-        self.label = format!("{} #{}", subject.subject, trial.repeat + 1);
-        self.bar.set_message(self.label.clone());
+        let label = format!("{} #{}", subject.subject, trial.repeat + 1);
+        self.running.insert(trial, (label, String::new()));
+        self.show_running();
     }
 
-    fn event(&mut self, event: &Event) {
-        if let EventBody::StepStarted { step } = &event.body {
-            self.bar.set_message(format!("{}: {step}", self.label));
+    fn event(&mut self, trial: TrialId, event: &Event) {
+        let running = self.running.get_mut(&trial);
+        if let (EventBody::StepStarted { step }, Some((_, shown))) = (&event.body, running) {
+            *shown = format!(": {step}");
+            self.show_running();
         }
     }
 
     fn trial_ends(&mut self, record: &TrialRecord) {
+        let label = self.running.remove(&record.trial);
+        let label = label.map_or_else(|| record.subject.to_string(), |(label, _)| label);
         self.ended += 1;
         self.bar.inc(1);
         self.bar.set_prefix(self.time_left());
         match &record.outcome {
             TrialOutcome::Failed { failure } => {
-                self.say(&format!("{} failed: {failure}", self.label));
+                self.say(&format!("{label} failed: {failure}"));
             }
             TrialOutcome::Done if !self.is_terminal => {
                 let took = format_ns(record.elapsed_ns as f64);
                 self.say(&format!(
-                    "{}/{} {} done in {took}, {}",
+                    "{}/{} {label} done in {took}, {}",
                     self.ended,
                     self.to_run,
-                    self.label,
                     self.time_left()
                 ));
             }

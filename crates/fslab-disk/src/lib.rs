@@ -1,1 +1,10 @@
 //! Simulated disks: their profiles, what the model says of them, and the traces that they leave.
+
+pub mod bench;
+mod error;
+pub mod profile;
+pub mod shelf;
+pub mod trace;
+
+pub use error::DiskError;
+pub use profile::Profile;

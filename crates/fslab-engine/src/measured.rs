@@ -8,6 +8,8 @@ use fslab_model::{CpuUse, LatencyHistogram, OperationLatency, TimeSeries};
 /// the latencies under their own name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
+    /// When the first operation began, on the clock that times them all.
+    pub start_ns: u64,
     /// From the start of the first operation to the end of the last, a closing sync included.
     pub elapsed_ns: u64,
     /// Operations completed.

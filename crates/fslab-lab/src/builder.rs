@@ -13,7 +13,9 @@ use crate::progress::{Progress, Stage};
 use crate::recipe::Recipe;
 use crate::source::Origin;
 use crate::workshop::Workshop;
-use crate::{Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, fragment, tools};
+use crate::{
+    Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, additions, fragment, tools,
+};
 
 /// Lines that make prints for the default kernel, counted once; later builds know it from the last.
 const OBJECTS_EXPECTED: u32 = 1800;
@@ -146,6 +148,7 @@ impl Plan {
     fn carry_out(&self, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
         workshop.reporter.enter(Stage::Configuring);
         let patches = self.patch(workshop)?;
+        additions::install(&self.tree, self.recipe.drivers, self.recipe.edits)?;
         let config_ignored = self.configure(workshop)?;
         workshop.reporter.enter(Stage::Compiling);
         let mut make = self.make(workshop);
@@ -168,6 +171,7 @@ impl Plan {
             source: self.origin.description.clone(),
             config_ignored,
             patches,
+            simdisk: !self.recipe.drivers.is_empty(),
             compiler: compiler.unwrap_or("unknown").to_owned(),
             binary_bytes: about.len(),
             objects: workshop.reporter.objects_done(),

@@ -51,6 +51,9 @@ pub struct KernelFacts {
     /// Mends that the source got.
     #[serde(default)]
     pub patches: Vec<String>,
+    /// Whether it has the driver of simulated disks.
+    #[serde(default)]
+    pub simdisk: bool,
     /// As it names itself, with its version.
     pub compiler: String,
     /// Size of the program.
@@ -153,6 +156,7 @@ pub(crate) mod tests {
             source: "linux-source-6.12 6.12.0-1".into(),
             config_ignored: Vec::new(),
             patches: Vec::new(),
+            simdisk: true,
             compiler: "cc 1".into(),
             binary_bytes: 5,
             objects: 7,

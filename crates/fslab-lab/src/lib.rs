@@ -10,6 +10,7 @@
 //!
 //! A kernel's key is made of what it is built from; a name leads to one key at a time.
 
+mod additions;
 mod builder;
 mod cache;
 mod error;

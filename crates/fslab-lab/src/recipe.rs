@@ -1,6 +1,8 @@
-//! What fslab adds to a kernel's source: the configuration, patches and drivers. All are embedded.
+//! What a kernel is built of besides its source: the configuration, patches, and what is added to
+//! every source. All are embedded.
 
 use crate::KernelKey;
+use crate::additions::{DRIVERS, EDITS, Edit};
 use crate::key::Fingerprint;
 
 /// The lines that every guest kernel is configured with.
@@ -19,15 +21,13 @@ const PATCHES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Drivers that the source lacks: the path in its tree, and the text.
-const DRIVERS: &[(&str, &str)] = &[];
-
 /// What is built besides the source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipe {
     pub(crate) config: &'static str,
     pub(crate) patches: &'static [(&'static str, &'static str)],
-    drivers: &'static [(&'static str, &'static str)],
+    pub(crate) drivers: &'static [(&'static str, &'static str)],
+    pub(crate) edits: &'static [Edit],
 }
 
 impl Recipe {
@@ -37,6 +37,7 @@ impl Recipe {
             config: CONFIG,
             patches: PATCHES,
             drivers: DRIVERS,
+            edits: EDITS,
         }
     }
 
@@ -59,6 +60,10 @@ impl Recipe {
             fingerprint.add(path);
             fingerprint.add(text);
         }
+        for edit in self.edits {
+            fingerprint.add(edit.file);
+            fingerprint.add(edit.new);
+        }
         fingerprint
     }
 
@@ -69,6 +74,7 @@ impl Recipe {
             config,
             patches: &[],
             drivers: &[],
+            edits: &[],
         }
     }
 }

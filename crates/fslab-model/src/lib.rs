@@ -15,12 +15,15 @@ mod facts;
 mod failure;
 mod histogram;
 mod id;
+mod insight;
 mod metric;
 mod nearest;
 mod phase;
+mod picture;
 mod plan;
 mod record;
 mod run;
+mod simulated_disk;
 mod spec;
 mod study;
 mod subject;
@@ -32,6 +35,10 @@ pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use id::{CellId, ParseRunIdError, PlanHash, RunId, TrialId};
+pub use insight::{
+    Depth, DeviceInsight, HostCost, KindInsight, PowerCounts, Seeks, ServiceTimes, TimeParts,
+    Traffic, Window,
+};
 pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
 };
@@ -40,9 +47,13 @@ pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
     PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
+pub use picture::{
+    Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError,
+};
 pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
 pub use run::{RunHeader, RunRecord};
+pub use simulated_disk::{DiskQueue, SimulatedDisk};
 pub use spec::{DeviceSpec, PhaseSpec, TrialSpec, forget_request};
 pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};

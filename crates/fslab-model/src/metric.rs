@@ -110,10 +110,25 @@ pub mod definitions {
             "device bytes written per application byte written";
         READ_AMPLIFICATION, "read_amplification", Ratio, Lower,
             "device bytes read per application byte read";
+        MEDIA_WRITE_AMPLIFICATION, "media_write_amplification", Ratio, Lower,
+            "bytes written to the media per application byte written";
+        SEEKS, "seeks", Count, Lower, "accesses to the media away from the one before";
+        SEEK_BYTES_MEAN, "seek_bytes_mean", Bytes, Lower, "mean distance of a seek";
+        SEQUENTIAL_SHARE, "sequential_share", Ratio, Higher,
+            "share of the requests that go on where the one before ended";
+        METADATA_SHARE, "metadata_share", Ratio, Neither,
+            "share of the bytes moved that are marked as metadata";
+        QUEUE_DEPTH_MEAN, "queue_depth_mean", Ratio, Neither,
+            "mean number of requests in the disk";
+        DEVICE_IDLE, "device_idle_ns", Nanoseconds, Neither,
+            "time in which the disk had no request";
         SETTLE_SYNC, "settle_sync_ns", Nanoseconds, Lower, "sync right after the phase";
         SETTLE_UNMOUNT, "settle_unmount_ns", Nanoseconds, Lower, "unmount right after the phase";
         FIRST_DONE, "first_done_ns", Nanoseconds, Neither,
             "until the first of several threads was done";
+        HOST_CPU, "host_cpu_ns", Nanoseconds, Lower,
+            "processor time of the simulated system on the host";
+        HOST_REAL, "host_real_ns", Nanoseconds, Lower, "real time of the phase on the host";
         HARNESS_SHARE, "harness_share", Ratio, Lower, "share of the time that fslab took itself";
         MKFS, "mkfs_ns", Nanoseconds, Lower, "duration of mkfs";
         MOUNT, "mount_ns", Nanoseconds, Lower, "duration of the first mount";
@@ -146,6 +161,7 @@ pub fn phase_metrics(phase: &PhaseRecord) -> Vec<Metric> {
         latency_metrics(phase),
         cpu_metrics(phase),
         device_metrics(phase),
+        insight_metrics(phase),
         closing_metrics(phase),
     ];
     families.into_iter().flatten().collect()
@@ -226,6 +242,26 @@ fn device_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     ])
 }
 
+fn insight_metrics(phase: &PhaseRecord) -> Vec<Metric> {
+    use definitions as d;
+    let Some(insight) = &phase.insight else {
+        return Vec::new();
+    };
+    let written = phase.bytes.filter(|bytes| *bytes > 0);
+    let amplification = written
+        .filter(|_| phase.kind == PhaseKind::Write)
+        .map(|bytes| insight.media_write_bytes() as f64 / bytes as f64);
+    present([
+        metric(&d::MEDIA_WRITE_AMPLIFICATION, amplification),
+        count(&d::SEEKS, Some(insight.seeks.seeks)),
+        metric(&d::SEEK_BYTES_MEAN, insight.seeks.mean_bytes()),
+        metric(&d::SEQUENTIAL_SHARE, insight.sequential_share()),
+        metric(&d::METADATA_SHARE, insight.metadata_share()),
+        metric(&d::QUEUE_DEPTH_MEAN, insight.mean_depth()),
+        count(&d::DEVICE_IDLE, Some(insight.idle_ns())),
+    ])
+}
+
 fn closing_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     use definitions as d;
     present([
@@ -238,6 +274,8 @@ fn closing_metrics(phase: &PhaseRecord) -> Vec<Metric> {
             phase.settled.map(|settled| settled.unmount_ns),
         ),
         count(&d::FIRST_DONE, phase.first_done_ns),
+        count(&d::HOST_CPU, phase.host.map(|host| host.cpu_ns)),
+        count(&d::HOST_REAL, phase.host.map(|host| host.real_ns)),
         metric(&d::HARNESS_SHARE, phase.harness_share),
     ])
 }
@@ -332,6 +370,21 @@ mod tests {
         assert_eq!(phase.cache_verdict(), Some(CacheVerdict::Device));
         phase.device = Some(DeviceUse::default());
         assert_eq!(phase.cache_verdict(), Some(CacheVerdict::Cache));
+    }
+
+    #[test]
+    fn a_disk_that_moves_data_about_by_itself_writes_more_than_it_was_asked_to() {
+        let mut phase = write_phase();
+        assert_eq!(value(&phase, "media_write_amplification"), None);
+        let mut insight = crate::DeviceInsight::default();
+        insight.writes.all.bytes = 1_000;
+        insight.background_writes.bytes = 500;
+        phase.insight = Some(insight);
+        assert_eq!(value(&phase, "media_write_amplification"), Some(1.5));
+        assert_eq!(value(&phase, "seeks"), Some(0.0));
+        assert_eq!(value(&phase, "seek_bytes_mean"), None);
+        phase.kind = PhaseKind::Read;
+        assert_eq!(value(&phase, "media_write_amplification"), None);
     }
 
     #[test]

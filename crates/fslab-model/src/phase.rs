@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CachePolicy, Failure, LatencyHistogram, Parameters};
+use crate::{CachePolicy, DeviceInsight, Failure, HostCost, LatencyHistogram, Parameters, Window};
 
 /// The side of the device that a phase's application bytes are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,6 +202,21 @@ pub struct PhaseRecord {
     /// Share of the time that the harness itself took, 0 to 1, as calibrated before the phases.
     #[serde(default)]
     pub harness_share: Option<f64>,
+    /// When its measured part was, where time is virtual: from the first operation to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
+    /// What the simulated disk did in `window`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insight: Option<DeviceInsight>,
+    /// When the sync and the unmount right after it were, where time is virtual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle_window: Option<Window>,
+    /// What the simulated disk did in `settle_window`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settle_insight: Option<DeviceInsight>,
+    /// What the phase cost the host, where time is virtual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostCost>,
     /// What a reader of the figures must know.
     pub notes: Vec<String>,
 }
@@ -234,6 +249,11 @@ impl PhaseRecord {
             threads: Vec::new(),
             first_done_ns: None,
             harness_share: None,
+            window: None,
+            insight: None,
+            settle_window: None,
+            settle_insight: None,
+            host: None,
             notes: Vec::new(),
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Bytes, CellId, PhaseSpec, PlanHash, Subject, TrialId};
+use crate::{Bytes, CellId, PhaseSpec, PlanHash, SimulatedDisk, Subject, TrialId};
 
 /// Where trials run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub enum VenueKind {
     Block,
     /// A guest kernel in real time, its disk an image file.
     Guest,
+    /// A guest kernel in virtual time, with a disk that is simulated.
+    Sim,
     /// No device and no clock: the product's own path, for its tests.
     Fake,
 }
@@ -32,6 +34,7 @@ impl VenueKind {
             Self::Loop => "loop",
             Self::Block => "block",
             Self::Guest => "guest",
+            Self::Sim => "sim",
             Self::Fake => "fake",
         }
     }
@@ -65,6 +68,18 @@ pub enum VenuePlan {
         /// The guest's memory, its page cache included.
         memory_bytes: Bytes,
     },
+    /// A guest kernel in virtual time. Where nothing but the disk takes time, a repeat gives what
+    /// the first gave.
+    Sim {
+        /// Where images are kept.
+        folder: PathBuf,
+        /// The kernel: its release, and behind an `@` the key of what it was built from.
+        kernel: String,
+        /// The guest's memory, which bounds its page cache.
+        memory_bytes: Bytes,
+        /// The disk.
+        disk: SimulatedDisk,
+    },
     /// Nothing at all.
     Fake,
 }
@@ -78,6 +93,7 @@ impl VenuePlan {
             Self::Loop { .. } => VenueKind::Loop,
             Self::Block { .. } => VenueKind::Block,
             Self::Guest { .. } => VenueKind::Guest,
+            Self::Sim { .. } => VenueKind::Sim,
             Self::Fake => VenueKind::Fake,
         }
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, EventBody, Facts, Failure, FailureKind, PhaseOutcome, PhaseRecord, Subject};
-use crate::{StepRecord, TrialId};
+use crate::{DeviceInsight, Event, EventBody, Facts, Failure, FailureKind, PhaseOutcome};
+use crate::{PhaseRecord, StepRecord, Subject, TrialId};
 
 /// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub struct TrialRecord {
     pub facts: Facts,
     /// What the trial's process printed on standard error, shortened to its last lines.
     pub console: String,
+    /// What the simulated disk did from the first request to the last, mkfs and unmount included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub insight: Option<DeviceInsight>,
 }
 
 /// Folds a trial's events into its record, whatever the trial's end.
@@ -140,6 +143,7 @@ impl RecordBuilder {
             phases: self.phases,
             facts: self.facts,
             console: String::new(),
+            insight: None,
         }
     }
 }

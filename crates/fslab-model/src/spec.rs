@@ -70,6 +70,10 @@ pub struct TrialSpec {
     /// in a guest whose clock is a slow system call. `None`: the system's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter_hz: Option<u64>,
+    /// Where the clock moves only while the disk works: then what a phase cost the processor is the
+    /// host's to say. `false`: in real time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub virtual_time: bool,
 }
 
 /// The file in `host_folder` by which a guest asks its host to forget what it keeps of the disk in

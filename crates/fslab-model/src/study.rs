@@ -57,6 +57,9 @@ pub struct Study {
     /// Memory of a guest, with a unit; the venues that have no guest do not heed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
+    /// The profile of the disk that the venue `sim` simulates; the others do not heed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<String>,
     /// Repeats of each cell.
     pub repeats: u32,
     /// Time limit of one trial, in seconds.

@@ -1,5 +1,7 @@
 //! Writes sample reports from invented runs, to look at: `sample_report FOLDER`.
 
+#[path = "../tests/report/disk_story.rs"]
+mod disk_story;
 #[path = "../tests/report/fixture.rs"]
 mod fixture;
 
@@ -25,6 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     let runs = [
         ("usual.html", vec![fixture::usual()]),
+        ("simulated.html", vec![disk_story::simulated()]),
         (
             "single.html",
             vec![fixture::run_of(&["ext4", "xfs", "btrfs"], 1)],

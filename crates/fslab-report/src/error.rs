@@ -1,6 +1,6 @@
 //! Why a report could not be made.
 
-/// What went wrong; the record itself is never to blame.
+/// What went wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// No run was given.
@@ -9,6 +9,9 @@ pub enum ReportError {
     /// A template did not render.
     #[error("cannot render the report's page")]
     Template(#[from] askama::Error),
+    /// The picture of a disk is damaged.
+    #[error("cannot draw the picture of a disk")]
+    Picture(#[from] fslab_model::PictureError),
     /// A table could not be written as CSV.
     #[error("cannot write the table as CSV")]
     Csv(#[from] csv::Error),

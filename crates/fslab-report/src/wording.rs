@@ -100,6 +100,18 @@ pub(crate) fn ratio(value: f64) -> String {
     }
 }
 
+/// A share as "12.3 %", or "< 0.1 %" where rounding would hide it.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 0.1 {
+        "< 0.1 %".to_owned()
+    } else if percent == 0.0 || percent >= 99.95 {
+        format!("{percent:.0} %")
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
 /// "1.12 to 1.31".
 pub(crate) fn ratio_interval(interval: Interval) -> String {
     format!("{} to {}", ratio(interval.low), ratio(interval.high))
@@ -174,6 +186,8 @@ mod tests {
             ratios,
             ["0.00", "1.0e-5", "0.0123", "0.83", "1.21", "12.3", "1,234"]
         );
+        let shares = [0.0, 0.000_1, 0.123_4, 0.999_9, 1.0].map(percent);
+        assert_eq!(shares, ["0 %", "< 0.1 %", "12.3 %", "100 %", "100 %"]);
         let counts = [0.0, 999.0, 1_000.0, 1_234_567.0, -1_000.0, 1e18].map(thousands);
         assert_eq!(
             counts,

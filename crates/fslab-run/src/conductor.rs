@@ -1,5 +1,10 @@
 //! The conductor: trials in their order, each record stored the moment it arrives.
 
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
 use std::time::Duration;
 
 use fslab_model::{
@@ -17,8 +22,8 @@ pub trait Observer {
     fn begins(&mut self, _to_run: usize, _of: usize) {}
     /// A trial begins.
     fn trial_begins(&mut self, _trial: TrialId, _subject: &SubjectPlan) {}
-    /// The trial says something.
-    fn event(&mut self, _event: &Event) {}
+    /// A trial says something.
+    fn event(&mut self, _trial: TrialId, _event: &Event) {}
     /// A trial has left its record, and it is stored.
     fn trial_ends(&mut self, _record: &TrialRecord) {}
 }
@@ -54,6 +59,22 @@ pub struct Conductor<'a> {
     pub venue: &'a Venue,
     /// How it is stopped.
     pub control: &'a Control,
+    /// Trials at a time: more than one only where they cannot disturb each other.
+    pub jobs: NonZeroUsize,
+}
+
+/// A trial that is to be run, and its place in the order.
+struct Job {
+    position: u32,
+    request: TrialRequest,
+}
+
+/// What a worker tells.
+enum Message {
+    Begins(TrialId),
+    Said(TrialId, Event),
+    /// The worker waits until its record is stored: no trial is disturbed by the store.
+    Ends(Box<TrialRecord>, Sender<()>),
 }
 
 impl Conductor<'_> {
@@ -66,47 +87,76 @@ impl Conductor<'_> {
         let cells = u32::try_from(plan.subjects.len()).unwrap_or(u32::MAX);
         let order = order::shuffled(cells, plan.repeats, plan.seed);
         let done = self.store.done_trials(&self.header.run)?;
-        let mut outcome = Outcome::default();
         let planned = order.len();
-        let mut queue = Vec::new();
+        let mut queue = VecDeque::new();
         for (position, trial) in (0..).zip(order) {
-            if done.contains(&trial) {
-                outcome.kept += 1;
-            } else {
-                queue.push((position, trial));
+            let subject = plan.subject(trial.cell).filter(|_| !done.contains(&trial));
+            if let Some(subject) = subject {
+                let request = self.request(trial, subject);
+                queue.push_back(Job { position, request });
             }
         }
+        let mut outcome = Outcome {
+            kept: planned - queue.len(),
+            ..Outcome::default()
+        };
         observer.begins(queue.len(), planned);
-        for (index, (position, trial)) in queue.iter().enumerate() {
-            if self.control.is_stopping() {
-                outcome.missing += queue.len() - index;
-                break;
+        let (workers, queue) = (self.jobs.get().min(queue.len()), Mutex::new(queue));
+        let venue = self.venue;
+        let control = self.control;
+        let finished = thread::scope(|scope| {
+            let (sender, messages) = mpsc::channel();
+            for slot in 0..workers {
+                let (sender, queue) = (sender.clone(), &queue);
+                scope.spawn(move || work(venue, control, queue, slot, &sender));
             }
-            let Some(subject) = plan.subject(trial.cell) else {
-                continue;
-            };
-            observer.trial_begins(*trial, subject);
-            let request = self.request(*trial, subject);
-            let mut record = self
-                .venue
-                .run_trial(request, self.control, |event| observer.event(event));
-            record.position = *position;
-            match &record.outcome {
-                // Not a result: the next run with --resume makes it. A trial that somebody else
-                // interrupted, while nobody asked the run to stop, has failed.
-                TrialOutcome::Failed { failure }
-                    if failure.kind == FailureKind::Interrupted && self.control.is_stopping() =>
-                {
-                    outcome.missing += 1;
-                    continue;
+            // The channel closes with the last worker.
+            drop(sender);
+            self.listen(&messages, &mut outcome, observer)
+        });
+        let left = queue.into_inner().expect("no worker panics with the queue");
+        outcome.missing += left.len();
+        finished.map(|()| outcome)
+    }
+
+    /// Stores what the workers bring until the last of them is done.
+    fn listen(
+        &mut self,
+        messages: &Receiver<Message>,
+        outcome: &mut Outcome,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ConductorError> {
+        let plan = &self.header.plan;
+        for message in messages {
+            match message {
+                Message::Begins(trial) => {
+                    if let Some(subject) = plan.subject(trial.cell) {
+                        observer.trial_begins(trial, subject);
+                    }
                 }
-                TrialOutcome::Failed { .. } => outcome.failed += 1,
-                TrialOutcome::Done => outcome.done += 1,
+                Message::Said(trial, event) => observer.event(trial, &event),
+                Message::Ends(record, stored) => {
+                    match &record.outcome {
+                        // Not a result: the next run with --resume makes it. A trial that somebody
+                        // else interrupted, while nobody asked the run to stop, has failed.
+                        TrialOutcome::Failed { failure }
+                            if failure.kind == FailureKind::Interrupted
+                                && self.control.is_stopping() =>
+                        {
+                            outcome.missing += 1;
+                            let _ = stored.send(());
+                            continue;
+                        }
+                        TrialOutcome::Failed { .. } => outcome.failed += 1,
+                        TrialOutcome::Done => outcome.done += 1,
+                    }
+                    self.store.add_trial(&self.header.run, &record)?;
+                    observer.trial_ends(&record);
+                    let _ = stored.send(());
+                }
             }
-            self.store.add_trial(&self.header.run, &record)?;
-            observer.trial_ends(&record);
         }
-        Ok(outcome)
+        Ok(())
     }
 
     fn request(&self, trial: TrialId, subject: &SubjectPlan) -> TrialRequest {
@@ -126,8 +176,41 @@ impl Conductor<'_> {
                 seed: order::trial_seed(plan.seed, trial.repeat),
                 host_folder: None,
                 counter_hz: None,
+                virtual_time: false,
             },
             limit: Duration::from_secs(u64::from(plan.trial_limit_s)),
+            slot: 0,
+        }
+    }
+}
+
+/// Runs trials of the queue until it is empty, somebody asks to stop, or a record was not stored.
+fn work(
+    venue: &Venue,
+    control: &Control,
+    queue: &Mutex<VecDeque<Job>>,
+    slot: usize,
+    sender: &Sender<Message>,
+) {
+    while !control.is_stopping() {
+        let next = queue
+            .lock()
+            .expect("no worker panics with the queue")
+            .pop_front();
+        let Some(Job { position, request }) = next else {
+            return;
+        };
+        let trial = request.spec.trial;
+        let _ = sender.send(Message::Begins(trial));
+        let request = TrialRequest { slot, ..request };
+        let mut record = venue.run_trial(request, control, |event| {
+            let _ = sender.send(Message::Said(trial, event.clone()));
+        });
+        record.position = position;
+        let (stored, is_stored) = mpsc::channel();
+        let _ = sender.send(Message::Ends(Box::new(record), stored));
+        if is_stored.recv().is_err() {
+            return;
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
 use fslab_model::{
@@ -15,6 +16,10 @@ use fslab_workload::WorkloadError;
 const REPEATS_MAX: u32 = 10_000;
 /// Memory of a guest where neither the user nor the study names it: a small machine of today.
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
+/// The simulated disk where neither the user nor the study names one: that of the oldest study.
+const DISK: &str = "hdd-7200-ata100-2002";
+/// In virtual time a second repeat gives what the first gave.
+const SIM_REPEATS: u32 = 1;
 /// Every device is a whole number of these; it is the page of every architecture that we know.
 const SIZE_STEP_BYTES: u64 = 4096;
 
@@ -32,6 +37,9 @@ pub enum VenueChoice {
     },
     /// A guest kernel.
     Guest(GuestChoice),
+    /// A guest kernel in virtual time, with the disk of that profile: a name or a file; `None`: the
+    /// study's.
+    Sim(GuestChoice, Option<String>),
     /// As named.
     Named(VenuePlan),
 }
@@ -123,6 +131,19 @@ pub enum ResolveError {
         /// The nearest that can be had: the one below, but for the smallest.
         nearest: Bytes,
     },
+    /// The simulated disk.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// A file system that is larger than its disk.
+    #[error("the disk '{disk}' has {capacity}, less than the size of {size}")]
+    DiskTooSmall {
+        /// The profile.
+        disk: String,
+        /// What it has.
+        capacity: Bytes,
+        /// What was asked for.
+        size: Bytes,
+    },
     /// Subjects for which the venue is not made.
     #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
     Venue {
@@ -141,7 +162,13 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let study = &request.study;
     let mut notices = Vec::new();
     let size = request.size.map_or_else(|| study.size.parse(), Ok)?;
-    let repeats = request.repeats.unwrap_or(study.repeats);
+    let is_virtual = matches!(request.venue, VenueChoice::Sim(..));
+    let of_study = if is_virtual {
+        SIM_REPEATS
+    } else {
+        study.repeats
+    };
+    let repeats = request.repeats.unwrap_or(of_study);
     if repeats == 0 {
         return Err(ResolveError::NoRepeat);
     }
@@ -164,7 +191,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     };
     let subjects = fslab_fs::parse_subjects(asked)?;
     let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
-    let venue = choose_venue(request, &subjects, &mut notices)?;
+    let venue = choose_venue(request, size, &subjects, &mut notices)?;
     let subjects = match &venue {
         VenuePlan::Dir { dir } => vec![recognised(dir, &subjects, &mut notices)?],
         _ => subjects
@@ -243,12 +270,16 @@ fn phases(study: &Study, size: Bytes) -> Result<Vec<PhaseSpec>, ResolveError> {
 /// The venue, with a notice where it is not the one that one would expect.
 fn choose_venue(
     request: &Request,
+    size: Bytes,
     subjects: &[Subject],
     notices: &mut Vec<String>,
 ) -> Result<VenuePlan, ResolveError> {
     let (folder, guest, dir) = match &request.venue {
         VenueChoice::Named(plan) => return Ok(plan.clone()),
         VenueChoice::Guest(guest) => return guest_venue(guest, &request.study),
+        VenueChoice::Sim(guest, disk) => {
+            return sim_venue(guest, disk.as_deref(), &request.study, size);
+        }
         VenueChoice::Auto { folder, guest, dir } => (folder, guest, dir),
     };
     if !subjects.is_empty() && subjects.iter().all(|subject| subject.fs() == "fake") {
@@ -279,12 +310,40 @@ fn choose_venue(
 }
 
 fn guest_venue(guest: &GuestChoice, study: &Study) -> Result<VenuePlan, ResolveError> {
-    let of_study = study.memory.as_deref().map(str::parse).transpose()?;
     Ok(VenuePlan::Guest {
         folder: guest.folder.clone(),
         kernel: guest.kernel.clone(),
-        memory_bytes: guest.memory.or(of_study).unwrap_or(GUEST_MEMORY),
+        memory_bytes: guest_memory(guest, study)?,
     })
+}
+
+fn sim_venue(
+    guest: &GuestChoice,
+    disk: Option<&str>,
+    study: &Study,
+    size: Bytes,
+) -> Result<VenuePlan, ResolveError> {
+    let profile = fslab_disk::shelf::find(disk.or(study.disk.as_deref()).unwrap_or(DISK))?;
+    let capacity = profile.capacity();
+    if size > capacity {
+        let disk = profile.name.clone();
+        return Err(ResolveError::DiskTooSmall {
+            disk,
+            capacity,
+            size,
+        });
+    }
+    Ok(VenuePlan::Sim {
+        folder: guest.folder.clone(),
+        kernel: guest.kernel.clone(),
+        memory_bytes: guest_memory(guest, study)?,
+        disk: profile.simulated(),
+    })
+}
+
+fn guest_memory(guest: &GuestChoice, study: &Study) -> Result<Bytes, ResolveError> {
+    let of_study = study.memory.as_deref().map(str::parse).transpose()?;
+    Ok(guest.memory.or(of_study).unwrap_or(GUEST_MEMORY))
 }
 
 /// The subject of the `dir` venue: the file system that is there, whatever was named.
@@ -342,6 +401,7 @@ fn cold_method(venue: &VenuePlan) -> ColdMethod {
         VenuePlan::Loop { .. }
         | VenuePlan::Block { .. }
         | VenuePlan::Guest { .. }
+        | VenuePlan::Sim { .. }
         | VenuePlan::Fake => ColdMethod::Remount,
         VenuePlan::Dir { .. } if fslab_sys::is_superuser() => ColdMethod::Drop,
         VenuePlan::Dir { .. } => ColdMethod::Evict,

@@ -65,6 +65,17 @@ pub(crate) fn read_json<T: DeserializeOwned>(row: &Row, what: &'static str) -> R
     serde_json::from_str(&text).map_err(|error| unreadable(what, error))
 }
 
+/// What [`json`] wrote, where it wrote anything.
+pub(crate) fn read_optional_json<T: DeserializeOwned>(
+    row: &Row,
+    what: &'static str,
+) -> Result<Option<T>, Fault> {
+    match read::<Option<String>>(row, what)? {
+        None => Ok(None),
+        Some(_) => read_json(row, what).map(Some),
+    }
+}
+
 /// What [`word`] wrote.
 pub(crate) fn read_word<T: DeserializeOwned>(row: &Row, what: &'static str) -> Result<T, Fault> {
     let word: String = read(row, what)?;

@@ -6,14 +6,15 @@
 use std::collections::{BTreeSet, HashMap};
 
 use fslab_model::{
-    CellId, CpuUse, DeviceUse, Facts, OperationLatency, PhaseOutcome, PhaseRecord, PlanHash,
-    RunHeader, RunId, RunRecord, Settled, StepRecord, ThreadRecord, TimeSeries, TrialId,
-    TrialOutcome, TrialRecord,
+    CellId, CpuUse, DeviceUse, Facts, HostCost, OperationLatency, PhaseOutcome, PhaseRecord,
+    PlanHash, RunHeader, RunId, RunRecord, Settled, StepRecord, TimeSeries, TrialId, TrialOutcome,
+    TrialRecord, Window,
 };
 use rusqlite::{Connection, Row};
 
 use crate::codec::{
-    read, read_histogram, read_integer, read_json, read_optional, read_parsed, read_word,
+    read, read_histogram, read_integer, read_json, read_optional, read_optional_json, read_parsed,
+    read_word,
 };
 use crate::error::Fault;
 use crate::listing::select;
@@ -89,7 +90,7 @@ fn trials(connection: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> 
     let mut facts = facts(connection, run)?;
     let mut statement = connection.prepare_cached(
         "SELECT key, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
-                failure, console
+                failure, console, insight
          FROM trials WHERE run = ?1 ORDER BY cell, repeat",
     )?;
     let mut rows = statement.query([run])?;
@@ -107,6 +108,7 @@ fn trials(connection: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> 
             phases: phases.remove(&key).unwrap_or_default(),
             facts: facts.remove(&key).unwrap_or_default(),
             console: read(row, "trials.console")?,
+            insight: read_optional_json(row, "trials.insight")?,
         });
     }
     Ok(trials)
@@ -199,9 +201,20 @@ fn phases(connection: &Connection, run: i64) -> Result<ByKey<Vec<PhaseRecord>>, 
                 cpu: cpu_use(row)?,
                 device: device_use(row)?,
                 settled: settled(row)?,
-                threads: threads(row)?,
+                threads: read_optional_json(row, "phases.threads")?.unwrap_or_default(),
                 first_done_ns: read_optional(row, "phases.first_done_ns")?,
                 harness_share: read(row, "phases.harness_share")?,
+                window: window(row, ["phases.window_begin_ns", "phases.window_end_ns"])?,
+                insight: read_optional_json(row, "phases.insight")?,
+                settle_window: window(
+                    row,
+                    [
+                        "phases.settle_window_begin_ns",
+                        "phases.settle_window_end_ns",
+                    ],
+                )?,
+                settle_insight: read_optional_json(row, "phases.settle_insight")?,
+                host: host_cost(row)?,
                 notes: read_json(row, "phases.notes")?,
             });
     }
@@ -262,11 +275,24 @@ fn settled(row: &Row) -> Result<Option<Settled>, Fault> {
     }))
 }
 
-fn threads(row: &Row) -> Result<Vec<ThreadRecord>, Fault> {
-    match read::<Option<String>>(row, "phases.threads")? {
-        Some(_) => read_json(row, "phases.threads"),
-        None => Ok(Vec::new()),
-    }
+fn window(row: &Row, [begin, end]: [&'static str; 2]) -> Result<Option<Window>, Fault> {
+    let Some(begin_ns) = read_optional(row, begin)? else {
+        return Ok(None);
+    };
+    Ok(Some(Window {
+        begin_ns,
+        end_ns: read_integer(row, end)?,
+    }))
+}
+
+fn host_cost(row: &Row) -> Result<Option<HostCost>, Fault> {
+    let Some(cpu_ns) = read_optional(row, "phases.host_cpu_ns")? else {
+        return Ok(None);
+    };
+    Ok(Some(HostCost {
+        cpu_ns,
+        real_ns: read_integer(row, "phases.host_real_ns")?,
+    }))
 }
 
 fn latencies(connection: &Connection, run: i64) -> Result<ByKey<Vec<OperationLatency>>, Fault> {

@@ -21,9 +21,9 @@ const INSERT_RUN: &str = "
 
 const INSERT_TRIAL: &str = "
     INSERT INTO trials (run, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
-                        failure, console)
+                        failure, console, insight)
     VALUES (:run, :cell, :repeat, :subject, :position, :started_unix_s, :elapsed_ns, :outcome,
-            :failure, :console)";
+            :failure, :console, :insight)";
 
 const INSERT_PHASE: &str = "
     INSERT INTO phases (trial, ordinal, name, workload, kind, headline, cache, parameters, outcome,
@@ -32,14 +32,18 @@ const INSERT_PHASE: &str = "
                         device_reads, device_read_bytes, device_writes, device_write_bytes,
                         device_discards, device_discard_bytes, device_flushes, device_busy_ns,
                         settle_sync_ns, settle_unmount_ns, threads, first_done_ns,
-                        harness_share, notes)
+                        harness_share, notes, window_begin_ns, window_end_ns, insight,
+                        settle_window_begin_ns, settle_window_end_ns, settle_insight,
+                        host_cpu_ns, host_real_ns)
     VALUES (:trial, :ordinal, :name, :workload, :kind, :headline, :cache, :parameters, :outcome,
             :skip_reason, :failure, :elapsed_ns, :operations, :bytes, :cpu_user_ns,
             :cpu_system_ns, :cpu_voluntary_switches, :cpu_involuntary_switches,
             :device_reads, :device_read_bytes, :device_writes, :device_write_bytes,
             :device_discards, :device_discard_bytes, :device_flushes, :device_busy_ns,
             :settle_sync_ns, :settle_unmount_ns, :threads, :first_done_ns,
-            :harness_share, :notes)";
+            :harness_share, :notes, :window_begin_ns, :window_end_ns, :insight,
+            :settle_window_begin_ns, :settle_window_end_ns, :settle_insight,
+            :host_cpu_ns, :host_real_ns)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -202,6 +206,7 @@ fn insert_trial(connection: &Connection, run: i64, record: &TrialRecord) -> Resu
             ":outcome": outcome,
             ":failure": failure,
             ":console": record.console,
+            ":insight": record.insight.as_ref().map(json),
         })?;
     let trial = connection.last_insert_rowid();
     insert_steps(connection, trial, record)?;
@@ -299,6 +304,7 @@ fn insert_phase_row(
         PhaseOutcome::Failed { failure } => ("failed", None, Some(json(failure))),
     };
     let (cpu, device, settled) = (phase.cpu, phase.device, phase.settled);
+    let (window, settle_window, host) = (phase.window, phase.settle_window, phase.host);
     connection.prepare_cached(INSERT_PHASE)?.execute(named_params! {
         ":trial": trial,
         ":ordinal": ordinal,
@@ -336,6 +342,16 @@ fn insert_phase_row(
         ":first_done_ns": optional("phases.first_done_ns", phase.first_done_ns)?,
         ":harness_share": phase.harness_share,
         ":notes": json(&phase.notes),
+        ":window_begin_ns": optional("phases.window_begin_ns", window.map(|w| w.begin_ns))?,
+        ":window_end_ns": optional("phases.window_end_ns", window.map(|w| w.end_ns))?,
+        ":insight": phase.insight.as_ref().map(json),
+        ":settle_window_begin_ns":
+            optional("phases.settle_window_begin_ns", settle_window.map(|w| w.begin_ns))?,
+        ":settle_window_end_ns":
+            optional("phases.settle_window_end_ns", settle_window.map(|w| w.end_ns))?,
+        ":settle_insight": phase.settle_insight.as_ref().map(json),
+        ":host_cpu_ns": optional("phases.host_cpu_ns", host.map(|h| h.cpu_ns))?,
+        ":host_real_ns": optional("phases.host_real_ns", host.map(|h| h.real_ns))?,
     })?;
     Ok(())
 }

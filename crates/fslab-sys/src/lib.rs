@@ -10,6 +10,7 @@ mod block_device;
 mod clock;
 mod cpu_use;
 mod data_file;
+mod disk_model;
 mod file_name;
 mod file_system;
 mod kernel_log;
@@ -30,6 +31,7 @@ pub use block_device::{BlockCounters, DeviceNumber, InUse};
 pub use clock::{counter_frequency, monotonic_ns, read_clock_by_counter, sleep_until_ns};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
+pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};
 pub use file_name::is_named;
 pub use file_system::{
     FileSystemRoom, available_memory_bytes, is_in_memory, named_attribute, remove_named_attribute,
@@ -44,8 +46,8 @@ pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate
 pub use page_buffer::PageBuffer;
 pub use process::{
     GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, kernel_release, let_children_inherit,
-    power_off, process_start_ticks, signal_group, signal_name, terminate_process,
-    terminate_with_parent, wait_for_any_child,
+    power_off, process_start_ticks, processors, run_on_processor, signal_group, signal_name,
+    terminate_process, terminate_with_parent, wait_for_any_child, without_address_randomisation,
 };
 pub use residency::resident_pages;
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};

@@ -33,6 +33,9 @@ pub fn terminate_with_parent() -> io::Result<()> {
     ))?)
 }
 
+/// Asks personality(2) for the one that is, and changes nothing.
+const QUERY_PERSONALITY: libc::c_ulong = 0xffff_ffff;
+
 /// Lets the kernel kill what `command` starts when this thread ends, however it ends, and keeps it
 /// from writing cores: a core of a guest kernel is as large as the guest's memory.
 pub fn end_with_parent(command: &mut Command) {
@@ -46,6 +49,57 @@ pub fn end_with_parent(command: &mut Command) {
         Ok(())
     };
     // SAFETY: between fork and exec the closure makes two system calls, and neither allocates nor
+    // takes a lock.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
+/// Lets what `command` starts lie at the same addresses each time. A guest kernel that is a process
+/// has as much memory as lies between its parts.
+pub fn without_address_randomisation(command: &mut Command) {
+    let prepare = || {
+        // SAFETY: the call takes a number and returns one.
+        let now = unsafe { libc::personality(QUERY_PERSONALITY) };
+        if now < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let wanted = libc::c_ulong::from(now.cast_unsigned())
+            | libc::c_ulong::from(libc::ADDR_NO_RANDOMIZE.cast_unsigned());
+        // SAFETY: the same.
+        let status = unsafe { libc::personality(wanted) };
+        if status < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes two system calls, and neither allocates nor
+    // takes a lock.
+    unsafe {
+        command.pre_exec(prepare);
+    }
+}
+
+/// The processors that this process may run on, by their numbers.
+///
+/// # Errors
+/// That of sched_getaffinity(2).
+pub fn processors() -> io::Result<Vec<usize>> {
+    let set = rustix::thread::sched_getaffinity(None)?;
+    Ok((0..rustix::thread::CpuSet::MAX_CPU)
+        .filter(|number| set.is_set(*number))
+        .collect())
+}
+
+/// Keeps what `command` starts on one processor. Processes that wait for each other in turn, as a
+/// guest kernel and its programs do, wake each other several times as fast on the same one.
+pub fn run_on_processor(command: &mut Command, number: usize) {
+    let prepare = move || {
+        let mut set = rustix::thread::CpuSet::new();
+        set.set(number);
+        Ok(rustix::thread::sched_setaffinity(None, &set)?)
+    };
+    // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
     // takes a lock.
     unsafe {
         command.pre_exec(prepare);

@@ -18,6 +18,7 @@ mod pool;
 mod server;
 mod target;
 mod trial;
+mod virtual_time;
 mod volume;
 
 pub use events::EventWriter;

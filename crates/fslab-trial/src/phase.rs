@@ -6,13 +6,14 @@ use fslab_engine::{Calibration, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
 use fslab_model::{
     CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseOutcome, PhaseRecord,
-    PhaseSpec, Subject, ThreadRecord,
+    PhaseSpec, Subject, ThreadRecord, Window,
 };
 use fslab_workload::{RunError, Workload};
 
 use crate::counters;
 use crate::host::let_host_forget;
 use crate::target::{Coldness, Steps, Target};
+use crate::virtual_time::{HostMoment, timed};
 
 /// From here on a phase says that the harness is a part of its figures.
 const HARNESS_SHARE_MAX: f64 = 0.05;
@@ -28,6 +29,8 @@ pub(crate) struct Phase<'a> {
     pub(crate) context: &'a RunContext,
     /// What the harness costs; `None` where no real time passes.
     pub(crate) calibration: Option<Calibration>,
+    /// Whether the clock moves only while the disk works.
+    pub(crate) virtual_time: bool,
 }
 
 impl Phase<'_> {
@@ -77,6 +80,7 @@ impl Phase<'_> {
                 }
             }
         }
+        let host_before = self.host_moment();
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
         let finished = match self.workload.run(parameters, self.context) {
@@ -86,14 +90,33 @@ impl Phase<'_> {
             finished => finished?,
         };
         let after = meter.and_then(counters::DeviceMeter::read);
+        let host_after = self.host_moment();
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
         self.take_harness_share(&mut record, &finished.measured);
+        if self.virtual_time {
+            record.window = Some(window_of(&finished.measured));
+            record.host = host_before
+                .zip(host_after)
+                .map(|(before, after)| before.until(after));
+        }
         take_measured(&mut record, finished.measured);
+        if self.virtual_time {
+            // The guest's own account knows no processor time.
+            record.cpu = None;
+            record
+                .threads
+                .iter_mut()
+                .for_each(|thread| thread.cpu = None);
+        }
         record.device = before
             .zip(after)
             .and_then(|(before, after)| counters::between(&before, &after));
         Ok(record)
+    }
+
+    fn host_moment(&self) -> Option<HostMoment> {
+        self.virtual_time.then(HostMoment::now).flatten()
     }
 
     /// What the workload needs and the file system has not, as a sentence.
@@ -141,12 +164,21 @@ impl Phase<'_> {
         if !self.spec.settle || record.outcome != PhaseOutcome::Done {
             return Ok(());
         }
-        record.settled = target.settle(steps)?;
+        let (settled, window) = timed(|| target.settle(steps));
+        record.settled = settled?;
+        record.settle_window = record.settled.filter(|_| self.virtual_time).map(|_| window);
         if record.settled.is_none() {
             let note = "durable throughput is not measured: nothing is unmounted by the trial";
             record.notes.push(note.into());
         }
         Ok(())
+    }
+}
+
+fn window_of(measured: &Measured) -> Window {
+    Window {
+        begin_ns: measured.start_ns,
+        end_ns: measured.start_ns + measured.elapsed_ns,
     }
 }
 

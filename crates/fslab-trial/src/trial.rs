@@ -58,7 +58,9 @@ fn try_trial<W: Write>(
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
     context.promises = crate::phase::promises(&target, &spec.subject);
-    let calibration = (engine != EngineKind::Null).then(fslab_engine::calibrate);
+    // Where the processor takes no time, neither does the harness.
+    let takes_time = engine != EngineKind::Null && !spec.virtual_time;
+    let calibration = takes_time.then(fslab_engine::calibrate);
     if let Some(calibration) = calibration {
         events.emit(EventBody::Facts {
             facts: calibration_facts(calibration),
@@ -95,6 +97,7 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     let mut facts = Facts::new();
     let clock = match spec.counter_hz {
         Some(frequency) => format!("the processor's counter, {frequency} Hz"),
+        None if spec.virtual_time => "virtual: it moves while the disk works".to_owned(),
         None => "CLOCK_MONOTONIC".to_owned(),
     };
     facts.insert("clock".into(), clock);
@@ -161,6 +164,7 @@ fn run_phases<W: Write>(
             host_folder: spec.host_folder.as_deref(),
             context: &surroundings.context,
             calibration: surroundings.calibration,
+            virtual_time: spec.virtual_time,
         };
         if let Some(earlier) = failed {
             let reason = format!("the phase '{earlier}' before it failed");
@@ -247,6 +251,7 @@ mod tests {
             seed: 1,
             host_folder: None,
             counter_hz: None,
+            virtual_time: false,
         }
     }
 

@@ -1,6 +1,7 @@
-//! A venue that is open: it runs trials one after the other.
+//! A venue that is open: it runs trials, one after the other or side by side.
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
@@ -10,7 +11,7 @@ use fslab_model::{
 
 use crate::child::{Ending, Launch, Way, trial_command};
 use crate::control::Control;
-use crate::guest::{Guest, GuestSettings, GuestTask, SHARE_IN_GUEST};
+use crate::guest::{Clock, Guest, GuestSettings, GuestTask, SHARE_IN_GUEST, add_insight};
 use crate::lease::{Lease, Leases};
 use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Start};
 
@@ -38,6 +39,8 @@ pub struct TrialRequest {
     pub spec: TrialSpec,
     /// The longest that it may take.
     pub limit: Duration,
+    /// Which of the trials that run at the same time this is, from 0.
+    pub slot: usize,
 }
 
 /// A venue, open for trials.
@@ -66,16 +69,22 @@ impl Venue {
                 memory_bytes,
                 ..
             } => {
-                let guest = settings.guest.as_ref().ok_or_else(|| {
-                    Failure::new(FailureKind::BadInput, "no guest kernel was chosen")
-                })?;
-                let guest = Guest::new(guest, *memory_bytes)?;
-                Box::new(GuestDisk::open(
-                    folder.clone(),
-                    size,
-                    settings.footprint,
-                    guest,
-                )?)
+                let guest = settings.guest.as_ref().ok_or_else(no_kernel)?;
+                let guest = Guest::new(guest, *memory_bytes, Clock::real())?;
+                let footprint = settings.footprint;
+                Box::new(GuestDisk::open(folder.clone(), size, footprint, guest)?)
+            }
+            VenuePlan::Sim {
+                folder,
+                memory_bytes,
+                disk,
+                ..
+            } => {
+                let guest = settings.guest.as_ref().ok_or_else(no_kernel)?;
+                let clock = Clock::Virtual { disk: disk.clone() };
+                let guest = Guest::new(guest, *memory_bytes, clock)?;
+                let footprint = settings.footprint;
+                Box::new(GuestDisk::open(folder.clone(), size, footprint, guest)?)
             }
             VenuePlan::Fake => Box::new(Fake),
         };
@@ -135,17 +144,17 @@ impl Venue {
         request.spec.device = device;
         let ending = self.launch(request, &start, &mut lease, control, on_event);
         drop(holder);
+        let record = ending
+            .as_ref()
+            .map_err(Clone::clone)
+            .map(|ending| self.record(request, &start, ending));
         // The lease of a process that cannot be killed stays: its file is locked by that process.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
         let left = if is_stuck { None } else { lease.undo().err() };
-        let ending = match ending {
-            Ok(ending) => ending,
+        let mut record = match record {
+            Ok(record) => record,
             Err(failure) => return Err(also(failure, left)),
         };
-        let TrialSpec { trial, subject, .. } = &request.spec;
-        let mut record = ending.builder.finish(*trial, subject.clone(), ending.death);
-        record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
-        record.console = ending.console;
         record.facts.extend(facts);
         // A trial whose device cannot be released has failed, too.
         record.outcome = match (record.outcome, left) {
@@ -156,6 +165,21 @@ impl Venue {
             (TrialOutcome::Done, None) => TrialOutcome::Done,
         };
         Ok(record)
+    }
+
+    /// What an ending comes to; of a simulated disk, with what its trace tells.
+    fn record(&self, request: &TrialRequest, start: &Start, ending: &Ending) -> TrialRecord {
+        let TrialSpec { trial, subject, .. } = &request.spec;
+        let builder = ending.builder.clone();
+        let mut record = builder.finish(*trial, subject.clone(), ending.death.clone());
+        record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
+        record.console.clone_from(&ending.console);
+        if let Start::InGuest(guest, share) = start
+            && matches!(guest.clock(), Clock::Virtual { .. })
+        {
+            add_insight(&share.trace(), request.spec.size_bytes, &mut record);
+        }
+        record
     }
 
     fn launch(
@@ -169,9 +193,19 @@ impl Venue {
         let (command, way) = match start {
             Start::Here => (trial_command(&self.settings.program), Way::Pipes),
             Start::InGuest(guest, share) => {
-                request.spec.host_folder = Some(SHARE_IN_GUEST.into());
-                request.spec.counter_hz = guest.counter_hz();
-                (guest.command(share, GuestTask::Trial)?, Way::Shared(share))
+                let seed = request.spec.seed;
+                let mut command = guest.command(share, GuestTask::Trial, seed);
+                match guest.clock() {
+                    Clock::Real { counter_hz } => {
+                        request.spec.host_folder = Some(SHARE_IN_GUEST.into());
+                        request.spec.counter_hz = *counter_hz;
+                    }
+                    Clock::Virtual { .. } => {
+                        request.spec.virtual_time = true;
+                        settle_on_a_processor(&mut command, request.slot);
+                    }
+                }
+                (command, Way::Shared(share))
             }
         };
         let launch = Launch {
@@ -181,6 +215,22 @@ impl Venue {
             control,
         };
         launch.run(command, |pid| lease.set_trial(pid), on_event)
+    }
+}
+
+fn no_kernel() -> Failure {
+    Failure::new(FailureKind::BadInput, "no guest kernel was chosen")
+}
+
+/// Trials side by side each get a processor of their own, and several runs not always the same ones.
+/// In virtual time that is a matter of speed alone, so where it cannot be had nothing is lost.
+fn settle_on_a_processor(command: &mut Command, slot: usize) {
+    let Ok(processors) = fslab_sys::processors() else {
+        return;
+    };
+    let turn = slot + std::process::id() as usize;
+    if let Some(processor) = processors.get(turn % processors.len().max(1)) {
+        fslab_sys::run_on_processor(command, *processor);
     }
 }
 
@@ -248,8 +298,10 @@ mod tests {
                 seed: 0,
                 host_folder: None,
                 counter_hz: None,
+                virtual_time: false,
             },
             limit,
+            slot: 0,
         }
     }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A disk as a function of time: requests go in with the time of their arrival, and come out with the
- * time at which they are done and where that time went. No clock is read and nothing is random, so
- * equal requests at equal times give equal answers.
+ * A disk as a function of time: requests go in with the time of their arrival, and come out with
+ * the time at which they are done and where that time went. No clock is read and nothing is random,
+ * so equal requests at equal times give equal answers.
  *
  *     sd_submit(now, request) --> queue --> [cache] --> media --> sd_take(now) --> done
  *                                                sd_next() tells when to call again
@@ -18,7 +18,7 @@
 #define SD_SECTOR_BYTES 512u
 /* The time of an event that never comes. */
 #define SD_NEVER (~(u64)0)
-/* The tag of what the disk does on its own account: destaging, reading ahead, collecting garbage. */
+/* The tag of what the disk does on its own: destaging, reading ahead, collecting garbage. */
 #define SD_BACKGROUND (~(u64)0)
 /* The deepest queue that a model may have. */
 #define SD_QUEUE_MAX 1024u
@@ -41,8 +41,10 @@ enum sd_op {
 /* A read that the cache answered, or a write that ended in the cache. */
 #define SD_CACHED (1u << 8)
 
-/* Where the time of a request went, from its start to its end; what is left of that, if anything,
- * is waiting for a part of the disk that another request held. */
+/*
+ * Where the time of a request went, from its start to its end; what is left of that, if anything,
+ * is waiting for a part of the disk that another request held, such as the arm.
+ */
 enum sd_part {
 	/* The interface's and the controller's overhead. */
 	SD_COMMAND,
@@ -75,7 +77,7 @@ struct sd_done {
 	/* Which member of an array; 0 where there is none. In the answer to a request that went to
 	 * several: the one that ended last. */
 	u32 member;
-	/* When it arrived, when the disk turned to it, when it ended. */
+	/* When it arrived, when the disk took its command, when it ended. */
 	u64 submit_ns;
 	u64 start_ns;
 	u64 done_ns;
@@ -98,7 +100,7 @@ u32 sd_queue_depth(const struct sd_model *model);
 bool sd_has_room(const struct sd_model *model);
 /* Takes a request that lies within the capacity. Times never go back from call to call. */
 void sd_submit(struct sd_model *model, u64 now_ns, const struct sd_request *request);
-/* When something happens next; not before it, sd_take has nothing to give. */
+/* When something happens next, if only inside; not before it, sd_take has nothing to give. */
 u64 sd_next_ns(const struct sd_model *model);
 /*
  * Lets the disk work until now_ns, and gives the next thing that is done by then, in the order of

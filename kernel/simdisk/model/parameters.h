@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The text of a model's parameters: lines of `name=value`. Each is taken once, by whom it concerns;
- * what nobody took at the end is an error, so that no misspelt name goes unnoticed.
+ * The text of a model's parameters: lines of `name=value`. Each is taken by whom it concerns, by
+ * several where it concerns several; what nobody took at the end is an error, so that no misspelt
+ * name goes unnoticed.
  */
 #ifndef SIMDISK_PARAMETERS_H
 #define SIMDISK_PARAMETERS_H
@@ -10,6 +11,16 @@
 
 struct sd_parameters;
 
+/* Reads the text, whose errors are noted like all others; NULL where there is no memory. */
+struct sd_parameters *sd_parameters_new(const char *text);
+/*
+ * Gives the first error noted, or that of a parameter that nobody took, or NULL, and frees the
+ * parameters. The sentence stays until the next call.
+ */
+const char *sd_parameters_end(struct sd_parameters *parameters);
+
+/* Whether there is a parameter of this name. */
+bool sd_given(const struct sd_parameters *parameters, const char *name);
 /*
  * A whole number between least and most, both included. Gives least, and notes the error, where it
  * is missing, no number, or out of these bounds.

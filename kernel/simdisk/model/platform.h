@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the model asks of its surroundings: integers of a known width, and memory. Inside the kernel
- * that is the kernel's, in a program the C library's.
+ * What the model asks of its surroundings: integers of a known width, and zeroed memory, of which
+ * only what is touched takes room. Inside a guest kernel it is the host's, not the guest's.
  */
 #ifndef SIMDISK_PLATFORM_H
 #define SIMDISK_PLATFORM_H
 
 #ifdef __KERNEL__
 
-#include <linux/mm.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
+#include "../driver/host.h"
+
 static inline void *sd_alloc(size_t bytes)
 {
-	return kvzalloc(bytes, GFP_KERNEL);
+	return simdisk_host_alloc(bytes);
 }
 
 static inline void sd_release(void *memory)
 {
-	kvfree(memory);
+	simdisk_host_free(memory);
 }
 
 #else

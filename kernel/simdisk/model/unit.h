@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One physical disk inside a model: a hard disk (hdd.c) or flash memory (flash.c). A model is one of
- * them, or an array of equal ones (array.c). The functions mean what those of model.h mean.
+ * One physical disk inside a model: a hard disk (hdd.c) or flash memory (flash.c). A model is one
+ * of them, or an array of equal ones (array.c), which to the model is a unit as well. The functions
+ * mean what those of model.h mean.
+ *
+ * What happens inside a unit depends on the times of its requests alone, not on how often it is
+ * asked: of two things at one moment, what was under way comes before what arrives.
  */
 #ifndef SIMDISK_UNIT_H
 #define SIMDISK_UNIT_H
@@ -14,6 +18,7 @@ struct sd_unit;
 struct sd_unit_type {
 	/* The value of the parameter `kind`. */
 	const char *name;
+	/* NULL where parameters are refused, or where there is no memory. */
 	struct sd_unit *(*make)(struct sd_parameters *parameters);
 	void (*destroy)(struct sd_unit *unit);
 	u64 (*capacity_sectors)(const struct sd_unit *unit);
@@ -25,5 +30,16 @@ struct sd_unit_type {
 
 extern const struct sd_unit_type sd_hdd;
 extern const struct sd_unit_type sd_flash;
+extern const struct sd_unit_type sd_array;
+
+/* The type of the single disk that the parameters describe. */
+const struct sd_unit_type *sd_unit_type_of(struct sd_parameters *parameters);
+/* How many requests each single disk takes at once. */
+static inline u32 sd_queue_depth_of(struct sd_parameters *parameters)
+{
+	return (u32)sd_number(parameters, "queue_depth", 1, SD_QUEUE_MAX);
+}
+/* How many single disks there are; 1 where they are no array. */
+u32 sd_array_members(struct sd_parameters *parameters);
 
 #endif

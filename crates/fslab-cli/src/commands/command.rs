@@ -2,7 +2,9 @@
 
 use clap::Subcommand;
 
-use super::{clean, compare, export, fs, guest_init, lab, list, mkfs, report, show, study, trial};
+use super::{
+    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, show, study, trial,
+};
 use crate::exit::CommandResult;
 
 #[derive(Debug, Subcommand)]
@@ -13,6 +15,8 @@ pub(crate) enum Command {
     Fs(fs::FsArgs),
     /// The studies that come with the program
     Study(study::StudyArgs),
+    /// The profiles of simulated disks, and what their disks do
+    Disk(disk::DiskArgs),
     /// Guest kernels, which bring the file systems that this machine's kernel lacks
     Lab(lab::LabArgs),
     /// List the runs in the store
@@ -40,6 +44,7 @@ impl Command {
             Self::Compare(args) => args.exec(),
             Self::Fs(args) => args.exec(),
             Self::Study(args) => args.exec(),
+            Self::Disk(args) => args.exec(),
             Self::Lab(args) => args.exec(),
             Self::List(args) => args.exec(),
             Self::Show(args) => args.exec(),

@@ -1,6 +1,7 @@
 //! `fslab compare`: a study over some subjects, from plan to report.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -21,6 +22,10 @@ use crate::defaults::{self, absolute_path, true_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
 use crate::{screen, signals};
+
+/// The seed of a run in virtual time where none is named: the same for everybody, so that figures
+/// can be compared to the last digit.
+const SIM_SEED: u64 = 1;
 
 /// Arguments of `fslab compare`.
 #[derive(Debug, Args)]
@@ -49,7 +54,7 @@ struct PlaceArgs {
     /// Where trials run [default: loop; guest or dir where loop cannot be had]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
-    /// Folder for the images of the venues loop and guest [default: /var/tmp]
+    /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Directory for the venue dir; a fresh one is made in it for each trial [default: .]
@@ -61,6 +66,10 @@ struct PlaceArgs {
     /// The guest kernel, by the name that `fslab lab build` gave it [default: default]
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
+    /// The disk of the venue sim: a profile's name (see `fslab disk list`) or file [default: the
+    /// study's, or hdd-7200-ata100-2002]
+    #[arg(long, value_name = "PROFILE")]
+    disk: Option<String>,
     /// The device of the venue block: EVERYTHING ON IT IS DESTROYED
     #[arg(long, value_name = "DEVICE")]
     destroy: Option<PathBuf>,
@@ -75,6 +84,8 @@ enum VenueName {
     /// A guest kernel with an image file as its disk; needs `fslab lab build` once, and no
     /// privileges
     Guest,
+    /// A guest kernel in virtual time with a simulated disk: the same figures on every machine
+    Sim,
     /// A directory, on whatever is mounted there; nothing is formatted
     Dir,
 }
@@ -93,7 +104,10 @@ struct PlanArgs {
     /// Seconds after which a trial is ended and counts as failed [default: the study's]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     trial_limit: Option<u32>,
-    /// Decides the order of trials and the data written [default: chance]
+    /// Trials at a time, in the venue sim alone [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Decides the order of trials and the data written [default: chance; 1 in the venue sim]
     #[arg(long, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Go on with the last run of this plan: do what is missing, and what failed; with the same
@@ -145,21 +159,27 @@ impl CompareArgs {
         tidy_up();
         let venue = open_venue(&plan)?;
         let (header, _lock) = self.header(plan, &mut store)?;
-        let outcome = conduct(&header, &mut store, &venue)?;
+        let jobs = self.plan.jobs(&header.plan.venue)?;
+        let outcome = conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.tell(&record, outcome)
     }
 
     fn request(&self) -> Result<Request, CommandError> {
         let (study, _) = fslab_run::load_study(&self.study)?;
+        let venue = self.place.choice()?;
+        let of_venue = || match venue {
+            VenueChoice::Sim(..) => SIM_SEED,
+            _ => fslab_run::fresh_seed(),
+        };
         Ok(Request {
+            seed: self.plan.seed.unwrap_or_else(of_venue),
             study,
             subjects: self.subjects.clone(),
-            venue: self.place.choice()?,
+            venue,
             size: self.plan.size,
             repeats: self.plan.repeats,
             trial_limit_s: self.plan.trial_limit,
-            seed: self.plan.seed.unwrap_or_else(fslab_run::fresh_seed),
         })
     }
 
@@ -264,6 +284,27 @@ fn report_is_missing(record: &RunRecord, error: CommandError) -> CommandError {
     }
 }
 
+impl PlanArgs {
+    /// How many trials run at a time: in real time they would disturb each other.
+    fn jobs(&self, venue: &VenuePlan) -> Result<NonZeroUsize, CommandError> {
+        if venue.kind() == VenueKind::Sim {
+            let processors = fslab_sys::processors().map_or(1, |processors| processors.len());
+            let of_machine = NonZeroUsize::new(processors).unwrap_or(NonZeroUsize::MIN);
+            return Ok(self.jobs.unwrap_or(of_machine));
+        }
+        if self.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
+            let text = format!(
+                "trials of the venue '{}' take real time, and would disturb each other",
+                venue.kind().as_str()
+            );
+            let failure = Failure::new(FailureKind::BadInput, text)
+                .hint("leave out --jobs, or measure in virtual time with --venue sim");
+            return Err(failure.into());
+        }
+        Ok(NonZeroUsize::MIN)
+    }
+}
+
 impl PlaceArgs {
     fn choice(&self) -> Result<VenueChoice, CommandError> {
         let Some(venue) = self.named()? else {
@@ -280,6 +321,10 @@ impl PlaceArgs {
             VenueName::Guest => {
                 let kernel = guest_kernel::find(self.kernel.as_deref())?;
                 return Ok(VenueChoice::Guest(self.guest(&kernel)?));
+            }
+            VenueName::Sim => {
+                let kernel = guest_kernel::find_with_simdisk(self.kernel.as_deref())?;
+                return Ok(VenueChoice::Sim(self.guest(&kernel)?, self.disk.clone()));
             }
             VenueName::Loop => VenuePlan::Loop {
                 folder: self.true_folder()?,
@@ -303,9 +348,10 @@ impl PlaceArgs {
 
     /// The venue that was named, by itself or by its place; a place of another is refused.
     fn named(&self) -> Result<Option<VenueName>, CommandError> {
-        const IMAGES: &[VenueName] = &[VenueName::Loop, VenueName::Guest];
-        const GUEST: &[VenueName] = &[VenueName::Guest];
+        const IMAGES: &[VenueName] = &[VenueName::Loop, VenueName::Guest, VenueName::Sim];
+        const GUEST: &[VenueName] = &[VenueName::Guest, VenueName::Sim];
         let places = [
+            ("--disk", &[VenueName::Sim][..], self.disk.is_some()),
             ("--memory", GUEST, self.memory.is_some()),
             ("--kernel", GUEST, self.kernel.is_some()),
             ("--folder", IMAGES, self.folder.is_some()),
@@ -337,11 +383,14 @@ impl PlaceArgs {
     /// Demands, before anything is touched, that this machine can run every subject.
     fn demand_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
         let kind = plan.venue.kind();
-        if !matches!(kind, VenueKind::Loop | VenueKind::Block | VenueKind::Guest) {
-            return Ok(());
-        }
+        // What a guest can do does not depend on its clock.
+        let probed = match kind {
+            VenueKind::Sim => VenueKind::Guest,
+            VenueKind::Loop | VenueKind::Block | VenueKind::Guest => kind,
+            VenueKind::Dir | VenueKind::Fake => return Ok(()),
+        };
         let mut host = Host::gather()?;
-        if kind == VenueKind::Guest {
+        if probed == VenueKind::Guest {
             let kernel = guest_kernel::find(self.kernel.as_deref())?;
             host.guest = guest_kernel::for_probe(&kernel);
         }
@@ -354,7 +403,7 @@ impl PlaceArgs {
         for subject in &plan.subjects {
             let file_system = fslab_fs::find(subject.subject.fs())?;
             for venue in fslab_fs::probe(file_system, &host).venues {
-                for obstacle in venue.obstacles.iter().filter(|_| venue.venue == kind) {
+                for obstacle in venue.obstacles.iter().filter(|_| venue.venue == probed) {
                     failure
                         .causes
                         .push(format!("{}: {obstacle}", subject.subject));
@@ -394,6 +443,7 @@ impl VenueName {
             Self::Loop => "loop",
             Self::Block => "block",
             Self::Guest => "guest",
+            Self::Sim => "sim",
             Self::Dir => "dir",
         }
     }
@@ -432,7 +482,7 @@ fn open_venue(plan: &Plan) -> Result<Venue, CommandError> {
 /// The guest kernel that the plan names, and that very one: a plan is resumed under the kernel that
 /// it was begun with.
 fn guest_settings(plan: &Plan) -> Result<Option<GuestSettings>, CommandError> {
-    let VenuePlan::Guest { kernel, .. } = &plan.venue else {
+    let (VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. }) = &plan.venue else {
         return Ok(None);
     };
     Ok(Some(GuestSettings {
@@ -440,7 +490,12 @@ fn guest_settings(plan: &Plan) -> Result<Option<GuestSettings>, CommandError> {
     }))
 }
 
-fn conduct(header: &RunHeader, store: &mut Store, venue: &Venue) -> Result<Outcome, CommandError> {
+fn conduct(
+    header: &RunHeader,
+    store: &mut Store,
+    venue: &Venue,
+    jobs: NonZeroUsize,
+) -> Result<Outcome, CommandError> {
     let control = Control::new();
     signals::stop_on_signals(&control)
         .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
@@ -450,6 +505,7 @@ fn conduct(header: &RunHeader, store: &mut Store, venue: &Venue) -> Result<Outco
         store,
         venue,
         control: &control,
+        jobs,
     }
     .run(&mut progress);
     progress.finish();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fslab_fs::GuestKernel;
 use fslab_lab::Kernel;
-use fslab_model::Failure;
+use fslab_model::{Failure, FailureKind};
 
 use crate::defaults;
 
@@ -14,6 +14,18 @@ const DEFAULT: &str = "default";
 /// The kernel with this name, or the default.
 pub(crate) fn find(name: Option<&str>) -> Result<Kernel, Failure> {
     Ok(defaults::cache()?.find(name.unwrap_or(DEFAULT))?)
+}
+
+/// The kernel with this name, or the default, which must have the driver of simulated disks.
+pub(crate) fn find_with_simdisk(name: Option<&str>) -> Result<Kernel, Failure> {
+    let kernel = find(name)?;
+    if kernel.facts.simdisk {
+        return Ok(kernel);
+    }
+    let name = &kernel.name;
+    let text = format!("the guest kernel '{name}' is of an earlier fslab and simulates no disks");
+    Err(Failure::new(FailureKind::Unsupported, text)
+        .hint("fslab lab build makes it anew; of a tree of yours, with --source and --name"))
 }
 
 /// What names a kernel in a plan: its release for the reader, its key for good.

@@ -3,6 +3,11 @@
 mod clean;
 mod command;
 mod compare;
+mod disk;
+mod disk_axis;
+mod disk_drawing;
+mod disk_plot;
+mod disk_test;
 mod export;
 mod fs;
 mod guest_init;

@@ -69,6 +69,16 @@ fn venue(venue: &VenuePlan) -> String {
             ", kernel {kernel} with {memory_bytes} of memory, images in {}",
             folder.display()
         ),
+        VenuePlan::Sim {
+            folder,
+            kernel,
+            memory_bytes,
+            disk,
+        } => format!(
+            ", disk {}, kernel {kernel} with {memory_bytes} of memory, images in {}",
+            disk.profile,
+            folder.display()
+        ),
         VenuePlan::Fake => String::new(),
     };
     format!("{}{place}", venue.kind().as_str())

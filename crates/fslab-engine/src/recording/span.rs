@@ -86,6 +86,7 @@ pub(crate) fn combine(
     }
     let bytes = threads.iter().map(|thread| thread.bytes).sum();
     Measured {
+        start_ns,
         elapsed_ns: last_done_ns,
         operations: threads.iter().map(|thread| thread.operations).sum(),
         bytes: moves_data.then_some(bytes),

@@ -113,7 +113,7 @@ impl Origin {
         };
         check_room(&workshop.path(""), room)?;
         match &self.supply {
-            Supply::Tree(path) => Ok(path.clone()),
+            Supply::Tree(path) => tree::link(path, workshop),
             Supply::Archive(path) => archive::unpack(path, workshop),
             Supply::Package(package) => {
                 let path = package.fetch(workshop)?;

@@ -45,6 +45,30 @@ pub(super) fn find(path: &Path, workshop: &mut Workshop<'_>) -> Result<Origin, L
     })
 }
 
+/// A copy of the tree at `path` whose files are links: what is added to it leaves the original as it
+/// is. Its history is left out.
+pub(super) fn link(path: &Path, workshop: &Workshop<'_>) -> Result<PathBuf, LabError> {
+    let copy = workshop.path("tree");
+    link_folder(path, &copy).map_err(LabError::io("link the tree to", &copy))?;
+    Ok(copy)
+}
+
+fn link_folder(original: &Path, copy: &Path) -> io::Result<()> {
+    fs::create_dir(copy)?;
+    for entry in fs::read_dir(original)? {
+        let entry = entry?;
+        let (name, path) = (entry.file_name(), entry.path());
+        if entry.file_type()?.is_dir() {
+            if name != ".git" {
+                link_folder(&path, &copy.join(name))?;
+            }
+        } else {
+            std::os::unix::fs::symlink(path, copy.join(name))?;
+        }
+    }
+    Ok(())
+}
+
 /// Whether `path` is the root of a kernel's tree that User-Mode Linux can be built from.
 pub(super) fn is_kernel(path: &Path) -> bool {
     ["Makefile", "Kconfig", "arch/um"]

@@ -3,9 +3,9 @@
 use std::cmp::max;
 
 use fslab_model::{
-    CachePolicy, CacheVerdict, Failure, Headline, LatencyHistogram, Metric, MetricDefinition,
-    Parameters, PhaseKind, PhaseOutcome, PhaseRecord, RunRecord, TrialOutcome, TrialRecord,
-    phase_metrics,
+    CachePolicy, CacheVerdict, DeviceInsight, Failure, Headline, LatencyHistogram, Metric,
+    MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, RunRecord, TrialOutcome,
+    TrialRecord, phase_metrics,
 };
 
 use super::Comparison;
@@ -170,6 +170,13 @@ impl<'a> PhaseCell<'a> {
         let mut merged = histograms.next()?;
         histograms.for_each(|histogram| merged.merge(&histogram));
         Some(merged)
+    }
+
+    /// What the simulated disk did, in the first repeat that knows: with virtual time, all repeats
+    /// are alike.
+    #[must_use]
+    pub fn insight(&self) -> Option<&'a DeviceInsight> {
+        self.done().find_map(|record| record.insight.as_ref())
     }
 
     /// The verdict of the repeat that the device had least part in: a single repeat from the page

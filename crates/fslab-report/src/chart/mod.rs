@@ -5,12 +5,17 @@
 //! are drawn at one width that a telephone shows at its natural size; the page sets several in a
 //! row where there is room.
 
+mod breakdown;
+mod disk;
 mod dots;
 mod latency;
+mod png;
 mod scale;
 mod series;
 mod svg;
 
+pub(crate) use breakdown::{Bar, PARTS, breakdown};
+pub(crate) use disk::{class as layer_class, disk};
 pub(crate) use dots::Dots;
 pub(crate) use latency::{Curve, latency};
 pub(crate) use series::{Course, series};

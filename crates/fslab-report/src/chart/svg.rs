@@ -5,8 +5,9 @@ use std::fmt::Write;
 use super::{Names, WIDTH};
 use crate::palette;
 
-/// A drawing of [`WIDTH`] by `height`.
+/// A drawing, [`WIDTH`] wide unless told otherwise.
 pub(super) struct Svg {
+    width: f64,
     height: f64,
     body: String,
 }
@@ -21,7 +22,12 @@ pub(super) enum Anchor {
 
 impl Svg {
     pub(super) fn new(height: f64) -> Self {
+        Self::with_width(WIDTH, height)
+    }
+
+    pub(super) fn with_width(width: f64, height: f64) -> Self {
         Self {
+            width,
             height,
             body: String::new(),
         }
@@ -47,6 +53,34 @@ impl Svg {
             write!(data, "{command}{} {}", at(*x), at(*y)).expect("writes to memory");
         }
         self.path(class, &data);
+    }
+
+    pub(super) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let ((left, top), (right, bottom)) = (from, to);
+        let (left, top, right, bottom) = (at(left), at(top), at(right), at(bottom));
+        self.path(class, &format!("M{left} {top}H{right}V{bottom}H{left}z"));
+    }
+
+    /// A field that shows its colour where an image, PNG in base64, is bright. The image begins at
+    /// the field's left edge, is as high as the field and `width` wide.
+    pub(super) fn stencil(
+        &mut self,
+        id: &str,
+        class: &str,
+        [from, to]: [(f64, f64); 2],
+        (width, image): (f64, &str),
+    ) {
+        self.push(format_args!(
+            "<mask id=\"{id}\"><image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" \
+             preserveAspectRatio=\"none\" href=\"data:image/png;base64,{image}\"/></mask>\
+             <g mask=\"url(#{id})\">",
+            at(from.0),
+            at(from.1),
+            at(width),
+            at(to.1 - from.1),
+        ));
+        self.rectangle(class, from, to);
+        self.close();
     }
 
     /// The subject's mark at a point.
@@ -105,7 +139,7 @@ impl Svg {
         format!(
             "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
              <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
-            at(WIDTH),
+            at(self.width),
             at(self.height),
             escape(names.title),
             escape(description),

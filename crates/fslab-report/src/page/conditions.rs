@@ -69,6 +69,16 @@ fn plan(run: &RunRecord) -> Facts {
              image file in {}, through the host's page cache",
             folder.display()
         ),
+        VenuePlan::Sim {
+            kernel,
+            memory_bytes,
+            disk,
+            ..
+        } => format!(
+            "simulated disk {} under guest kernel {kernel} with {memory_bytes} of memory, in \
+             virtual time",
+            disk.profile
+        ),
         VenuePlan::Fake => "fake: no device and no clock".to_owned(),
     };
     let cold = match plan.cold {

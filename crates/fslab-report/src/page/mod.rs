@@ -6,11 +6,12 @@
 //! ```text
 //!     Page                   title, style, choice of subject, definitions
 //!       Run                  header, summary, overview, conditions
-//!         PhasePart          sentence, charts, table
+//!         PhasePart          sentence, charts, table, and what a simulated disk did
 //! ```
 
 mod conditions;
 mod definitions;
+mod disk;
 mod document;
 mod phase;
 mod run;

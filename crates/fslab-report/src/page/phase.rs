@@ -3,6 +3,7 @@
 use fslab_model::definitions::DURABLE_THROUGHPUT;
 use fslab_model::{CachePolicy, LatencyHistogram};
 
+use super::disk::DiskPart;
 use super::document::slug;
 use super::run::unbroken;
 use super::tables::{Looks, Style, render};
@@ -30,6 +31,7 @@ pub(super) struct PhasePart {
     pub(super) sentence: Option<String>,
     pub(super) panels: Vec<Panel>,
     pub(super) table: String,
+    pub(super) disk: Option<DiskPart>,
 }
 
 /// What all charts of a run need.
@@ -56,6 +58,7 @@ impl Stage<'_> {
             cold: phase.cache == CachePolicy::Cold,
             sentence: sentences::on_phase(self.analysis, phase).map(|s| unbroken(&s.text)),
             table: render(&table, Style::Sheet, self.looks, self.prefix)?,
+            disk: self.disk(phase, &id)?,
             panels,
             id,
         })

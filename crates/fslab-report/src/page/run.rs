@@ -3,6 +3,7 @@
 use fslab_model::{RunRecord, TrialOutcome};
 
 use super::conditions::{Facts, facts};
+use super::disk::DiskPart;
 use super::document::{Cast, subjects_in_words};
 use super::phase::{Panel, PhasePart, Stage};
 use super::tables::{Looks, Style, render};
@@ -25,6 +26,7 @@ pub(super) struct Run {
     pub(super) overview: String,
     pub(super) failures: Option<String>,
     pub(super) phases: Vec<PhasePart>,
+    pub(super) disk: Option<DiskPart>,
     pub(super) durable: Vec<Panel>,
     pub(super) durable_table: Option<String>,
     pub(super) steps: Vec<Panel>,
@@ -83,6 +85,7 @@ impl Run {
                 .iter()
                 .map(|phase| stage.phase(phase))
                 .collect::<Result<_, _>>()?,
+            disk: stage.whole_disk()?,
             durable: analysis
                 .phases
                 .iter()

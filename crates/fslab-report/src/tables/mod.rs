@@ -2,6 +2,7 @@
 
 mod cells;
 mod commands;
+mod disk;
 mod failures;
 mod overview;
 mod phase;
@@ -9,6 +10,7 @@ mod steps;
 mod trials;
 
 pub use commands::commands;
+pub use disk::disk;
 pub use failures::failures;
 pub(crate) use overview::phase_target;
 pub use overview::{overview, overview_by_subject};

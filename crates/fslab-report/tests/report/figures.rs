@@ -3,7 +3,7 @@
 use fslab_model::METRICS;
 use fslab_report::{Analysis, figures, tables};
 
-use crate::fixture::usual;
+use crate::disk_story::simulated;
 
 #[test]
 fn every_metric_is_defined_with_unit_formula_source_and_bias() {
@@ -30,12 +30,14 @@ fn every_metric_is_defined_with_unit_formula_source_and_bias() {
 
 #[test]
 fn every_figure_that_a_table_shows_is_defined() {
-    let (figures, run) = (figures(), usual());
+    let (figures, run) = (figures(), simulated());
     let analysis = Analysis::of(&run);
     let mut shown: Vec<&str> = Vec::new();
     for phase in &analysis.phases {
         let table = tables::phase(phase, analysis.subjects());
-        shown.extend(table.columns.iter().filter_map(|column| column.figure));
+        let disk = tables::disk(phase, analysis.subjects()).expect("a simulated disk");
+        let columns = table.columns.iter().chain(&disk.columns);
+        shown.extend(columns.filter_map(|column| column.figure));
     }
     assert!(shown.len() > 20);
     for name in shown {

@@ -12,10 +12,10 @@ use fslab_model::{
 const START_UNIX_S: u64 = 1_795_000_000;
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(crate) struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -348,6 +348,7 @@ fn trial(plan: &Plan, cell: u32, repeat: u32, chance: &mut Chance) -> TrialRecor
             .into_iter()
             .collect::<Facts>(),
         console: String::new(),
+        insight: None,
     }
 }
 

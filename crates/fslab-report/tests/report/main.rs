@@ -1,5 +1,7 @@
 //! What the report says of runs with a known story, through the crate's public face alone.
 
+mod disk;
+mod disk_story;
 mod escaping;
 mod exports;
 mod figures;

@@ -2,6 +2,7 @@
 
 use fslab_report::{Analysis, Table, Tone, tables};
 
+use crate::disk_story::simulated;
 use crate::fixture::{run_of, skip_phase, usual};
 
 fn rectangular(table: &Table) {
@@ -19,7 +20,8 @@ fn the_overview_names_winners_ties_and_holes() {
 
 #[test]
 fn every_row_of_every_table_is_as_long_as_its_header() {
-    for run in [usual(), run_of(&["ext4", "xfs"], 1), run_of(&["xfs"], 3)] {
+    let few = run_of(&["ext4", "xfs"], 1);
+    for run in [usual(), few, run_of(&["xfs"], 3), simulated()] {
         let analysis = Analysis::of(&run);
         rectangular(&tables::overview(&analysis));
         rectangular(&tables::commands(&analysis));
@@ -29,6 +31,8 @@ fn every_row_of_every_table_is_as_long_as_its_header() {
         tables::steps(&analysis).iter().for_each(rectangular);
         for phase in &analysis.phases {
             rectangular(&tables::phase(phase, analysis.subjects()));
+            let disk = tables::disk(phase, analysis.subjects());
+            disk.iter().for_each(rectangular);
         }
     }
 }

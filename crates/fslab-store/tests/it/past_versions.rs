@@ -37,6 +37,11 @@ fn a_store_of_version_1_is_read_and_written() {
 }
 
 #[test]
+fn a_store_of_version_2_is_read_and_written() {
+    reads("v2.sqlite");
+}
+
+#[test]
 fn every_version_has_its_fixture() {
     for version in 1..=SCHEMA_VERSION {
         let name = format!("v{version}.sqlite");

@@ -1,9 +1,9 @@
 //! What was stored reads back as the same record, whatever was measured and whatever was not.
 
 use fslab_model::{
-    CachePolicy, CpuUse, DeviceUse, Failure, FailureKind, Headline, OperationLatency, PhaseKind,
-    PhaseOutcome, PhaseRecord, RunRecord, Settled, StepRecord, ThreadRecord, TimeSeries,
-    TrialOutcome, TrialRecord,
+    CachePolicy, CpuUse, DeviceUse, Failure, FailureKind, Headline, HostCost, OperationLatency,
+    PhaseKind, PhaseOutcome, PhaseRecord, RunRecord, Settled, StepRecord, ThreadRecord, TimeSeries,
+    TrialOutcome, TrialRecord, Window,
 };
 use fslab_store::{RunSelector, Store, StoreErrorKind};
 use proptest::prelude::*;
@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use crate::sample;
 
-/// What a counter may be: SQLite's integers end at 2^63 - 1.
-fn counter() -> impl Strategy<Value = u64> {
-    prop_oneof![Just(0), Just(i64::MAX as u64), 0..1_000_000_000_000_u64]
+/// What a counter may be: SQLite's integers end at 2^63 - 1. Boxed, since a record has so many of
+/// them that their strategies would not fit a thread's stack.
+fn counter() -> BoxedStrategy<u64> {
+    prop_oneof![Just(0), Just(i64::MAX as u64), 0..1_000_000_000_000_u64].boxed()
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -103,6 +104,21 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn window()(begin_ns in counter(), end_ns in counter()) -> Window {
+        Window { begin_ns, end_ns }
+    }
+}
+
+prop_compose! {
+    fn virtual_time()(
+        windows in [option::of(window()), option::of(window())],
+        host in option::of((counter(), counter())),
+    ) -> ([Option<Window>; 2], Option<HostCost>) {
+        (windows, host.map(|(cpu_ns, real_ns)| HostCost { cpu_ns, real_ns }))
+    }
+}
+
+prop_compose! {
     fn phase()(
         names in [text(), text()],
         kind in prop_oneof![
@@ -125,8 +141,10 @@ prop_compose! {
             option::of(counter()),
             option::of(0.0..1.0_f64),
         ),
+        virtual_time in virtual_time(),
     ) -> PhaseRecord {
         let (notes, threads, first_done_ns, harness_share) = rest;
+        let ([window, settle_window], host) = virtual_time;
         let [name, workload] = names;
         let [elapsed_ns, operations, bytes] = counters;
         let parameters = parameters.into_iter().rev().collect();
@@ -138,7 +156,8 @@ prop_compose! {
         PhaseRecord {
             name, workload, kind, headline, cache, parameters, outcome, elapsed_ns, operations,
             bytes, latencies, series, cpu, device, settled, threads, first_done_ns, harness_share,
-            notes,
+            window, insight: window.map(sample::insight), settle_window,
+            settle_insight: settle_window.map(sample::insight), host, notes,
         }
     }
 }
@@ -178,6 +197,7 @@ prop_compose! {
             phases,
             facts,
             console,
+            insight: None,
         }
     }
 }

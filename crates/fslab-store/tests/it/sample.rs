@@ -1,10 +1,11 @@
 //! Runs and trials to store: one with everything set, one with nothing measured.
 
 use fslab_model::{
-    Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceUse, Facts, Failure, FailureKind,
-    Headline, LatencyHistogram, MachineFacts, OperationLatency, Parameters, PhaseKind,
-    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunId, RunRecord, Settled, StepRecord,
-    Subject, SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
+    Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceInsight, DeviceUse, Facts, Failure,
+    FailureKind, Headline, HostCost, LatencyHistogram, Layer, MachineFacts, OperationLatency,
+    Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Picture, Plan, RunHeader, RunId,
+    RunRecord, ServiceTimes, Settled, StepRecord, Subject, SubjectPlan, TimeSeries, Traffic,
+    TrialId, TrialOutcome, TrialRecord, VenuePlan, Window,
 };
 use serde_json::json;
 
@@ -131,7 +132,52 @@ pub(crate) fn full_phase() -> PhaseRecord {
         unmount_ns: 100_000_000,
     });
     phase.notes = vec!["the first file was larger".into()];
+    let (measured, settling) = (
+        [5_000_000_000, 7_000_000_000],
+        [7_000_000_000, 7_500_000_000],
+    );
+    phase.window = Some(window(measured));
+    phase.insight = Some(insight(window(measured)));
+    phase.settle_window = Some(window(settling));
+    phase.settle_insight = Some(insight(window(settling)));
+    phase.host = Some(HostCost {
+        cpu_ns: 31_000_000,
+        real_ns: 40_000_000,
+    });
     phase
+}
+
+fn window([begin_ns, end_ns]: [u64; 2]) -> Window {
+    Window { begin_ns, end_ns }
+}
+
+/// What a disk did that wrote something.
+pub(crate) fn insight(window: Window) -> DeviceInsight {
+    let mut insight = DeviceInsight {
+        window,
+        capacity_sectors: 1 << 21,
+        picture: Picture::new(2, window.length_ns().div_ceil(2)),
+        ..DeviceInsight::default()
+    };
+    let sectors = [0, 8_u64].repeat(insight.picture.rows);
+    insight.picture.set(Layer::Written, &sectors);
+    insight.writes.all = Traffic {
+        requests: 96,
+        bytes: 96 * 4_096,
+    };
+    insight.writes.sizes.add(8, 96);
+    insight.writes.time.seek_ns = 9_000;
+    insight.writes.service = Some(ServiceTimes {
+        p50_ns: 90,
+        p95_ns: 91,
+        p99_ns: 92,
+        p999_ns: 93,
+        max_ns: 94,
+    });
+    insight.seeks.accesses = 96;
+    insight.depth.max = 3;
+    insight.depth.times_ns.add(2, 1_000);
+    insight
 }
 
 /// A phase of which nothing is known but its outcome.
@@ -181,6 +227,7 @@ pub(crate) fn done_trial(cell: u32, repeat: u32) -> TrialRecord {
             ("fs".into(), "ext4".into()),
         ]),
         console: "a warning\n".into(),
+        insight: Some(insight(window([1_000_000_000, 8_000_000_000]))),
     }
 }
 
@@ -207,6 +254,7 @@ pub(crate) fn failed_trial(cell: u32, repeat: u32) -> TrialRecord {
         phases: vec![empty_phase(PhaseOutcome::Failed { failure: failure() })],
         facts: Facts::new(),
         console: String::new(),
+        insight: None,
     }
 }
 

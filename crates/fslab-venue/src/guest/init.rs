@@ -21,8 +21,10 @@ pub(super) const SHARE_VARIABLE: &str = "FSLAB_SHARE";
 pub(crate) const SHARE_IN_GUEST: &str = "/tmp/share";
 /// Where the trial mounts its file system.
 pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
-/// The guest's disk.
+/// The guest's disk, where it is an image of the host's and no more.
 pub(crate) const DISK: &str = "/dev/ubda";
+/// The guest's disk, where it is simulated.
+pub(crate) const SIMULATED_DISK: &str = "/dev/simdisk";
 /// The root is the host's and read-only; here programs may write. Those that the host does not
 /// have are left out.
 const WRITABLE: [&str; 6] = [

@@ -2,14 +2,16 @@
 
 mod boot;
 mod init;
+mod insight;
 mod share;
 mod shell;
 mod words;
 
-pub(crate) use boot::Guest;
 pub use boot::GuestSettings;
-pub(crate) use init::{DISK, MOUNT_POINT, SHARE_IN_GUEST};
+pub(crate) use boot::{Clock, Guest};
+pub(crate) use init::{DISK, MOUNT_POINT, SHARE_IN_GUEST, SIMULATED_DISK};
 pub use init::{GuestTask, run_as_init};
+pub(crate) use insight::add_insight;
 pub(crate) use share::{Share, TrialStatus};
 pub use shell::{ShellRequest, run_shell};
 pub(crate) use words::last_words;

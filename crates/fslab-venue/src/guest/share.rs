@@ -9,6 +9,8 @@
 //!     status     <---                    how the trial's process ended, then power off
 //!     forget     <---                    please forget what you keep of the disk in memory;
 //!     (removed)                    --->  done
+//!     disk.model what a simulated disk is --->  its driver
+//!     disk.trace <---                    what it did
 //! ```
 
 use std::io;
@@ -50,7 +52,7 @@ impl Share {
     }
 
     pub(crate) fn program(&self) -> PathBuf {
-        self.0.join("fslab")
+        self.0.join(PROGRAM)
     }
 
     /// Copies the running program to where the guest finds it: it may be replaced at any time.
@@ -60,6 +62,14 @@ impl Share {
 
     pub(crate) fn image(&self) -> PathBuf {
         self.0.join(IMAGE)
+    }
+
+    pub(crate) fn model(&self) -> PathBuf {
+        self.0.join(MODEL)
+    }
+
+    pub(crate) fn trace(&self) -> PathBuf {
+        self.0.join(TRACE)
     }
 
     pub(crate) fn spec(&self) -> PathBuf {
@@ -99,6 +109,11 @@ impl Share {
     }
 }
 
-/// The disk's name in the folder. The guest gets it without the folder's path, in which commas and
-/// colons would have a meaning.
-pub(crate) const IMAGE: &str = "disk.img";
+/// The program's name in the folder.
+pub(super) const PROGRAM: &str = "fslab";
+/// The disk's name in the folder.
+pub(super) const IMAGE: &str = "disk.img";
+/// The name of a simulated disk's parameters in the folder.
+pub(super) const MODEL: &str = "disk.model";
+/// The name of a simulated disk's trace in the folder.
+pub(super) const TRACE: &str = "disk.trace";

@@ -5,7 +5,7 @@ use std::process::{ExitStatus, Stdio};
 
 use fslab_model::{Bytes, Failure, FailureKind};
 
-use super::boot::{Guest, GuestSettings};
+use super::boot::{Clock, Guest, GuestSettings};
 use super::init::GuestTask;
 use super::share::Share;
 use crate::lease::{Belongings, Leases};
@@ -31,7 +31,11 @@ pub struct ShellRequest {
 /// # Errors
 /// A [`Failure`] where the folder cannot be made or the kernel cannot be started.
 pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
-    let guest = Guest::new(&request.guest, request.memory)?;
+    let guest = Guest::new(
+        &request.guest,
+        request.memory,
+        Clock::Real { counter_hz: None },
+    )?;
     let name = format!("shell-{}", std::process::id());
     let belongings = Belongings {
         scratch: Some(request.folder.join(format!("fslab-{name}"))),
@@ -65,7 +69,7 @@ fn run_in(
             None => Ok(()),
         })
         .map_err(failed("cannot prepare a guest's folder"))?;
-    let mut command = guest.command(&share, GuestTask::Shell)?;
+    let mut command = guest.command(&share, GuestTask::Shell, 0);
     command
         .stdin(Stdio::inherit())
         .stdout(Stdio::inherit())

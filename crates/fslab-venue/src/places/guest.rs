@@ -1,11 +1,11 @@
-//! An image file as the disk of a guest kernel.
+//! An image file as the disk of a guest kernel, as it is or with the times of a simulated disk.
 
 use std::path::PathBuf;
 
 use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
 
 use super::place::{Place, Prepared, Start, create_folder, demand_room, demand_writable};
-use crate::guest::{DISK, Guest, MOUNT_POINT, Share};
+use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK, Share};
 use crate::lease::Belongings;
 
 /// Room that is left on the file system below the image: it must not be the one that is full.
@@ -38,6 +38,9 @@ impl GuestDisk {
     fn make(&self, share: &Share) -> std::io::Result<()> {
         share.bring_program()?;
         std::fs::File::create_new(share.image())?.set_len(self.size.0)?;
+        if let Clock::Virtual { disk } = self.guest.clock() {
+            std::fs::write(share.model(), &disk.model)?;
+        }
         std::fs::File::create_new(share.events()).map(drop)
     }
 }
@@ -79,12 +82,22 @@ impl Place for GuestDisk {
         })?;
         let mut facts = Facts::new();
         facts.insert("guest.memory".into(), self.guest.memory().to_string());
-        if let Ok(below) = fslab_fs::recognise(&self.folder) {
-            facts.insert("image.on".into(), below.fs_type);
-        }
+        let disk = match self.guest.clock() {
+            Clock::Real { .. } => {
+                if let Ok(below) = fslab_fs::recognise(&self.folder) {
+                    facts.insert("image.on".into(), below.fs_type);
+                }
+                DISK
+            }
+            // Where its image lies has no part in its figures.
+            Clock::Virtual { disk } => {
+                facts.insert("disk".into(), disk.profile.clone());
+                SIMULATED_DISK
+            }
+        };
         Ok(Prepared {
             device: DeviceSpec::Block {
-                path: DISK.into(),
+                path: disk.into(),
                 mount_point: MOUNT_POINT.into(),
             },
             facts,

@@ -25,7 +25,7 @@ pub(crate) enum Start {
 }
 
 /// A place: it says what it is going to make, and then makes it.
-pub(crate) trait Place {
+pub(crate) trait Place: Send + Sync {
     /// What `prepare` will make for the trial `name`: it is leased first.
     fn belongings(&self, name: &str) -> Belongings;
     /// Makes it. What takes long asks `go_on` now and then, and ends as `Interrupted` where it must

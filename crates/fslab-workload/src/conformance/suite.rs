@@ -1,7 +1,6 @@
 //! The two passes over the conformance tree: made, and found again.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use fslab_engine::{EngineKind, Measured, RunContext};
 use fslab_model::{Bytes, CpuUse};
@@ -181,9 +180,9 @@ pub(crate) fn timed(
     work: impl FnOnce(&mut Ledger) -> Result<(), Problem>,
 ) -> Result<Finished, Problem> {
     let mut ledger = Ledger::new(context.stop.clone());
-    let (began, used) = (Instant::now(), ResourceUse::of_process());
+    let (start_ns, used) = (fslab_sys::monotonic_ns(), ResourceUse::of_process());
     work(&mut ledger)?;
-    let elapsed_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let elapsed_ns = fslab_sys::monotonic_ns() - start_ns;
     let used = ResourceUse::of_process().since(used);
     let cpu = CpuUse {
         user_ns: used.user_ns,
@@ -192,7 +191,10 @@ pub(crate) fn timed(
         involuntary_switches: used.involuntary_switches,
     };
     Ok(Finished {
-        measured: measured(elapsed_ns, ledger.checks, ledger.bytes, Some(cpu)),
+        measured: Measured {
+            start_ns,
+            ..measured(elapsed_ns, ledger.checks, ledger.bytes, Some(cpu))
+        },
         notes: ledger.notes,
     })
 }
@@ -210,6 +212,7 @@ pub(crate) fn imagined(seed: u64, parameters: &TreeParameters) -> Finished {
 
 fn measured(elapsed_ns: u64, checks: u64, bytes: u64, cpu: Option<CpuUse>) -> Measured {
     Measured {
+        start_ns: 0,
         elapsed_ns,
         operations: checks,
         bytes: Some(bytes),

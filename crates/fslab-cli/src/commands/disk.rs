@@ -1,0 +1,247 @@
+//! `fslab disk`: the profiles of simulated disks, and what their disks do.
+
+use std::fmt::Write;
+
+use clap::{Args, Subcommand};
+use fslab_disk::profile::Medium;
+use fslab_disk::{Profile, shelf};
+use fslab_model::{Bytes, Failure, Rate, format_ns};
+use fslab_report::{Column, Table, TableCell};
+use serde_json::{Map, Value, json};
+
+use super::disk_test::TestArgs;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// Columns of a text that is set as a paragraph.
+const WIDTH: usize = 96;
+
+/// Arguments of `fslab disk`.
+#[derive(Debug, Args)]
+pub(crate) struct DiskArgs {
+    #[command(subcommand)]
+    command: DiskCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum DiskCommand {
+    /// List the disk profiles that come with the program
+    List {
+        /// Print a JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one profile: every parameter, where it is from, and what follows from it
+    Show {
+        /// A profile's name, or the path of a file
+        name: String,
+        /// Print a JSON document
+        #[arg(long)]
+        json: bool,
+        /// Print the profile as a file, to begin another with
+        #[arg(long, conflicts_with = "json")]
+        toml: bool,
+    },
+    /// Run a profile's disk by itself, in virtual time, and draw its curves
+    Test(TestArgs),
+}
+
+impl DiskArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        match &self.command {
+            DiskCommand::List { json } => list(*json)?,
+            DiskCommand::Show { name, json, toml } => show(name, *json, *toml)?,
+            DiskCommand::Test(args) => args.run()?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// The profile of that name or file.
+pub(super) fn find(name: &str) -> Result<Profile, CommandError> {
+    shelf::find(name).map_err(|error| Failure::from(error).into())
+}
+
+fn list(json: bool) -> Result<(), CommandError> {
+    let profiles = shelf::all();
+    if json {
+        let all: Vec<_> = profiles.iter().map(summary).collect();
+        return screen::print_json(&all);
+    }
+    let rows = profiles.iter().map(|profile| {
+        vec![
+            TableCell::new(&profile.name),
+            TableCell::new(kind(profile)),
+            TableCell::new(size(profile.capacity())),
+            TableCell::new(profile.year.to_string()),
+            TableCell::new(&profile.interface.name),
+            TableCell::new(format_ns(profile.mean_access().0 as f64)),
+            TableCell::new(Rate::Bytes(profile.sequential_read()).to_string()),
+        ]
+    });
+    let table = Table {
+        caption: "Disk profiles".into(),
+        columns: vec![
+            Column::left("Name"),
+            Column::left("Kind"),
+            Column::right("Size"),
+            Column::right("Year"),
+            Column::left("Interface"),
+            Column::right("Mean access"),
+            Column::right("Sequential read"),
+        ],
+        rows: rows.collect(),
+        notes: vec![
+            "`fslab disk show NAME` has every parameter and its source, `fslab disk test NAME` the \
+             curves."
+                .into(),
+        ],
+    };
+    screen::print(&screen::render(&table))
+}
+
+/// What a list says of a profile.
+fn summary(profile: &Profile) -> Value {
+    json!({
+        "name": profile.name,
+        "title": profile.title,
+        "kind": profile.kind(),
+        "array": profile.array.as_ref().map(|array| array.layout.as_str()),
+        "year": profile.year,
+        "interface": profile.interface.name,
+        "capacity_bytes": profile.capacity(),
+        "mean_access_ns": profile.mean_access().0,
+        "sequential_read_bytes_per_s": profile.sequential_read().round() as u64,
+        "digest": profile.digest(),
+    })
+}
+
+/// `hard disk`, `flash`, `10 hard disks, RAID 10`.
+fn kind(profile: &Profile) -> String {
+    let noun = match profile.medium {
+        Medium::HardDisk(_) => "hard disk",
+        Medium::Flash(_) => "flash",
+    };
+    match &profile.array {
+        None => noun.to_owned(),
+        Some(array) => {
+            let level = array.layout.as_str().trim_start_matches("raid");
+            format!(
+                "{}, RAID {level}",
+                screen::counted(array.members as usize, noun)
+            )
+        }
+    }
+}
+
+/// A disk's size as it is sold: decimal.
+pub(super) fn size(bytes: Bytes) -> String {
+    let rate = Rate::Bytes(bytes.0 as f64).to_string();
+    rate.trim_end_matches("/s").to_owned()
+}
+
+fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {
+    let profile = find(name)?;
+    if json {
+        return screen::print_json(&document(&profile));
+    }
+    if toml {
+        return screen::print(&profile.to_toml());
+    }
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = write_profile(&mut text, &profile);
+    screen::print(&text)
+}
+
+/// The profile with all that follows from it, in numbers.
+fn document(profile: &Profile) -> Value {
+    let derived: Map<_, _> = profile
+        .derived()
+        .into_iter()
+        .map(|figure| (figure.name.to_owned(), json!(figure.value)))
+        .collect();
+    let parameters: Map<_, _> = profile
+        .parameters()
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| {
+            let number = value.parse::<u64>();
+            (
+                name.to_owned(),
+                number.map_or_else(|_| json!(value), |number| json!(number)),
+            )
+        })
+        .collect();
+    json!({
+        "profile": profile,
+        "derived": derived,
+        "parameters": parameters,
+        "digest": profile.digest(),
+    })
+}
+
+fn write_profile(text: &mut String, profile: &Profile) -> std::fmt::Result {
+    writeln!(
+        text,
+        "{} ({}, {})",
+        profile.name,
+        kind(profile),
+        profile.year
+    )?;
+    writeln!(text, "{}\n", profile.title)?;
+    write_paragraph(text, "", &profile.description)?;
+    for (group, keys) in profile.groups() {
+        writeln!(text, "\n{}", group.replace('_', " "))?;
+        for (key, value) in keys {
+            // Texts without their quotes.
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            if key == "source" {
+                write_paragraph(text, "  | ", &value)?;
+            } else {
+                writeln!(text, "  {:<20} {value}", key.replace('_', " "))?;
+            }
+        }
+    }
+    writeln!(text, "\nwhat follows from it")?;
+    for figure in profile.derived() {
+        let label = figure
+            .name
+            .rsplit_once("_per_s")
+            .map_or(figure.name, |(name, _)| name);
+        let label = label.rsplit_once('_').map_or(label, |(name, _)| name);
+        writeln!(
+            text,
+            "  {:<20} {:<12} {}",
+            label.replace('_', " "),
+            figure.value.to_string(),
+            figure.about
+        )?;
+    }
+    writeln!(
+        text,
+        "  {:<20} {} names the model's parameters",
+        "digest",
+        profile.digest()
+    )
+}
+
+/// Words in lines of [`WIDTH`].
+fn write_paragraph(text: &mut String, indent: &str, words: &str) -> std::fmt::Result {
+    let mut line = String::from(indent);
+    for word in words.split_whitespace() {
+        let length = line.chars().count() + 1 + word.chars().count();
+        if length > WIDTH && line.len() > indent.len() {
+            writeln!(text, "{line}")?;
+            line.clear();
+            line.push_str(indent);
+        }
+        if line.len() > indent.len() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    writeln!(text, "{line}")
+}

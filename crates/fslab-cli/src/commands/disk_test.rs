@@ -1,0 +1,140 @@
+//! `fslab disk test`: a profile's disk by itself, as tables, drawings, JSON or CSV.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fslab_disk::Profile;
+use fslab_disk::bench::{self, Bench};
+use fslab_model::Failure;
+use fslab_report::{Column, Table, TableCell, Tone};
+
+use super::{disk, disk_drawing, disk_plot};
+use crate::exit::CommandError;
+use crate::{color, screen};
+
+/// A figure that is further off than this is told apart.
+pub(super) const TOLERANCE: f64 = 0.05;
+
+/// Arguments of `fslab disk test`.
+#[derive(Debug, Args)]
+pub(super) struct TestArgs {
+    /// A profile's name, or the path of a file
+    name: String,
+    /// Draw the curves into a file as well
+    #[arg(long, short, value_name = "FILE.svg")]
+    output: Option<PathBuf>,
+    /// Print a JSON document
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print the points of all curves, one a row
+    #[arg(long)]
+    csv: bool,
+}
+
+impl TestArgs {
+    pub(super) fn run(&self) -> Result<(), CommandError> {
+        let profile = disk::find(&self.name)?;
+        if let Some(path) = &self.output {
+            demand_svg(path)?;
+        }
+        let bench = bench::run(&profile).map_err(Failure::from)?;
+        if let Some(path) = &self.output {
+            write(path, &disk_drawing::draw(&profile, &bench))?;
+        }
+        if self.json {
+            return screen::print_json(&bench);
+        }
+        if self.csv {
+            return screen::print(&csv(&bench));
+        }
+        screen::print(&text(&profile, &bench))?;
+        if let Some(path) = &self.output {
+            screen::notice(&format!("the curves are in {}", path.display()));
+        }
+        Ok(())
+    }
+}
+
+fn demand_svg(path: &Path) -> Result<(), CommandError> {
+    if path.extension().is_some_and(|extension| extension == "svg") {
+        return Ok(());
+    }
+    let text = format!("cannot draw the curves into {}", path.display());
+    let mut error = CommandError::bad_input(text);
+    error.failure.hint = Some("the drawing is SVG: name a file that ends in .svg".to_owned());
+    Err(error)
+}
+
+/// Writes the file; half of it is not left behind.
+fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+    let part = path.with_extension("svg.part");
+    fs::write(&part, text)
+        .and_then(|()| fs::rename(&part, path))
+        .map_err(|error| {
+            let _ = fs::remove_file(&part);
+            CommandError::io(format!("cannot write {}", path.display()), &error)
+        })
+}
+
+fn text(profile: &Profile, bench: &Bench) -> String {
+    let mut text = format!("{}: {}\n\n", profile.name, profile.title);
+    text.push_str(&screen::render(&sheet(profile, bench)));
+    for curve in &bench.curves {
+        text.push('\n');
+        text.push_str(&disk_plot::plot(curve, color::is_wanted()));
+    }
+    text
+}
+
+/// The data sheet beside what the model comes to.
+fn sheet(profile: &Profile, bench: &Bench) -> Table {
+    let rows = bench.data_sheet.iter().map(|figure| {
+        let tone = if figure.difference.abs() > TOLERANCE {
+            Tone::Bad
+        } else {
+            Tone::Plain
+        };
+        vec![
+            TableCell::new(&figure.about),
+            TableCell::new(figure.sheet.to_string()),
+            TableCell::new(figure.model.to_string()),
+            TableCell::new(format!("{:+.1} %", figure.difference * 100.0)).tone(tone),
+        ]
+    });
+    let mut notes = Vec::new();
+    if let Some(array) = &profile.array {
+        notes.push(format!("Of one of the {} members.", array.members));
+    }
+    notes.push(format!(
+        "The model of {} in virtual time, seed {}: the same figures on every machine.",
+        bench.digest, bench.seed
+    ));
+    Table {
+        caption: "The data sheet and the model".into(),
+        columns: vec![
+            Column::left("Figure"),
+            Column::right("Data sheet"),
+            Column::right("Model"),
+            Column::right("Difference"),
+        ],
+        rows: rows.collect(),
+        notes,
+    }
+}
+
+fn csv(bench: &Bench) -> String {
+    let mut text = String::from("profile,digest,curve,line,x_unit,x,y_unit,y\n");
+    for curve in &bench.curves {
+        let (x, y) = (curve.x.unit.symbol(), curve.y.unit.symbol());
+        for line in &curve.lines {
+            for point in &line.points {
+                text.push_str(&format!(
+                    "{},{},{},{},{x},{:.6e},{y},{:.6e}\n",
+                    bench.profile, bench.digest, curve.name, line.name, point.x, point.y
+                ));
+            }
+        }
+    }
+    text
+}

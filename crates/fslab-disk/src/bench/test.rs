@@ -1,0 +1,196 @@
+//! The whole test of a profile: every curve, and the data sheet.
+
+use fslab_sys::DiskModel;
+use serde::Serialize;
+
+use super::curve::Curve;
+use super::load::{Desk, Until};
+use super::sheet::{self, SheetFigure};
+use super::{burst, depth, distance, position, request_size};
+use crate::profile::Medium;
+use crate::{DiskError, Profile};
+
+/// The seed of every test: figures are to be compared.
+pub const SEED: u64 = 0x5eed;
+
+/// How much is read or written in one stretch, at least.
+const STRETCH: u64 = 32 << 20;
+/// Requests of a stream that are under way at a time, where the disk takes as many.
+const STREAM_DEPTH: u32 = 8;
+/// Requests of a stream before it is measured: the arm must get there first.
+pub(super) const START: u64 = 16;
+/// Operations that are spent on filling a write cache, at most.
+const FILL_MAX: u64 = 30_000;
+
+/// What a profile's disk does by itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bench {
+    /// The profile's name.
+    pub profile: String,
+    /// The digest of its parameters.
+    pub digest: String,
+    /// What decided all chance.
+    pub seed: u64,
+    /// The data sheet against the model.
+    pub data_sheet: Vec<SheetFigure>,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// What all measurements share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setting {
+    pub(super) seed: u64,
+}
+
+/// Runs the whole test, in virtual time.
+///
+/// # Errors
+/// [`DiskError::Model`] where the model refuses the profile.
+pub fn run(profile: &Profile) -> Result<Bench, DiskError> {
+    let setting = Setting { seed: SEED };
+    let mut curves = Vec::new();
+    curves.extend(depth::curve(profile, setting)?);
+    curves.push(position::curve(profile, setting)?);
+    curves.extend(request_size::curves(profile, setting)?);
+    curves.extend(distance::curve(profile, setting)?);
+    curves.push(burst::curve(profile, setting)?);
+    Ok(Bench {
+        profile: profile.name.clone(),
+        digest: profile.digest(),
+        seed: setting.seed,
+        data_sheet: sheet::data_sheet(profile)?,
+        curves,
+    })
+}
+
+impl Profile {
+    /// The disk itself, fresh from the maker.
+    ///
+    /// # Errors
+    /// [`DiskError::Model`] where the model refuses the parameters.
+    pub fn model(&self) -> Result<DiskModel, DiskError> {
+        DiskModel::new(&self.parameters()).map_err(|reason| DiskError::Model {
+            name: self.name.clone(),
+            reason,
+        })
+    }
+}
+
+impl Setting {
+    /// Operations of that size after which writes are answered no faster than the medium takes
+    /// them: twice what the write cache holds.
+    pub(super) fn fill_operations(self, profile: &Profile, bytes: u64) -> u64 {
+        let cache = match &profile.medium {
+            _ if !profile.cache.write_cache => 0,
+            Medium::HardDisk(disk) => disk.write_back.share.0,
+            Medium::Flash(_) => profile.cache.buffer.0,
+        };
+        let members = profile.array.as_ref().map_or(1, |array| array.members);
+        (2 * cache * u64::from(members) / bytes).clamp(16, FILL_MAX)
+    }
+
+    /// What is read or written in one stretch: several cylinders, and many requests.
+    pub(super) fn stretch_bytes(self, profile: &Profile) -> u64 {
+        let request = profile.device.max_request.0;
+        let wanted = match &profile.medium {
+            Medium::HardDisk(disk) => {
+                let track = disk.track_bytes(disk.media.outer.0) as u64;
+                STRETCH.max(4 * u64::from(disk.media.heads) * track)
+            }
+            Medium::Flash(_) => STRETCH.max(256 * request),
+        };
+        let wanted = wanted.min(profile.device.capacity.0 / 8).max(request);
+        wanted - wanted % request
+    }
+
+    /// How many requests of a stream are under way.
+    pub(super) fn streaming_depth(self, desk: &Desk) -> u32 {
+        desk.depth().min(STREAM_DEPTH)
+    }
+}
+
+impl Until {
+    pub(super) fn operations(operations: u64) -> Self {
+        Self {
+            operations,
+            elapsed_ns: u64::MAX,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::curve::Line;
+    use super::*;
+    use crate::shelf;
+
+    fn bench(name: &str) -> Bench {
+        run(&shelf::find(name).expect("built in")).expect("a disk")
+    }
+
+    fn line<'a>(bench: &'a Bench, curve: &str, name: &str) -> &'a Line {
+        let curve = bench.curves.iter().find(|found| found.name == curve);
+        let lines = &curve.expect("the curve").lines;
+        let line = lines.iter().find(|line| line.name == name);
+        line.expect("the line")
+    }
+
+    fn ends(line: &Line) -> (f64, f64) {
+        let y = |point: Option<&super::super::curve::Point>| point.expect("a point").y;
+        (y(line.points.first()), y(line.points.last()))
+    }
+
+    #[test]
+    fn the_same_profile_gives_the_same_figures() {
+        assert_eq!(bench("hdd-7200-ata100-2002"), bench("hdd-7200-ata100-2002"));
+    }
+
+    #[test]
+    fn a_queue_makes_a_hard_disk_quicker_and_a_disk_without_one_has_no_such_curve() {
+        let bench = bench("hdd-7200-sata-2010");
+        let (one, many) = ends(line(&bench, "queue-depth", "read"));
+        assert!(many > 1.8 * one, "{one} {many}");
+        let old = self::bench("hdd-7200-ata100-2002");
+        assert!(old.curves.iter().all(|curve| curve.name != "queue-depth"));
+    }
+
+    #[test]
+    fn the_curves_of_a_hard_disk_have_the_shape_of_its_mechanics() {
+        let bench = bench("hdd-7200-ata100-2002");
+        let (outer, inner) = ends(line(&bench, "position", "read"));
+        assert!(
+            (outer / inner / (42.0 / 25.6) - 1.0).abs() < 0.03,
+            "{outer} {inner}"
+        );
+        // The shortest seek is the step to the next cylinder, the longest that across the disk.
+        let (near, far) = ends(line(&bench, "distance", "seek"));
+        assert!(
+            (2e6..2.2e6).contains(&near) && (19e6..=21e6).contains(&far),
+            "{near} {far}"
+        );
+        let (cached, sustained) = ends(line(&bench, "burst", "write"));
+        assert!(cached > 10.0 * sustained, "{cached} {sustained}");
+        let (small, large) = ends(line(&bench, "size-rate", "random read"));
+        assert!(small < 0.01 * large && large < 42e6, "{small} {large}");
+    }
+
+    #[test]
+    fn a_stick_that_was_full_writes_at_random_some_times_a_second() {
+        let bench = bench("usb-flash-16g-2015");
+        let (_, sustained) = ends(line(&bench, "burst", "write"));
+        assert!((1.0..10.0).contains(&sustained), "{sustained}");
+        assert!(bench.curves.iter().all(|curve| curve.name != "distance"));
+    }
+
+    #[test]
+    fn parameters_that_the_model_refuses_are_its_error() {
+        let mut profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        if let Medium::HardDisk(disk) = &mut profile.medium {
+            disk.media.rpm = 0;
+        }
+        let error = run(&profile).expect_err("refused");
+        assert!(matches!(error, DiskError::Model { .. }), "{error}");
+        assert!(error.to_string().contains("rpm"), "{error}");
+    }
+}

@@ -1,0 +1,424 @@
+//! A profile as a whole: from a file or a plan, and back into either.
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use toml::{Table, Value};
+
+use super::group::{Keys, Written};
+use super::quantity::{Quantity, word};
+use super::{
+    Array, Cache, DataSheet, Device, Flash, HardDisk, Interface, Media, ProfileFault, ReadAhead,
+    Seek, WriteBack,
+};
+
+/// Version of the format of profiles.
+pub const PROFILE_FORMAT: u32 = 1;
+
+/// The parameters of a simulated disk, with their sources. Every value of this type was checked:
+/// it comes from a text, in a file or in a plan, by one way.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Table")]
+pub struct Profile {
+    /// Its short name.
+    pub name: String,
+    /// One line for lists.
+    pub title: String,
+    /// When such a disk was sold.
+    pub year: u32,
+    /// What disk it is, and what it stands for, in a few sentences.
+    pub description: String,
+    /// The disk as its user sees it.
+    pub device: Device,
+    /// The way to it.
+    pub interface: Interface,
+    /// Its own memory.
+    pub cache: Cache,
+    /// What holds the data.
+    pub medium: Medium,
+    /// Several such disks as one.
+    pub array: Option<Array>,
+    /// What the whole must come to.
+    pub data_sheet: DataSheet,
+}
+
+/// What holds the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// Turning platters.
+    HardDisk(HardDisk),
+    /// Flash memory.
+    Flash(Flash),
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    HardDisk,
+    Flash,
+}
+
+const KINDS: [(&str, Kind); 2] = [("hdd", Kind::HardDisk), ("flash", Kind::Flash)];
+
+impl Kind {
+    /// What may stand in a file of that kind, before all groups and as a group.
+    fn keys(self) -> Vec<&'static str> {
+        let mut keys = vec!["format", "name", "title", "year", "kind", "description"];
+        keys.extend([Device::GROUP, Interface::GROUP, Cache::GROUP]);
+        match self {
+            Self::HardDisk => keys.extend([
+                Media::GROUP,
+                Seek::GROUP,
+                ReadAhead::GROUP,
+                WriteBack::GROUP,
+            ]),
+            Self::Flash => keys.push(Flash::GROUP),
+        }
+        keys.extend([Array::GROUP, DataSheet::GROUP]);
+        keys
+    }
+}
+
+impl Quantity for Kind {
+    fn read(value: &Value) -> Result<Self, String> {
+        word(value, &KINDS)
+    }
+
+    fn write(&self) -> Option<Value> {
+        None
+    }
+}
+
+impl Profile {
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// [`ProfileFault`], which names the key.
+    pub fn from_toml(text: &str) -> Result<Self, ProfileFault> {
+        let table: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| ProfileFault::Syntax(error.to_string()))?;
+        Self::try_from(table)
+    }
+
+    /// The kind of disk, by its word in a file: `hdd` or `flash`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.medium {
+            Medium::HardDisk(_) => "hdd",
+            Medium::Flash(_) => "flash",
+        }
+    }
+
+    /// The profile as a file that reads back as itself.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let mut text = String::new();
+        for (name, value) in self.head() {
+            text.push_str(&format!("{name} = {}\n", toml_value(&value)));
+        }
+        for (group, keys) in self.groups() {
+            text.push_str(&format!("\n[{group}]\n"));
+            for (name, value) in keys {
+                text.push_str(&format!("{name} = {}\n", toml_value(&value)));
+            }
+        }
+        text
+    }
+
+    /// The keys before all groups.
+    fn head(&self) -> Vec<(&'static str, Value)> {
+        let text = |text: &str| Value::String(text.to_owned());
+        let number = |number: u32| Value::Integer(i64::from(number));
+        vec![
+            ("format", number(PROFILE_FORMAT)),
+            ("name", text(&self.name)),
+            ("title", text(&self.title)),
+            ("year", number(self.year)),
+            ("kind", text(self.kind())),
+            ("description", text(&self.description)),
+        ]
+    }
+
+    /// Every group with its keys, in the order in which they are written.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Written> {
+        let mut groups = vec![
+            self.device.write(),
+            self.interface.write(),
+            self.cache.write(),
+        ];
+        match &self.medium {
+            Medium::HardDisk(disk) => groups.extend([
+                disk.media.write(),
+                disk.seek.write(),
+                disk.read_ahead.write(),
+                disk.write_back.write(),
+            ]),
+            Medium::Flash(flash) => groups.push(flash.write()),
+        }
+        groups.extend(self.array.as_ref().map(Array::write));
+        groups.push(self.data_sheet.write());
+        groups
+    }
+}
+
+/// A value in TOML; a long text over several lines stays readable.
+fn toml_value(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.contains('\n') && !text.contains("\"\"\"") => {
+            let text = text.replace('\\', "\\\\");
+            format!("\"\"\"\n{text}\n\"\"\"")
+        }
+        other => other.to_string(),
+    }
+}
+
+impl TryFrom<Table> for Profile {
+    type Error = ProfileFault;
+
+    fn try_from(table: Table) -> Result<Self, ProfileFault> {
+        let keys = Keys::new("", &table);
+        let format: u32 = keys.take("format")?;
+        if format > PROFILE_FORMAT {
+            return Err(ProfileFault::Format {
+                found: format,
+                known: PROFILE_FORMAT,
+            });
+        }
+        let kind: Kind = keys.take("kind")?;
+        keys.only(&kind.keys())?;
+        let profile = Self {
+            name: keys.take("name")?,
+            title: keys.take("title")?,
+            year: keys.take("year")?,
+            description: keys.take("description")?,
+            device: Device::read(required(&keys, Device::GROUP)?)?,
+            interface: Interface::read(required(&keys, Interface::GROUP)?)?,
+            cache: Cache::read(required(&keys, Cache::GROUP)?)?,
+            medium: match kind {
+                Kind::HardDisk => Medium::HardDisk(HardDisk {
+                    media: Media::read(required(&keys, Media::GROUP)?)?,
+                    seek: Seek::read(required(&keys, Seek::GROUP)?)?,
+                    read_ahead: ReadAhead::read(required(&keys, ReadAhead::GROUP)?)?,
+                    write_back: WriteBack::read(required(&keys, WriteBack::GROUP)?)?,
+                }),
+                Kind::Flash => Medium::Flash(Flash::read(required(&keys, Flash::GROUP)?)?),
+            },
+            array: keys.group(Array::GROUP)?.map(Array::read).transpose()?,
+            data_sheet: DataSheet::read(required(&keys, DataSheet::GROUP)?)?,
+        };
+        profile.check()?;
+        Ok(profile)
+    }
+}
+
+fn required<'a>(keys: &Keys<'a>, name: &'static str) -> Result<Keys<'a>, ProfileFault> {
+    let missing = || ProfileFault::Missing {
+        key: format!("the group [{name}]"),
+    };
+    keys.group(name)?.ok_or_else(missing)
+}
+
+impl Serialize for Profile {
+    /// As in a file: texts with units, so that a plan says what it means.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (head, groups) = (self.head(), self.groups());
+        let mut map = serializer.serialize_map(Some(head.len() + groups.len()))?;
+        for (name, value) in head {
+            map.serialize_entry(name, &value)?;
+        }
+        for (name, keys) in groups {
+            map.serialize_entry(name, &Group(keys))?;
+        }
+        map.end()
+    }
+}
+
+struct Group(Vec<(&'static str, Value)>);
+
+impl Serialize for Group {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (*name, value)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shelf;
+
+    const HARD_DISK: &str = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../disks/hdd-7200-ata100-2002.toml"
+    ));
+    const FLASH: &str = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../disks/usb-flash-16g-2015.toml"
+    ));
+    const ARRAY: &str = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../disks/sas-15k-raid10-2012.toml"
+    ));
+
+    /// The fault of a profile with one change, and its hint.
+    #[track_caller]
+    fn fault(text: &str, from: &str, to: &str) -> (String, Option<String>) {
+        assert!(text.contains(from), "{from:?} is in the profile");
+        let changed = text.replacen(from, to, 1);
+        let fault = Profile::from_toml(&changed).expect_err("refused");
+        (fault.to_string(), fault.hint())
+    }
+
+    #[test]
+    fn a_key_that_is_misspelt_is_refused_with_the_nearest() {
+        let (fault, hint) = fault(HARD_DISK, "average =", "avrage =");
+        assert_eq!(fault, "seek.avrage is no key of such a profile");
+        assert_eq!(hint.as_deref(), Some("did you mean 'average'?"));
+        let (fault, hint) = self::fault(HARD_DISK, "rpm = 7200", "rpm = 7200\nheds = 3");
+        assert_eq!(fault, "media.heds is no key of such a profile");
+        assert_eq!(hint.as_deref(), Some("did you mean 'heads'?"));
+    }
+
+    #[test]
+    fn a_group_that_is_foreign_to_the_kind_is_refused() {
+        let flash_in_hdd = format!("{HARD_DISK}\n[flash]\nchannels = 1\n");
+        let fault = Profile::from_toml(&flash_in_hdd).expect_err("refused");
+        assert_eq!(fault.to_string(), "flash is no key of such a profile");
+        let (fault, hint) = self::fault(HARD_DISK, "[seek]", "[sek]");
+        assert_eq!(fault, "sek is no key of such a profile");
+        assert_eq!(hint.as_deref(), Some("did you mean 'seek'?"));
+        let groups = HARD_DISK.find("[data_sheet]").expect("the last group");
+        let fault = Profile::from_toml(&HARD_DISK[..groups]).expect_err("refused");
+        assert_eq!(fault.to_string(), "the group [data_sheet] is missing");
+        let (fault, _) = self::fault(HARD_DISK, "kind = \"hdd\"", "kind = \"tape\"");
+        assert_eq!(fault, "kind = 'tape': one of hdd, flash is needed");
+    }
+
+    #[test]
+    fn every_group_must_tell_its_source() {
+        let (fault, hint) = fault(FLASH, "source = \"as sticks", "# source = \"as sticks");
+        assert_eq!(fault, "cache.source is missing");
+        assert!(hint.is_some_and(|hint| hint.contains("--toml")));
+        let (fault, _) = self::fault(HARD_DISK, "title = \"", "title = \"\" #");
+        assert_eq!(fault, "title = '': it is empty");
+    }
+
+    #[test]
+    fn a_value_without_its_unit_or_with_a_wrong_one_is_refused() {
+        let (fault, _) = fault(HARD_DISK, "average = \"8.9 ms\"", "average = 8.9");
+        assert_eq!(
+            fault,
+            "seek.average = '8.9': it has no unit; write the number and its unit in quotes"
+        );
+        let (fault, _) = self::fault(HARD_DISK, "\"8.9 ms\"", "\"8.9 MB\"");
+        assert!(
+            fault.starts_with("seek.average = '8.9 MB': the unit 'MB' is none of s, ms"),
+            "{fault}"
+        );
+        let (fault, _) = self::fault(HARD_DISK, "rpm = 7200", "rpm = \"7200\"");
+        assert_eq!(
+            fault,
+            "media.rpm = '7200': a whole number is needed, and this is a text"
+        );
+    }
+
+    /// Demands that each change, of one text to another, makes a profile impossible at that key.
+    #[track_caller]
+    fn impossible(text: &str, changes: &[(&str, &str, &str)]) {
+        for (from, to, key) in changes {
+            let (fault, _) = fault(text, from, to);
+            assert!(
+                fault.starts_with(&format!("{key} is impossible: ")),
+                "{fault}"
+            );
+        }
+    }
+
+    #[test]
+    fn values_that_no_hard_disk_has_are_refused_with_the_reason() {
+        let changes = [
+            ("rpm = 7200", "rpm = 0", "media.rpm"),
+            ("\"25.6 MB/s\"", "\"60 MB/s\"", "media.inner"),
+            ("\"8.9 ms\"", "\"22 ms\"", "seek.average"),
+            ("\"30020272128 B\"", "\"1001 B\"", "device.capacity"),
+            ("\"512 B\"", "\"520 B\"", "device.physical_block"),
+            ("queue_depth = 1", "queue_depth = 0", "device.queue_depth"),
+            ("\"512 KiB\"", "\"2 MiB\"", "write_back.share"),
+            ("year = 2002", "year = 1900", "year"),
+            ("name = \"hdd", "name = \"H D", "name"),
+        ];
+        impossible(HARD_DISK, &changes);
+    }
+
+    #[test]
+    fn values_that_no_flash_and_no_array_has_are_refused_with_the_reason() {
+        let changes = [
+            ("open_blocks = 5", "", "flash.open_blocks"),
+            ("\"100 %\"", "\"101 %\"", "flash.used"),
+            ("\"8 KiB\"", "\"9 KiB\"", "flash.page"),
+        ];
+        impossible(FLASH, &changes);
+        let changes = [
+            ("members = 10", "members = 9", "array.members"),
+            ("\"64 KiB\"", "\"63 KiB\"", "array.chunk"),
+        ];
+        impossible(ARRAY, &changes);
+    }
+
+    #[test]
+    fn a_profile_of_tomorrow_is_refused_as_such() {
+        let (fault, _) = fault(HARD_DISK, "format = 1", "format = 99");
+        assert_eq!(fault, "it has format 99, and this fslab reads up to 1");
+        let fault = Profile::from_toml("x").expect_err("refused");
+        assert!(matches!(fault, ProfileFault::Syntax(_)), "{fault}");
+    }
+
+    #[test]
+    fn a_plan_says_quantities_with_their_units_and_reads_them_back() {
+        let profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        let json = serde_json::to_value(&profile).expect("serialises");
+        assert_eq!(json["seek"]["average"], "8.9 ms");
+        assert_eq!(json["device"]["capacity"], "30020272128 B");
+        let broken = json.to_string().replace("8.9 ms", "8.9 MB");
+        let error = serde_json::from_str::<Profile>(&broken).expect_err("refused");
+        assert!(error.to_string().contains("seek.average"), "{error}");
+    }
+
+    #[test]
+    fn the_parameters_are_the_model_s_text_and_the_digest_is_theirs() {
+        let profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        let expected = "\
+kind=hdd
+sectors=58633344
+queue_depth=1
+interface_bytes_per_s=100000000
+command_ns=300000
+write_cache=1
+buffer_bytes=2097152
+physical_block_bytes=512
+max_request_bytes=131072
+rpm=7200
+heads=3
+zones=16
+outer_bytes_per_s=42000000
+inner_bytes_per_s=25600000
+seek_track_ns=2000000
+seek_average_ns=8900000
+seek_full_ns=21000000
+write_settle_ns=2000000
+head_switch_ns=1400000
+read_segments=12
+read_segment_bytes=131072
+write_buffer_bytes=524288
+destage_idle_ns=20000000
+array=none
+";
+        assert_eq!(profile.parameters(), expected);
+        let digest = profile.digest();
+        assert_eq!(digest.len(), 16);
+        let mut other = profile.clone();
+        other.title = "another title".into();
+        assert_eq!(other.digest(), digest);
+        other.device.queue_depth = 2;
+        assert_ne!(other.digest(), digest);
+    }
+}

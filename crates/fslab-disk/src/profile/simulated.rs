@@ -1,0 +1,33 @@
+//! What a plan and a guest kernel are told of a disk.
+
+use fslab_model::{DiskQueue, SimulatedDisk};
+
+use super::{Medium, Profile};
+
+impl Profile {
+    /// The disk as a plan has it, complete.
+    #[must_use]
+    pub fn simulated(&self) -> SimulatedDisk {
+        let discard_bytes = match &self.medium {
+            Medium::Flash(flash) if flash.discard => saturated(flash.page.0),
+            Medium::Flash(_) | Medium::HardDisk(_) => 0,
+        };
+        SimulatedDisk {
+            profile: self.name.clone(),
+            queue: DiskQueue {
+                max_request_bytes: saturated(self.device.max_request.0),
+                physical_block_bytes: saturated(self.device.physical_block.0),
+                discard_bytes,
+                write_cache: self.cache.write_cache,
+                fua: self.cache.fua,
+                rotational: matches!(self.medium, Medium::HardDisk(_)),
+                scheduler: self.device.scheduler,
+            },
+            model: self.parameters(),
+        }
+    }
+}
+
+fn saturated(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}

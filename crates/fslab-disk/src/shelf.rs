@@ -1,0 +1,212 @@
+//! The shelf of disk profiles: those that come with the program, and files of the user's.
+
+use std::fs;
+use std::path::Path;
+
+use fslab_model::nearest_name;
+
+use crate::error::DiskError;
+use crate::profile::Profile;
+
+/// A line of the table: the name and the text of a file of `disks/`.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        [$((
+            $name,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../disks/", $name, ".toml")),
+        )),*]
+    };
+}
+
+/// The profiles that come with the program, hard disks before flash, each by age.
+static BUILT_IN: [(&str, &str); 9] = built_in![
+    "hdd-7200-ata100-2002",
+    "hdd-7200-sata-2010",
+    "sas-15k-raid10-2012",
+    "hdd-5400-sata-2015",
+    "hdd-7200-sata-20tb",
+    "usb-flash-16g-2015",
+    "sdcard-2020",
+    "ssd-sata-2022",
+    "ssd-nvme-2024",
+];
+
+/// The names of all built-in profiles.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// All built-in profiles.
+#[must_use]
+pub fn all() -> Vec<Profile> {
+    BUILT_IN
+        .iter()
+        .map(|(name, text)| built_in(name, text))
+        .collect()
+}
+
+fn built_in(name: &str, text: &str) -> Profile {
+    match Profile::from_toml(text) {
+        Ok(profile) => profile,
+        Err(fault) => panic!("the built-in disk profile {name} is wrong: {fault}"),
+    }
+}
+
+/// The profile of that name, or of that file: what has a `/` or ends in `.toml` is a file. Files
+/// are not looked for where a name was meant, so that a folder of that name changes nothing.
+///
+/// # Errors
+/// [`DiskError`]: no such profile, an unreadable file, or one that is wrong.
+pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
+    if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
+        return read(Path::new(name_or_path));
+    }
+    let found = BUILT_IN.iter().find(|(name, _)| *name == name_or_path);
+    let Some((name, text)) = found else {
+        return Err(DiskError::NoProfile {
+            name: name_or_path.to_owned(),
+            nearest: nearest_name(name_or_path, names()),
+        });
+    };
+    Ok(built_in(name, text))
+}
+
+/// The profile of a file.
+///
+/// # Errors
+/// [`DiskError`]: an unreadable file, or one that is wrong.
+pub fn read(path: &Path) -> Result<Profile, DiskError> {
+    let text = fs::read_to_string(path).map_err(|source| DiskError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    Profile::from_toml(&text).map_err(|source| DiskError::Profile {
+        file: path.display().to_string(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench;
+    use crate::profile::Medium;
+
+    #[test]
+    fn every_built_in_profile_has_the_name_of_its_file_and_reads_back_from_what_it_writes() {
+        for (name, text) in BUILT_IN {
+            let profile = Profile::from_toml(text).expect(name);
+            assert_eq!(profile.name, name);
+            let written = Profile::from_toml(&profile.to_toml()).expect(name);
+            assert_eq!(written, profile);
+            let json = serde_json::to_string(&profile).expect(name);
+            assert_eq!(serde_json::from_str::<Profile>(&json).expect(name), profile);
+        }
+    }
+
+    #[test]
+    fn the_folder_of_profiles_and_the_table_are_one() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../disks");
+        let mut files: Vec<_> = fs::read_dir(folder)
+            .expect("the folder")
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
+            .collect();
+        files.sort();
+        let mut known: Vec<_> = names().map(str::to_owned).collect();
+        known.sort();
+        assert_eq!(files, known);
+    }
+
+    #[test]
+    fn every_built_in_profile_is_a_disk_of_its_size_and_depth() {
+        for profile in all() {
+            let model = profile.model().expect(&profile.name);
+            let sectors = profile.capacity().0 / 512;
+            assert_eq!(model.capacity_sectors(), sectors, "{}", profile.name);
+            let members = profile.array.as_ref().map_or(1, |array| array.members);
+            let depth = members * profile.device.queue_depth;
+            assert_eq!(model.queue_depth(), depth, "{}", profile.name);
+        }
+    }
+
+    #[test]
+    fn every_built_in_profile_comes_to_its_data_sheet_when_it_runs() {
+        for profile in all() {
+            let figures = bench::data_sheet(&profile).expect(&profile.name);
+            assert!(!figures.is_empty());
+            for figure in figures {
+                let tolerance = match figure.name {
+                    "random_read_ns" => 0.03,
+                    "sequential_read_bytes_per_s" => 0.02,
+                    _ => 0.05,
+                };
+                assert!(
+                    figure.difference.abs() <= tolerance,
+                    "{}: {figure:?}",
+                    profile.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_in_closed_form_is_what_the_model_does() {
+        for profile in all().iter().map(Profile::member) {
+            let Medium::HardDisk(_) = profile.medium else {
+                continue;
+            };
+            let figures = bench::data_sheet(&profile).expect(&profile.name);
+            let model = figures
+                .iter()
+                .find(|figure| figure.name == "random_read_ns");
+            let Some(bench::SheetFigure {
+                model: crate::profile::Amount::Time(ns),
+                ..
+            }) = model
+            else {
+                panic!("a hard disk has a mean access: {}", profile.name)
+            };
+            let closed = profile.mean_access().0 as f64;
+            assert!(
+                (ns / closed - 1.0).abs() < 0.03,
+                "{}: {ns} {closed}",
+                profile.name
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_not_quite_right_is_told_the_nearest() {
+        let error = find("hdd-7200-ata10-2002").expect_err("no such name");
+        assert_eq!(
+            error.to_string(),
+            "there is no disk profile 'hdd-7200-ata10-2002'"
+        );
+        assert_eq!(
+            error.hint().as_deref(),
+            Some("did you mean 'hdd-7200-ata100-2002'?")
+        );
+        let hint = find("floppy").expect_err("no such name").hint();
+        assert!(hint.is_some_and(|hint| hint.contains("fslab disk list")));
+    }
+
+    #[test]
+    fn a_file_of_the_users_is_read_and_named_in_its_errors() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("mine.toml");
+        let text = BUILT_IN[0].1.replace("hdd-7200-ata100-2002", "mine");
+        fs::write(&path, &text).expect("written");
+        let path = path.to_str().expect("a plain path");
+        let mine = find(path).expect("a profile");
+        assert_eq!(mine.name, "mine");
+        let twin = find(BUILT_IN[0].0).expect("built in");
+        assert_eq!(mine.digest(), twin.digest(), "a name is no parameter");
+
+        fs::write(path, text.replace("rpm = 7200", "rmp = 7200")).expect("written");
+        let error = find(path).expect_err("refused");
+        assert!(error.to_string().contains("mine.toml"), "{error}");
+        let missing = find("./none.toml").expect_err("refused");
+        assert!(missing.to_string().contains("./none.toml"), "{missing}");
+    }
+}

@@ -1,0 +1,429 @@
+//! From a trace to what it says of each window, in one pass and in memory that does not grow with
+//! the trace.
+//!
+//! A request belongs to the window in which it ended, with all of its time, also with what it
+//! waited before the window began; what is in the disk when a window ends is counted after it.
+//! Depth and idle time alone are cut at the window's edges.
+
+use std::io::Read;
+
+use fslab_model::{DeviceInsight, Window};
+
+use super::error::TraceError;
+use super::queue::Queue;
+use super::reader::Reader;
+use super::record::Record;
+use super::schedule::Schedule;
+use super::tally::{Tally, Track};
+
+/// What a trace says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceInsight {
+    /// Of each window, in the order in which they were given.
+    pub windows: Vec<DeviceInsight>,
+    /// Of all of it, from the first request's submission to the last one's end; `None` where there
+    /// is no record.
+    pub whole: Option<DeviceInsight>,
+    /// Records that were read.
+    pub records: u64,
+    /// Bytes of a last record that was torn off, since the guest was stopped.
+    pub torn_bytes: usize,
+}
+
+/// Reads a trace to its end and works out what it says of each window. Windows may overlap; where
+/// they touch, no request is in two of them.
+///
+/// # Errors
+/// Those of the reader; and `Record` for a request beyond the disk's last sector.
+pub fn analyse<R: Read>(
+    mut reader: Reader<R>,
+    windows: &[Window],
+    capacity_sectors: u64,
+) -> Result<TraceInsight, TraceError> {
+    let mut analysis = Analysis {
+        capacity_sectors,
+        track: Track::new(),
+        queue: Queue::new(windows),
+        schedule: Schedule::new(windows),
+        stages: windows.iter().map(|_| Stage::Coming).collect(),
+        whole: None,
+        span: Window {
+            begin_ns: u64::MAX,
+            end_ns: 0,
+        },
+    };
+    while let Some(record) = reader.next() {
+        let record = record?;
+        if !record.op.is_background() && record.end() > capacity_sectors {
+            return Err(TraceError::Record {
+                number: reader.records() - 1,
+                problem: "lies beyond the end of the disk",
+            });
+        }
+        analysis.add(&record);
+    }
+    let (windows, whole) = analysis.finish();
+    Ok(TraceInsight {
+        windows,
+        whole,
+        records: reader.records(),
+        torn_bytes: reader.torn_bytes(),
+    })
+}
+
+/// A window's way through the trace: what its counts need is there while it is open alone.
+enum Stage {
+    Coming,
+    Open(Box<Tally>),
+    Over(Box<DeviceInsight>),
+}
+
+impl Stage {
+    fn end(&mut self) {
+        *self = match std::mem::replace(self, Self::Coming) {
+            Self::Open(tally) => Self::Over(Box::new(tally.finish())),
+            other => other,
+        };
+    }
+
+    fn into_insight(mut self, window: Window, capacity_sectors: u64) -> DeviceInsight {
+        self.end();
+        match self {
+            Self::Over(insight) => *insight,
+            Self::Coming | Self::Open(_) => Tally::of(window, capacity_sectors).finish(),
+        }
+    }
+}
+
+struct Analysis {
+    capacity_sectors: u64,
+    track: Track,
+    queue: Queue,
+    schedule: Schedule,
+    stages: Vec<Stage>,
+    whole: Option<Tally>,
+    span: Window,
+}
+
+impl Analysis {
+    fn add(&mut self, record: &Record) {
+        let relation = self.track.follow(record);
+        let done_ns = record.done_ns;
+        let stages = &mut self.stages;
+        let open = (self.schedule).during(done_ns.saturating_sub(1), done_ns, |index| {
+            stages[index].end();
+        });
+        for (index, window) in open {
+            let stage = &mut self.stages[index];
+            if let Stage::Coming = stage {
+                *stage = Stage::Open(Box::new(Tally::of(window, self.capacity_sectors)));
+            }
+            if let Stage::Open(tally) = stage {
+                tally.add(record, relation);
+            }
+        }
+        let capacity_sectors = self.capacity_sectors;
+        self.whole
+            .get_or_insert_with(|| Tally::endless(record.submit_ns, capacity_sectors))
+            .add(record, relation);
+        self.span.begin_ns = self.span.begin_ns.min(record.submit_ns);
+        self.span.end_ns = done_ns;
+        if !record.op.is_background() {
+            self.queue.add(record.submit_ns, done_ns);
+        }
+    }
+
+    fn finish(self) -> (Vec<DeviceInsight>, Option<DeviceInsight>) {
+        let (depths, whole_depth) = self.queue.finish();
+        let with_depth = |mut insight: DeviceInsight, depth: fslab_model::Depth| {
+            insight.depth = fslab_model::Depth {
+                max: insight.depth.max,
+                ..depth
+            };
+            insight
+        };
+        let windows = self.stages.into_iter().zip(depths).enumerate();
+        let windows = windows.map(|(index, (stage, depth))| {
+            let window = self.schedule.window(index);
+            with_depth(stage.into_insight(window, self.capacity_sectors), depth)
+        });
+        let whole = self.whole.map(|tally| {
+            let mut whole = with_depth(tally.finish(), whole_depth);
+            whole.window = self.span;
+            whole
+        });
+        (windows.collect(), whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::{Layer, PowerCounts, ServiceTimes, TimeParts, Traffic};
+    use proptest::prelude::*;
+
+    use super::super::{Flags, Op, Writer};
+    use super::*;
+
+    const CAPACITY: u64 = 9_600;
+
+    fn record(op: Op, times_ns: [u64; 3], (sector, sectors): (u64, u32)) -> Record {
+        let [submit_ns, start_ns, done_ns] = times_ns;
+        Record {
+            submit_ns,
+            start_ns,
+            done_ns,
+            sector,
+            sectors,
+            op,
+            depth: u16::from(!op.is_background()),
+            ..Record::default()
+        }
+    }
+
+    fn insight(records: &[Record], windows: &[Window]) -> Result<TraceInsight, TraceError> {
+        let mut writer = Writer::new(Vec::new()).expect("memory");
+        for record in records {
+            writer.add(record).expect("memory");
+        }
+        let trace = writer.finish().expect("memory");
+        analyse(Reader::new(&trace[..]).expect("a trace"), windows, CAPACITY)
+    }
+
+    fn window(begin_ns: u64, end_ns: u64) -> Window {
+        Window { begin_ns, end_ns }
+    }
+
+    fn traffic(requests: u64, bytes: u64) -> Traffic {
+        Traffic { requests, bytes }
+    }
+
+    fn entries(counts: &PowerCounts) -> Vec<(u64, u64)> {
+        counts.entries().filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// A read that seeks, a write into the cache with its flush, a read ahead and a FUA write that
+    /// go on where the others ended, and a discard.
+    fn small_trace() -> Vec<Record> {
+        let marked = Flags::METADATA | Flags::SYNC;
+        vec![
+            Record {
+                flags: marked,
+                part_ns: [100, 900, 500, 400, 0],
+                ..record(Op::Read, [1_000, 1_000, 3_000], (0, 8))
+            },
+            Record {
+                flags: Flags::CACHED,
+                depth: 2,
+                part_ns: [100, 0, 0, 0, 1_900],
+                ..record(Op::Write, [2_000, 3_000, 5_000], (100, 16))
+            },
+            record(Op::MediaWrite, [5_000, 5_100, 8_900], (100, 16)),
+            Record {
+                part_ns: [100, 0, 0, 0, 0],
+                ..record(Op::Flush, [5_000, 5_000, 9_000], (0, 0))
+            },
+            Record {
+                flags: Flags::READAHEAD,
+                ..record(Op::Read, [10_000, 10_000, 11_000], (8, 8))
+            },
+            Record {
+                flags: Flags::FUA,
+                depth: 2,
+                ..record(Op::Write, [10_500, 11_000, 14_000], (116, 4))
+            },
+            record(Op::Discard, [15_000, 15_000, 15_000], (9_000, 600)),
+        ]
+    }
+
+    #[test]
+    fn the_first_window_of_a_small_trace_is_as_worked_out_by_hand() {
+        let found = insight(&small_trace(), &[window(1_000, 9_000)]).expect("a trace");
+        let first = &found.windows[0];
+        assert_eq!(first.reads.all, traffic(1, 4_096));
+        assert_eq!(first.reads.metadata, traffic(1, 4_096));
+        assert_eq!(first.reads.sync, traffic(1, 4_096));
+        assert_eq!(first.reads.sequential, Traffic::default());
+        assert_eq!(
+            first.reads.time,
+            TimeParts {
+                waiting_ns: 0,
+                command_ns: 100,
+                seek_ns: 900,
+                rotation_ns: 500,
+                transfer_ns: 400,
+                cache_ns: 0,
+                other_ns: 100,
+            }
+        );
+        assert_eq!(first.writes.all, traffic(1, 8_192));
+        assert_eq!(first.writes.cached, traffic(1, 8_192));
+        assert_eq!(first.writes.time.waiting_ns, 1_000);
+        assert_eq!(entries(&first.writes.sizes), [(16, 1)]);
+        assert_eq!(first.flushes.all, traffic(1, 0));
+        assert_eq!(first.flushes.time.other_ns, 3_900);
+        let four = 4_000;
+        let times = ServiceTimes {
+            p50_ns: four,
+            p95_ns: four,
+            p99_ns: four,
+            p999_ns: four,
+            max_ns: four,
+        };
+        assert_eq!(first.flushes.service, Some(times));
+        assert_eq!(first.background_writes, traffic(1, 8_192));
+        assert_eq!(first.media_write_bytes(), 8_192);
+        assert_eq!((first.seeks.accesses, first.seeks.seeks), (2, 1));
+        assert_eq!(first.seeks.distance_sectors, 92);
+        assert_eq!(entries(&first.seeks.distances), [(64, 1)]);
+        assert_eq!((first.depth.busy_ns, first.depth.depth_ns), (8_000, 9_000));
+        assert_eq!(entries(&first.depth.times_ns), [(1, 7_000), (2, 1_000)]);
+        assert_eq!((first.depth.max, first.idle_ns()), (2, 0));
+        assert_eq!(first.mean_depth(), Some(1.125));
+        assert_eq!(first.time().response_ns(), 2_000 + 3_000 + 4_000);
+        assert_eq!(first.metadata_share(), Some(1.0 / 3.0));
+    }
+
+    #[test]
+    fn the_second_window_knows_what_came_before_it() {
+        let windows = [window(1_000, 9_000), window(9_000, 20_000)];
+        let found = insight(&small_trace(), &windows).expect("a trace");
+        let second = &found.windows[1];
+        assert_eq!(second.reads.sequential, traffic(1, 4_096));
+        assert_eq!(second.readahead, traffic(1, 4_096));
+        assert_eq!(second.writes.sequential, traffic(1, 2_048));
+        assert_eq!(second.fua_writes, traffic(1, 2_048));
+        assert_eq!(second.discards.all, traffic(1, 307_200));
+        assert_eq!(second.discards.service.map(|times| times.max_ns), Some(0));
+        assert_eq!(second.sequential_share(), Some(1.0));
+        assert_eq!((second.seeks.accesses, second.seeks.seeks), (2, 2));
+        assert_eq!(second.seeks.distance_sectors, 108 + 100);
+        assert_eq!(
+            (second.depth.busy_ns, second.depth.depth_ns),
+            (4_000, 4_500)
+        );
+        assert_eq!(second.idle_ns(), 7_000);
+        assert_eq!(second.media_write_bytes(), 2_048);
+        let picture = &second.picture;
+        let written = picture.levels(Layer::Written).expect("a picture");
+        let set = written.iter().position(|level| *level > 0);
+        // Sector 116 is in band 1 of 100 sectors; a slice is 46 ns long.
+        assert_eq!(picture.slice_ns, 46);
+        assert_eq!(set, Some(picture.columns + (5_000 - 1) / 46));
+        let whole = found.whole.expect("records");
+        assert_eq!(whole.window, window(1_000, 15_000));
+        assert_eq!(whole.depth.busy_ns, 12_000);
+        assert_eq!((whole.seeks.accesses, whole.seeks.seeks), (4, 3));
+        assert_eq!((found.records, found.torn_bytes), (7, 0));
+    }
+
+    #[test]
+    fn members_of_an_array_have_each_their_own_heads() {
+        let on = |member, done_ns, sector| Record {
+            member,
+            ..record(Op::Read, [done_ns - 1, done_ns - 1, done_ns], (sector, 8))
+        };
+        let records = [on(0, 10, 0), on(1, 20, 800), on(0, 30, 8), on(1, 40, 900)];
+        let found = insight(&records, &[]).expect("a trace");
+        let seeks = found.whole.expect("records").seeks;
+        assert_eq!((seeks.accesses, seeks.seeks), (4, 1));
+        assert_eq!(seeks.distance_sectors, 900 - 808);
+    }
+
+    #[test]
+    fn what_lies_beyond_the_disk_is_refused_and_what_the_disk_does_itself_is_not() {
+        let beyond = record(Op::Write, [1, 1, 2], (CAPACITY - 7, 8));
+        let within = record(Op::Write, [1, 1, 2], (CAPACITY - 8, 8));
+        let refused = insight(&[within, beyond], &[]);
+        assert!(matches!(refused, Err(TraceError::Record { number: 1, .. })));
+        let own = record(Op::MediaWrite, [1, 1, 2], (CAPACITY, 8));
+        assert!(insight(&[own], &[]).is_ok());
+    }
+
+    #[test]
+    fn an_empty_trace_has_no_whole_and_empty_windows() {
+        let found = insight(&[], &[window(5, 10)]).expect("a trace");
+        assert_eq!(found.whole, None);
+        assert_eq!(found.windows[0].idle_ns(), 5);
+        assert_eq!(found.windows[0].moved(), Traffic::default());
+    }
+
+    prop_compose! {
+        fn any_record()(
+            op in prop_oneof![
+                Just(Op::Read), Just(Op::Write), Just(Op::Flush), Just(Op::Discard),
+                Just(Op::MediaRead), Just(Op::MediaWrite)
+            ],
+            begin_ns in 1_000..900_000_u64,
+            spans_ns in [0..5_000_u64, 0..50_000_u64],
+            place in (0..CAPACITY - 64, 1..64_u32),
+            flags in any::<u32>(),
+            member in 0..3_u8,
+            command in 0.0..1.0_f64,
+        ) -> Record {
+            let times = [begin_ns, begin_ns + spans_ns[0], begin_ns + spans_ns[0] + spans_ns[1]];
+            let command_ns = (spans_ns[1] as f64 * command) as u64;
+            Record {
+                flags: Flags(flags),
+                member,
+                part_ns: [command_ns, 0, 0, 0, 0],
+                ..record(op, times, place)
+            }
+        }
+    }
+
+    /// The sums of everything that adds up.
+    fn sums(insights: &[DeviceInsight]) -> Vec<u64> {
+        let mut sums = vec![0; 40];
+        for it in insights {
+            let mut values = Vec::new();
+            for kind in [&it.reads, &it.writes, &it.flushes, &it.discards] {
+                let traffic = [kind.all, kind.metadata, kind.cached, kind.sequential];
+                values.extend(traffic.iter().flat_map(|it| [it.requests, it.bytes]));
+                values.extend([kind.time.response_ns(), kind.sizes.total()]);
+            }
+            values.resize(40, 0);
+            let rest = [
+                it.fua_writes.requests,
+                it.readahead.bytes,
+                it.background_reads.bytes,
+                it.background_writes.requests,
+                it.seeks.accesses,
+                it.seeks.distance_sectors,
+                it.depth.busy_ns,
+                it.depth.depth_ns,
+                it.depth.times_ns.total(),
+            ];
+            sums.resize(40 + rest.len(), 0);
+            values.extend(rest);
+            sums.iter_mut()
+                .zip(values)
+                .for_each(|(sum, value)| *sum += value);
+        }
+        sums
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 24,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn windows_without_gaps_add_up_to_the_whole(
+            records in proptest::collection::vec(any_record(), 1..200),
+            mut edges in proptest::collection::vec(0..1_000_000_u64, 0..8),
+        ) {
+            let mut records = records;
+            records.sort_by_key(|record| record.done_ns);
+            edges.extend([0, 1_000_000]);
+            edges.sort_unstable();
+            let windows: Vec<Window> = edges.windows(2).map(|it| window(it[0], it[1])).collect();
+            let found = insight(&records, &windows).expect("a trace");
+            let whole = found.whole.expect("records");
+            prop_assert_eq!(sums(&found.windows), sums(&[whole]));
+            let again = insight(&records, &windows).expect("a trace");
+            prop_assert_eq!(again.windows, found.windows);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A record of a trace, and the bytes that it is written as.
+
+/// What a trace begins with.
+pub(super) const MAGIC: [u8; 8] = *b"simdisk\0";
+/// The version that we read.
+pub(super) const VERSION: u32 = 1;
+/// Bytes of the header.
+pub(super) const HEADER_BYTES: usize = 16;
+/// Bytes of a record.
+pub(super) const RECORD_BYTES: usize = 96;
+
+/// What was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Op {
+    /// A read.
+    #[default]
+    Read,
+    /// A write.
+    Write,
+    /// A flush of the disk's cache; has no address.
+    Flush,
+    /// A discard.
+    Discard,
+    /// The media read on the disk's own account.
+    MediaRead,
+    /// The media written on the disk's own account.
+    MediaWrite,
+}
+
+impl Op {
+    const ALL: [Self; 6] = [
+        Self::Read,
+        Self::Write,
+        Self::Flush,
+        Self::Discard,
+        Self::MediaRead,
+        Self::MediaWrite,
+    ];
+
+    /// Whether nobody asked for it but the disk itself.
+    #[must_use]
+    pub fn is_background(self) -> bool {
+        matches!(self, Self::MediaRead | Self::MediaWrite)
+    }
+}
+
+/// The marks of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u32);
+
+impl Flags {
+    /// A write that is on the media when it ends.
+    pub const FUA: Self = Self(1);
+    /// Answered by the disk's cache, or ended in it.
+    pub const CACHED: Self = Self(1 << 8);
+    /// Metadata, as the file system says.
+    pub const METADATA: Self = Self(1 << 16);
+    /// Somebody waits for it.
+    pub const SYNC: Self = Self(1 << 17);
+    /// Read ahead of what was asked for.
+    pub const READAHEAD: Self = Self(1 << 18);
+    /// A flush that a write asked for.
+    pub const PREFLUSH: Self = Self(1 << 19);
+
+    /// Whether all marks of `others` are set.
+    #[must_use]
+    pub fn contains(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
+    }
+}
+
+impl std::ops::BitOr for Flags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// A request that the disk answered, or something that it did by itself. Times are those of
+/// CLOCK_MONOTONIC in the guest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// When it came.
+    pub submit_ns: u64,
+    /// When the disk turned to it.
+    pub start_ns: u64,
+    /// When it ended.
+    pub done_ns: u64,
+    /// Where it begins.
+    pub sector: u64,
+    /// How much it is.
+    pub sectors: u32,
+    /// What it is.
+    pub op: Op,
+    /// The member of an array that served it; 255 where several did.
+    pub member: u8,
+    /// Requests in the disk after this one came, itself included; 0 for what the disk did itself.
+    pub depth: u16,
+    /// Its marks.
+    pub flags: Flags,
+    /// From its start to its end: command, seek, rotation, transfer, cache; the rest is waiting.
+    pub part_ns: [u64; 5],
+}
+
+impl Record {
+    /// The sector after its last one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.sector + u64::from(self.sectors)
+    }
+
+    /// The record as it is written.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
+        let mut bytes = [0; RECORD_BYTES];
+        let mut put = |at: usize, value: &[u8]| {
+            bytes[at..at + value.len()].copy_from_slice(value);
+        };
+        let times = [self.submit_ns, self.start_ns, self.done_ns, self.sector];
+        for (index, value) in times.iter().enumerate() {
+            put(8 * index, &value.to_le_bytes());
+        }
+        put(32, &self.sectors.to_le_bytes());
+        put(36, &[self.op as u8, self.member]);
+        put(38, &self.depth.to_le_bytes());
+        put(40, &self.flags.0.to_le_bytes());
+        for (index, value) in self.part_ns.iter().enumerate() {
+            put(48 + 8 * index, &value.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what [`Record::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// What is wrong with it, as the rest of a sentence.
+    pub(super) fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Result<Self, &'static str> {
+        let op = *Op::ALL
+            .get(usize::from(bytes[36]))
+            .ok_or("is of an unknown kind")?;
+        let record = Self {
+            submit_ns: number(bytes, 0),
+            start_ns: number(bytes, 8),
+            done_ns: number(bytes, 16),
+            sector: number(bytes, 24),
+            sectors: u32::from_le_bytes(part(bytes, 32)),
+            op,
+            member: bytes[37],
+            depth: u16::from_le_bytes(part(bytes, 38)),
+            flags: Flags(u32::from_le_bytes(part(bytes, 40))),
+            part_ns: std::array::from_fn(|index| number(bytes, 48 + 8 * index)),
+        };
+        if record.submit_ns > record.start_ns || record.start_ns > record.done_ns {
+            return Err("ends before it began");
+        }
+        let parts = record
+            .part_ns
+            .iter()
+            .try_fold(0_u64, |sum, part| sum.checked_add(*part));
+        if parts.is_none_or(|parts| parts > record.done_ns - record.start_ns) {
+            return Err("has parts that take longer than the whole");
+        }
+        if record
+            .sector
+            .checked_add(u64::from(record.sectors))
+            .is_none()
+        {
+            return Err("lies beyond all disks");
+        }
+        Ok(record)
+    }
+}
+
+fn part<const N: usize>(bytes: &[u8; RECORD_BYTES], at: usize) -> [u8; N] {
+    let part = bytes[at..at + N].try_into();
+    part.expect("a slice of N bytes is an array of N bytes")
+}
+
+fn number(bytes: &[u8; RECORD_BYTES], at: usize) -> u64 {
+    u64::from_le_bytes(part(bytes, at))
+}

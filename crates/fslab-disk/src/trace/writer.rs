@@ -1,0 +1,50 @@
+//! Writes a trace as the driver does: for tests, and for what the model does outside a guest.
+
+use std::io::Write;
+
+use super::error::TraceError;
+use super::record::{MAGIC, RECORD_BYTES, Record, VERSION};
+
+/// Writes a trace.
+pub struct Writer<W> {
+    sink: W,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a trace with its header.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn new(mut sink: W) -> Result<Self, TraceError> {
+        let record_bytes = RECORD_BYTES as u32;
+        sink.write_all(&MAGIC)
+            .and_then(|()| sink.write_all(&VERSION.to_le_bytes()))
+            .and_then(|()| sink.write_all(&record_bytes.to_le_bytes()))
+            .map_err(failed)?;
+        Ok(Self { sink })
+    }
+
+    /// Adds a record. Records are in the order of their ends.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn add(&mut self, record: &Record) -> Result<(), TraceError> {
+        self.sink.write_all(&record.to_bytes()).map_err(failed)
+    }
+
+    /// Ends the trace.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn finish(mut self) -> Result<W, TraceError> {
+        self.sink.flush().map_err(failed)?;
+        Ok(self.sink)
+    }
+}
+
+fn failed(source: std::io::Error) -> TraceError {
+    TraceError::Io {
+        doing: "write",
+        source,
+    }
+}

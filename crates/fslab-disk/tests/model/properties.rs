@@ -1,0 +1,272 @@
+//! What holds of every disk and every load: each request is answered once, times are in order, and
+//! neither chance nor the moments at which the disk is asked change anything.
+
+use std::collections::HashSet;
+
+use fslab_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
+use proptest::prelude::*;
+
+use crate::parameters::{Parameters, bare_disk, desktop_disk, tiny_disk};
+
+/// A request at a time after the one before it.
+#[derive(Clone, Debug)]
+struct Step {
+    wait_ns: u64,
+    op: DiskOp,
+    /// Of all sectors, in 2^-32.
+    at: u32,
+    sectors: u32,
+    fua: bool,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let op = prop_oneof![
+        5 => Just(DiskOp::Read),
+        6 => Just(DiskOp::Write),
+        1 => Just(DiskOp::Flush),
+        1 => Just(DiskOp::Discard),
+    ];
+    // Few places, so that requests meet; and pauses from none to those of an idle disk.
+    let place = prop_oneof![0..40_u32, 2_000_000_000..2_000_000_040_u32, any::<u32>()];
+    let wait = prop_oneof![
+        Just(0),
+        0..300_000_u64,
+        0..30_000_000_u64,
+        0..400_000_000_u64
+    ];
+    let step = (wait, op, place, 1..70_u32, prop::bool::weighted(0.1)).prop_map(
+        |(wait_ns, op, at, sectors, fua)| Step {
+            wait_ns,
+            op,
+            at,
+            sectors,
+            fua,
+        },
+    );
+    prop::collection::vec(step, 1..150)
+}
+
+fn disks() -> impl Strategy<Value = Parameters> {
+    let tiny_cache = tiny_disk()
+        .with("queue_depth", 8)
+        .with("buffer_bytes", 65536)
+        .with("write_buffer_bytes", 16384)
+        .with("write_cache", 1)
+        .with("destage_idle_ns", 20_000_000)
+        .with("read_segments", 3)
+        .with("read_segment_bytes", 8192);
+    let blocks = desktop_disk()
+        .with("physical_block_bytes", 4096)
+        .with("interface_bytes_per_s", 20_000_000)
+        .with("write_buffer_bytes", 32768);
+    let array = |level: &str, members: u64| {
+        tiny_cache
+            .clone()
+            .with("queue_depth", 2)
+            .with("array", level)
+            .with("members", members)
+            .with("chunk_sectors", 8)
+    };
+    prop_oneof![
+        Just(tiny_disk()),
+        Just(bare_disk()),
+        Just(desktop_disk()),
+        Just(blocks.clone()),
+        Just(tiny_cache.clone()),
+        Just(array("raid0", 3)),
+        Just(array("raid1", 2)),
+        Just(array("raid10", 4)),
+        Just(array("raid5", 4)),
+    ]
+}
+
+/// How often the disk is asked beside what a host must do.
+#[derive(Clone, Copy, PartialEq)]
+enum Asking {
+    /// At each event.
+    Always,
+    /// Only where there is no room, or at the end.
+    Late,
+}
+
+/// Takes all that is done by a time.
+fn take_all(model: &mut DiskModel, now_ns: u64, done: &mut Vec<DiskDone>) {
+    while let Some(answer) = model.take(now_ns) {
+        assert!(answer.done_ns <= now_ns);
+        done.push(answer);
+    }
+}
+
+/// Runs until there is room, or to the end of all events; gives the time reached.
+fn run_on(model: &mut DiskModel, from_ns: u64, to_end: bool, done: &mut Vec<DiskDone>) -> u64 {
+    let mut now_ns = from_ns;
+    while to_end || !model.has_room() {
+        let Some(next_ns) = model.next_ns() else {
+            break;
+        };
+        now_ns = now_ns.max(next_ns);
+        take_all(model, now_ns, done);
+    }
+    now_ns
+}
+
+/// Submits the steps at their times, or when there is room again.
+///
+/// The times are those of `asked`, where it is given: then only the moments of asking differ.
+fn run(
+    disk: &Parameters,
+    steps: &[Step],
+    asking: Asking,
+    asked: Option<&[u64]>,
+) -> (Vec<DiskDone>, Vec<u64>) {
+    let mut model = DiskModel::new(&disk.text()).expect("the parameters are right");
+    let capacity = model.capacity_sectors();
+    let (mut now_ns, mut done, mut times) = (0, Vec::new(), Vec::new());
+    for (tag, step) in steps.iter().enumerate() {
+        let mut at_ns = now_ns + step.wait_ns;
+        if asking == Asking::Always {
+            while let Some(next_ns) = model.next_ns().filter(|&next_ns| next_ns <= at_ns) {
+                take_all(&mut model, next_ns.max(now_ns), &mut done);
+                now_ns = now_ns.max(next_ns);
+                // Asking for what is not yet there changes nothing.
+                assert!(model.take(now_ns).is_none());
+            }
+        }
+        if !model.has_room() {
+            take_all(&mut model, at_ns, &mut done);
+            at_ns = run_on(&mut model, at_ns, false, &mut done);
+        }
+        if let Some(asked) = asked {
+            at_ns = asked[tag];
+            if !model.has_room() {
+                take_all(&mut model, at_ns, &mut done);
+            }
+        }
+        now_ns = at_ns;
+        times.push(at_ns);
+        let sectors = u64::from(step.sectors).min(capacity);
+        let sector = (u64::from(step.at) * (capacity - sectors + 1)) >> 32;
+        let (sector, sectors) = if step.op == DiskOp::Flush {
+            (0, 0)
+        } else {
+            (sector, sectors as u32)
+        };
+        let (tag, fua) = (tag as u64, step.fua && step.op == DiskOp::Write);
+        model.submit(
+            at_ns,
+            DiskRequest {
+                tag,
+                sector,
+                sectors,
+                op: step.op,
+                fua,
+            },
+        );
+    }
+    run_on(&mut model, now_ns, true, &mut done);
+    (done, times)
+}
+
+fn check_answers(steps: &[Step], done: &[DiskDone]) {
+    let tags: Vec<u64> = done.iter().filter_map(|done| done.tag).collect();
+    let each: HashSet<u64> = tags.iter().copied().collect();
+    assert_eq!(tags.len(), steps.len(), "every request is answered");
+    assert_eq!(each.len(), steps.len(), "and none of them twice");
+    for pair in done.windows(2) {
+        assert!(
+            pair[0].done_ns <= pair[1].done_ns,
+            "answers come in the order of their ends"
+        );
+    }
+    for done in done {
+        assert!(
+            done.submit_ns <= done.start_ns && done.start_ns <= done.done_ns,
+            "{done:?}"
+        );
+        assert!(
+            done.parts.sum_ns() <= done.done_ns - done.start_ns,
+            "{done:?}"
+        );
+        if let Some(tag) = done.tag {
+            assert_eq!(done.op, steps[tag as usize].op);
+        } else {
+            assert!(
+                matches!(done.op, DiskOp::MediaRead | DiskOp::MediaWrite),
+                "{done:?}"
+            );
+            assert!(done.sectors > 0, "{done:?}");
+        }
+    }
+}
+
+/// Of a single disk: what was written and acknowledged is on the media when a flush that came
+/// after it ends, written through or destaged after the write came.
+fn check_flushes(done: &[DiskDone]) {
+    let at = |done: &DiskDone| done.sector..done.sector + u64::from(done.sectors);
+    for flush in done.iter().filter(|done| done.op == DiskOp::Flush) {
+        for write in done.iter().filter(|write| {
+            write.op == DiskOp::Write && write.cached && write.done_ns <= flush.submit_ns
+        }) {
+            for sector in at(write) {
+                let on_media = done.iter().any(|media| {
+                    let is_media = media.op == DiskOp::MediaWrite
+                        || (media.op == DiskOp::Write && !media.cached);
+                    is_media
+                        && at(media).contains(&sector)
+                        && media.done_ns > write.done_ns
+                        && media.done_ns <= flush.done_ns
+                });
+                assert!(
+                    on_media,
+                    "sector {sector} of {write:?} is not on the media at {flush:?}"
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_request_is_answered_once_and_in_order(disk in disks(), steps in steps()) {
+        let (done, times) = run(&disk, &steps, Asking::Always, None);
+        check_answers(&steps, &done);
+        for done in done.iter().filter(|done| done.tag.is_some()) {
+            let tag = done.tag.unwrap_or_default() as usize;
+            prop_assert_eq!(done.submit_ns, times[tag]);
+        }
+    }
+
+    #[test]
+    fn equal_loads_have_equal_answers_however_often_the_disk_is_asked(
+        disk in disks(),
+        steps in steps(),
+    ) {
+        let (often, times) = run(&disk, &steps, Asking::Always, None);
+        let (again, _) = run(&disk, &steps, Asking::Always, None);
+        let (late, _) = run(&disk, &steps, Asking::Late, Some(&times));
+        prop_assert_eq!(&often, &again);
+        prop_assert_eq!(&often, &late);
+    }
+
+    #[test]
+    fn what_was_written_is_on_the_media_after_a_flush(steps in steps()) {
+        for disk in [desktop_disk().with("write_buffer_bytes", 32768), desktop_disk()] {
+            let (done, _) = run(&disk, &steps, Asking::Always, None);
+            check_flushes(&done);
+        }
+    }
+
+    #[test]
+    fn nothing_stays_in_the_cache_of_an_idle_disk(steps in steps()) {
+        let (done, _) = run(&desktop_disk(), &steps, Asking::Always, None);
+        let mut all = steps.clone();
+        all.push(Step { wait_ns: 60_000_000_000, op: DiskOp::Flush, at: 0, sectors: 1, fua: false });
+        let (flushed, _) = run(&desktop_disk(), &all, Asking::Always, None);
+        // The flush found nothing to do.
+        let last = flushed.iter().find(|done| done.tag == Some(steps.len() as u64)).expect("it ended");
+        prop_assert_eq!(last.done_ns - last.submit_ns, 150_000);
+        prop_assert_eq!(done.len() + 1, flushed.len());
+    }
+}

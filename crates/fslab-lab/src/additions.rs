@@ -1,0 +1,187 @@
+//! What fslab adds to every source: the simulated disk, the few lines by which the source's own
+//! files lead to it, and the mends of what is Debian's.
+//!
+//! Invariant: a file of the source is replaced and never written through, since in the copy of a
+//! user's tree it is a link to the original.
+
+use std::fs;
+use std::path::Path;
+
+use crate::LabError;
+
+/// Where the driver of the simulated disk stands in a tree.
+const FOLDER: &str = "arch/um/drivers/simdisk";
+
+macro_rules! simdisk {
+    ($($path:literal),* $(,)?) => {
+        /// Files of the simulated disk: the path below [`FOLDER`], and the text.
+        pub(crate) const DRIVERS: &[(&str, &str)] = &[
+            $(($path, include_str!(concat!("../../../kernel/simdisk/", $path)))),*
+        ];
+    };
+}
+
+simdisk![
+    "Makefile",
+    "driver/disk_kern.c",
+    "driver/host.h",
+    "driver/host_user.c",
+    "driver/kernel_versions.h",
+    "driver/settings.h",
+    "driver/settings_kern.c",
+    "driver/trace.h",
+    "driver/trace_kern.c",
+    "driver/yield.h",
+    "driver/yield_kern.c",
+    "model/array.c",
+    "model/array.h",
+    "model/array_rows.c",
+    "model/flash.c",
+    "model/flash_block.c",
+    "model/flash_collect.c",
+    "model/flash_device.h",
+    "model/flash_events.c",
+    "model/flash_events.h",
+    "model/flash_jobs.c",
+    "model/flash_nand.c",
+    "model/flash_nand.h",
+    "model/flash_page.c",
+    "model/flash_page.h",
+    "model/hdd.c",
+    "model/hdd.h",
+    "model/hdd_ahead.c",
+    "model/hdd_arm.c",
+    "model/hdd_dirty.c",
+    "model/hdd_dirty.h",
+    "model/hdd_geometry.c",
+    "model/hdd_geometry.h",
+    "model/model.c",
+    "model/model.h",
+    "model/parameters.c",
+    "model/parameters.h",
+    "model/platform.h",
+    "model/unit.h",
+];
+
+/// A change of one file of the source. Where the file or the text is missing, nothing is changed: a
+/// kernel that asks its host for no random numbers needs none of ours.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edit {
+    pub(crate) file: &'static str,
+    pub(crate) old: &'static str,
+    pub(crate) new: &'static str,
+}
+
+/// What leads from the source to the simulated disk.
+pub(crate) const EDITS: &[Edit] = &[
+    Edit {
+        file: "arch/um/drivers/Makefile",
+        old: "obj-y := stdio_console.o",
+        new: "obj-y := simdisk/ stdio_console.o",
+    },
+    // The simulated disk has a function of this name, which follows a seed where one is given.
+    Edit {
+        file: "arch/um/os-Linux/util.c",
+        old: "\nssize_t os_getrandom(",
+        new: "\nssize_t os_getrandom_of_host(void *, size_t, unsigned int);\n\
+              ssize_t os_getrandom_of_host(",
+    },
+    // Of Linux 6.11 and later, and of earlier ones: who yields in virtual time must get on.
+    yield_edit("kernel/sched/syscalls.c"),
+    yield_edit("kernel/sched/core.c"),
+    // zfs-fuse waits for its other threads by calling sync(2) until they are done.
+    Edit {
+        file: "fs/sync.c",
+        old: "void ksys_sync(void)\n{\n\tint nowait = 0, wait = 1;\n",
+        new: "void simdisk_yield(void);\n\nvoid ksys_sync(void)\n{\n\
+              \tint nowait = 0, wait = 1;\n\n\tsimdisk_yield();\n",
+    },
+];
+
+const fn yield_edit(file: &'static str) -> Edit {
+    Edit {
+        file,
+        old: "static void do_sched_yield(void)\n{\n\tstruct rq_flags rf;\n\tstruct rq *rq;\n",
+        new: "void simdisk_yield(void);\n\nstatic void do_sched_yield(void)\n{\n\
+              \tstruct rq_flags rf;\n\tstruct rq *rq;\n\n\tsimdisk_yield();\n",
+    }
+}
+
+/// Puts the driver into `tree`.
+pub(crate) fn install(
+    tree: &Path,
+    drivers: &[(&str, &str)],
+    edits: &[Edit],
+) -> Result<(), LabError> {
+    for (path, text) in drivers {
+        let path = tree.join(FOLDER).join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(LabError::io("make", folder))?;
+        }
+        fs::write(&path, text).map_err(LabError::io("write", &path))?;
+    }
+    edits.iter().try_for_each(|edit| apply(tree, edit))
+}
+
+fn apply(tree: &Path, edit: &Edit) -> Result<(), LabError> {
+    let path = tree.join(edit.file);
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        read => read.map_err(LabError::io("read", &path))?,
+    };
+    if !text.contains(edit.old) {
+        return Ok(());
+    }
+    fs::remove_file(&path).map_err(LabError::io("replace", &path))?;
+    let changed = text.replacen(edit.old, edit.new, 1);
+    fs::write(&path, changed).map_err(LabError::io("write", &path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_simulated_disk_is_embedded() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/simdisk");
+        let mut found = vec!["Makefile".to_owned()];
+        for folder in ["driver", "model"] {
+            let listed = fs::read_dir(root.join(folder)).expect("the driver's source");
+            found.extend(listed.map(|entry| {
+                let name = entry.expect("read").file_name();
+                format!("{folder}/{}", name.to_string_lossy())
+            }));
+        }
+        found.sort();
+        let mut embedded: Vec<_> = DRIVERS.iter().map(|(path, _)| *path).collect();
+        embedded.sort_unstable();
+        assert_eq!(embedded, found);
+    }
+
+    #[test]
+    fn the_source_leads_to_the_driver_and_what_links_point_to_stays() {
+        let place = tempfile::tempdir().expect("a folder");
+        let original = place.path().join("Makefile");
+        let tree = place.path().join("tree");
+        fs::write(&original, "a\nobj-y := stdio_console.o fd.o\n").expect("written");
+        fs::create_dir_all(tree.join("arch/um/drivers")).expect("made");
+        let link = tree.join("arch/um/drivers/Makefile");
+        std::os::unix::fs::symlink(&original, &link).expect("linked");
+        install(&tree, DRIVERS, EDITS).expect("installed");
+        let text = |path: &Path| fs::read_to_string(path).expect("read");
+        assert!(text(&link).contains("obj-y := simdisk/ stdio_console.o fd.o\n"));
+        assert!(!text(&original).contains("simdisk"));
+        assert!(text(&tree.join(FOLDER).join("model/model.h")).contains("sd_submit"));
+    }
+
+    #[test]
+    fn random_numbers_of_the_host_get_another_name() {
+        let place = tempfile::tempdir().expect("a folder");
+        let file = place.path().join("arch/um/os-Linux/util.c");
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(&file, "}\n\nssize_t os_getrandom(void *buf)\n{\n").expect("written");
+        install(place.path(), &[], EDITS).expect("installed");
+        let text = fs::read_to_string(file).expect("read");
+        assert!(text.ends_with("\nssize_t os_getrandom_of_host(void *buf)\n{\n"));
+    }
+}

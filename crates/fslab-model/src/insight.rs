@@ -1,0 +1,407 @@
+//! What the trace of a simulated disk says of a phase: who asked it for what, and where its time
+//! went. docs/figures.md defines what is made of it.
+//!
+//! All of it are counts, sums and quantiles in whole numbers, so that equal traces give equal
+//! bytes; shares and means are worked out by methods.
+//!
+//! ```text
+//!     DeviceInsight --> KindInsight   reads, writes, flushes, discards: how many, how long
+//!                  |--> Seeks         how the heads, or the addresses, moved
+//!                  |--> Depth         how many requests were in the disk at once
+//!                  '--> Picture       which part of the disk was read and written when
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::Picture;
+
+/// Bytes of a sector, the unit of a disk's addresses.
+const SECTOR_BYTES: u64 = 512;
+
+/// A span of time on the CLOCK_MONOTONIC of the trial's system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// When it began.
+    pub begin_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+}
+
+/// What a phase cost the machine on which the trial's system was simulated. Measured: it differs
+/// from run to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostCost {
+    /// Processor time of the simulated system, the file system's work among it.
+    pub cpu_ns: u64,
+    /// Real time.
+    pub real_ns: u64,
+}
+
+/// Requests and the bytes that they moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// How many.
+    pub requests: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Counts of whole numbers by their size: entry `i` counts those in `2^i..2^(i + 1)`. What is
+/// counted may be weighted, by nanoseconds for example. Has no empty entries at its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PowerCounts(Vec<u64>);
+
+/// Where the time of requests went, summed over them. Requests that are in the disk together each
+/// have their own: the sum may exceed the time that passed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeParts {
+    /// From the submission until the disk turned to the request.
+    pub waiting_ns: u64,
+    /// The interface's and the controller's overhead.
+    pub command_ns: u64,
+    /// Movement of the heads.
+    pub seek_ns: u64,
+    /// Waiting for the platter to turn.
+    pub rotation_ns: u64,
+    /// To or from the media.
+    pub transfer_ns: u64,
+    /// To or from the disk's cache, and waiting for room in it.
+    pub cache_ns: u64,
+    /// The rest: waiting for a part of the disk that another request held.
+    pub other_ns: u64,
+}
+
+/// Quantiles of the time from a request's start to its end, to three digits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceTimes {
+    /// What half of the requests did not exceed.
+    pub p50_ns: u64,
+    /// What 95 % did not exceed.
+    pub p95_ns: u64,
+    /// What 99 % did not exceed.
+    pub p99_ns: u64,
+    /// What 99.9 % did not exceed.
+    pub p999_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// Requests of one kind, by whoever uses the disk: the file system, and mkfs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindInsight {
+    /// All of them.
+    pub all: Traffic,
+    /// Those that the file system marked as metadata.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub metadata: Traffic,
+    /// Those that somebody waits for, by their mark.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sync: Traffic,
+    /// Reads that the disk's cache answered, and writes that ended in it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cached: Traffic,
+    /// Those that begin where the one of the same kind before them ended.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sequential: Traffic,
+    /// Where their time went.
+    pub time: TimeParts,
+    /// How long they took; `None` where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<ServiceTimes>,
+    /// Their sizes in sectors.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sizes: PowerCounts,
+}
+
+/// How the accesses to the media lie: those by requests that no cache answered, and the disk's own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seeks {
+    /// Accesses to the media.
+    pub accesses: u64,
+    /// Those that do not begin where the one before them on the same member of the array ended.
+    pub seeks: u64,
+    /// The sum of how far from there they begin, in sectors.
+    pub distance_sectors: u64,
+    /// Their distances in sectors.
+    pub distances: PowerCounts,
+}
+
+/// How many requests were in the disk at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Depth {
+    /// Time in which at least one was.
+    pub busy_ns: u64,
+    /// Depth times the time in which it was that deep, summed.
+    pub depth_ns: u64,
+    /// The most that any of the requests found, itself included.
+    pub max: u64,
+    /// Time by depth.
+    pub times_ns: PowerCounts,
+}
+
+/// What a simulated disk did in a span of time. A request belongs to the span in which it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceInsight {
+    /// The span.
+    pub window: Window,
+    /// Size of the disk.
+    pub capacity_sectors: u64,
+    /// Reads.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reads: KindInsight,
+    /// Writes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub writes: KindInsight,
+    /// Flushes of the disk's cache; they move no bytes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub flushes: KindInsight,
+    /// Discards; their bytes are those given up.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub discards: KindInsight,
+    /// Writes that are on the media when they end.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fua_writes: Traffic,
+    /// Reads ahead of what was asked for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub readahead: Traffic,
+    /// What the disk read on its own account.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub background_reads: Traffic,
+    /// What the disk wrote on its own account: what its cache held, and what it moved.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub background_writes: Traffic,
+    /// How the accesses to the media lie.
+    pub seeks: Seeks,
+    /// How many requests were in the disk.
+    pub depth: Depth,
+    /// What was read and written where and when.
+    pub picture: Picture,
+}
+
+/// For serde: what is all zero need not be written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// `part` of `whole`; `None` where there is no whole.
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl Window {
+    /// Whether what ended at `ns` is in it. What ended as it began is what came before it, so that
+    /// windows that touch share nothing.
+    #[must_use]
+    pub fn contains(self, ns: u64) -> bool {
+        self.begin_ns < ns && ns <= self.end_ns
+    }
+
+    /// How long it is; 0 where it ends before it begins.
+    #[must_use]
+    pub fn length_ns(self) -> u64 {
+        self.end_ns.saturating_sub(self.begin_ns)
+    }
+}
+
+impl Traffic {
+    /// Counts a request of `bytes`.
+    pub fn count(&mut self, bytes: u64) {
+        self.requests += 1;
+        self.bytes += bytes;
+    }
+}
+
+impl std::ops::Add for Traffic {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            requests: self.requests + other.requests,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
+impl PowerCounts {
+    /// Adds `weight` to the count of `value`; 0 has no place here and is not counted.
+    pub fn add(&mut self, value: u64, weight: u64) {
+        let Some(power) = value.checked_ilog2().filter(|_| weight > 0) else {
+            return;
+        };
+        let power = power as usize;
+        if self.0.len() <= power {
+            self.0.resize(power + 1, 0);
+        }
+        self.0[power] += weight;
+    }
+
+    /// The counts, each with the least value that it counts.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let least = |power: usize| 1_u64.checked_shl(power as u32).unwrap_or(u64::MAX);
+        self.0
+            .iter()
+            .enumerate()
+            .map(move |(power, count)| (least(power), *count))
+    }
+
+    /// All counts together.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+impl TimeParts {
+    /// From the starts to the ends of the requests.
+    #[must_use]
+    pub fn service_ns(&self) -> u64 {
+        self.command_ns
+            + self.seek_ns
+            + self.rotation_ns
+            + self.transfer_ns
+            + self.cache_ns
+            + self.other_ns
+    }
+
+    /// From the submissions to the ends of the requests.
+    #[must_use]
+    pub fn response_ns(&self) -> u64 {
+        self.waiting_ns + self.service_ns()
+    }
+}
+
+impl std::ops::AddAssign for TimeParts {
+    fn add_assign(&mut self, other: Self) {
+        self.waiting_ns += other.waiting_ns;
+        self.command_ns += other.command_ns;
+        self.seek_ns += other.seek_ns;
+        self.rotation_ns += other.rotation_ns;
+        self.transfer_ns += other.transfer_ns;
+        self.cache_ns += other.cache_ns;
+        self.other_ns += other.other_ns;
+    }
+}
+
+impl Seeks {
+    /// Mean distance of a seek in bytes; `None` where there was none.
+    #[must_use]
+    pub fn mean_bytes(&self) -> Option<f64> {
+        share(self.distance_sectors, self.seeks).map(|sectors| sectors * SECTOR_BYTES as f64)
+    }
+}
+
+impl DeviceInsight {
+    /// Time in which no request was in the disk.
+    #[must_use]
+    pub fn idle_ns(&self) -> u64 {
+        self.window.length_ns().saturating_sub(self.depth.busy_ns)
+    }
+
+    /// Mean number of requests in the disk over the span, idle time included.
+    #[must_use]
+    pub fn mean_depth(&self) -> Option<f64> {
+        share(self.depth.depth_ns, self.window.length_ns())
+    }
+
+    /// Reads and writes together.
+    #[must_use]
+    pub fn moved(&self) -> Traffic {
+        self.reads.all + self.writes.all
+    }
+
+    /// Share of the requests that begin where the one of the same kind before them ended.
+    #[must_use]
+    pub fn sequential_share(&self) -> Option<f64> {
+        let sequential = self.reads.sequential + self.writes.sequential;
+        share(sequential.requests, self.moved().requests)
+    }
+
+    /// Share of the bytes read and written that the file system marked as metadata.
+    #[must_use]
+    pub fn metadata_share(&self) -> Option<f64> {
+        let metadata = self.reads.metadata + self.writes.metadata;
+        share(metadata.bytes, self.moved().bytes)
+    }
+
+    /// Share of the bytes read that were read ahead.
+    #[must_use]
+    pub fn readahead_share(&self) -> Option<f64> {
+        share(self.readahead.bytes, self.reads.all.bytes)
+    }
+
+    /// What was written to the media: by requests that did not end in the cache, and by the disk.
+    #[must_use]
+    pub fn media_write_bytes(&self) -> u64 {
+        let direct = (self.writes.all.bytes).saturating_sub(self.writes.cached.bytes);
+        direct + self.background_writes.bytes
+    }
+
+    /// Where the time of all requests went.
+    #[must_use]
+    pub fn time(&self) -> TimeParts {
+        let mut time = self.reads.time;
+        time += self.writes.time;
+        time += self.flushes.time;
+        time += self.discards.time;
+        time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_touch_share_no_moment() {
+        let (first, second) = (
+            Window {
+                begin_ns: 10,
+                end_ns: 20,
+            },
+            Window {
+                begin_ns: 20,
+                end_ns: 30,
+            },
+        );
+        for ns in 0..40 {
+            assert!(!(first.contains(ns) && second.contains(ns)), "{ns}");
+        }
+        assert!(!first.contains(10) && first.contains(20) && second.contains(21));
+    }
+
+    #[test]
+    fn counts_by_powers_of_two_end_with_the_largest_value() {
+        let mut counts = PowerCounts::default();
+        for (value, weight) in [(0, 7), (1, 1), (3, 2), (4, 3), (7, 4), (9, 0)] {
+            counts.add(value, weight);
+        }
+        let entries: Vec<_> = counts.entries().collect();
+        assert_eq!(entries, [(1, 1), (2, 2), (4, 7)]);
+        counts.add(u64::MAX, 1);
+        assert_eq!(counts.entries().last(), Some((1 << 63, 1)));
+        assert_eq!(counts.total(), 11);
+    }
+
+    #[test]
+    fn what_did_not_happen_takes_no_room_and_has_no_share() {
+        let nothing = DeviceInsight::default();
+        let json = serde_json::to_string(&nothing).expect("serialises");
+        assert!(!json.contains("reads"), "{json}");
+        assert!(json.len() < 400, "{json}");
+        let back: DeviceInsight = serde_json::from_str(&json).expect("reads");
+        assert_eq!(back, nothing);
+        assert_eq!(nothing.sequential_share(), None);
+        assert_eq!(nothing.mean_depth(), None);
+        assert_eq!(nothing.seeks.mean_bytes(), None);
+    }
+
+    #[test]
+    fn the_media_are_written_by_uncached_writes_and_by_the_disk_itself() {
+        let mut insight = DeviceInsight::default();
+        insight.writes.all.bytes = 1_000;
+        insight.writes.cached.bytes = 700;
+        insight.background_writes.bytes = 900;
+        assert_eq!(insight.media_write_bytes(), 1_200);
+    }
+}

@@ -1,0 +1,355 @@
+//! A picture of a disk over time: how much was read and written in each band of its addresses and
+//! each slice of time.
+//!
+//! Each of its planes is kept as one short text: levels on a logarithmic scale, in the arithmetic
+//! code of Rissanen and Langdon (IBM J. Res. Dev. 23, 1979) with a binary decision a bit, in which
+//! the level to the left and the one below tell what to expect. A phase that reads at random all
+//! over a disk takes some 2 KB, one that does little some 100 bytes.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use crate::insight::is_default;
+
+/// The most slices of time that a picture is cut into.
+pub const PICTURE_COLUMNS: usize = 240;
+/// The bands of addresses.
+pub const PICTURE_ROWS: usize = 96;
+/// The highest level.
+pub const PICTURE_LEVEL_MAX: u8 = 15;
+
+/// What a plane of a picture counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// File data read.
+    Read,
+    /// Metadata read.
+    ReadMetadata,
+    /// File data written.
+    Written,
+    /// Metadata written.
+    WrittenMetadata,
+}
+
+impl Layer {
+    /// All of them, in the order in which they lie upon one another.
+    pub const ALL: [Self; 4] = [
+        Self::Read,
+        Self::Written,
+        Self::ReadMetadata,
+        Self::WrittenMetadata,
+    ];
+}
+
+/// Which part of a disk was read and written when. Row 0 is the beginning of the disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Picture {
+    /// Slices of time.
+    pub columns: usize,
+    /// Bands of addresses, all of one size, from the first sector to the last.
+    pub rows: usize,
+    /// How long a slice is; the last may reach beyond the end.
+    pub slice_ns: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    read: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    read_metadata: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    written: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    written_metadata: String,
+}
+
+/// A stored picture that is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a picture of a disk: {0}")]
+pub struct PictureError(String);
+
+impl Picture {
+    /// An empty picture of so many slices of time.
+    #[must_use]
+    pub fn new(columns: usize, slice_ns: u64) -> Self {
+        Self {
+            columns,
+            rows: PICTURE_ROWS,
+            slice_ns,
+            ..Self::default()
+        }
+    }
+
+    /// Sets a layer to `sectors`, row by row.
+    ///
+    /// # Panics
+    /// Where there are not `columns` times `rows` of them.
+    pub fn set(&mut self, layer: Layer, sectors: &[u64]) {
+        assert_eq!(sectors.len(), self.columns * self.rows, "a whole layer");
+        let levels: Vec<u8> = sectors.iter().copied().map(level).collect();
+        let code = if levels.iter().all(|level| *level == 0) {
+            String::new()
+        } else {
+            STANDARD.encode(encode(&levels, self.columns))
+        };
+        *match layer {
+            Layer::Read => &mut self.read,
+            Layer::ReadMetadata => &mut self.read_metadata,
+            Layer::Written => &mut self.written,
+            Layer::WrittenMetadata => &mut self.written_metadata,
+        } = code;
+    }
+
+    fn code(&self, layer: Layer) -> &str {
+        match layer {
+            Layer::Read => &self.read,
+            Layer::ReadMetadata => &self.read_metadata,
+            Layer::Written => &self.written,
+            Layer::WrittenMetadata => &self.written_metadata,
+        }
+    }
+
+    /// Whether nothing of that layer was read or written.
+    #[must_use]
+    pub fn is_blank(&self, layer: Layer) -> bool {
+        self.code(layer).is_empty()
+    }
+
+    /// The levels of a layer, row by row: 0 where there was nothing, else the number of binary
+    /// digits of the sectors moved, up to [`PICTURE_LEVEL_MAX`].
+    ///
+    /// # Errors
+    /// Where what was stored is not what [`Picture::set`] makes.
+    pub fn levels(&self, layer: Layer) -> Result<Vec<u8>, PictureError> {
+        let fault = |reason: &str| PictureError(reason.to_owned());
+        if self.columns > PICTURE_COLUMNS || self.rows > PICTURE_ROWS {
+            return Err(fault("it is too large"));
+        }
+        let pixels = self.columns * self.rows;
+        if self.is_blank(layer) {
+            return Ok(vec![0; pixels]);
+        }
+        let code = STANDARD
+            .decode(self.code(layer))
+            .map_err(|error| PictureError(error.to_string()))?;
+        let levels = decode(&code, self.columns, pixels);
+        // Any bytes decode to something: only those that we would write ourselves are ours.
+        if encode(&levels, self.columns) != code {
+            return Err(fault("its code is damaged"));
+        }
+        Ok(levels)
+    }
+}
+
+/// The level of a pixel in which so many sectors were moved.
+fn level(sectors: u64) -> u8 {
+    let digits = u64::BITS - sectors.leading_zeros();
+    digits.min(u32::from(PICTURE_LEVEL_MAX)) as u8
+}
+
+/// Bits of a level.
+const LEVEL_BITS: u32 = 4;
+/// Probabilities are in units of 1 / 2^16.
+const PROBABILITY_BITS: u32 = 16;
+/// How slowly a probability follows what was seen: by 1 / 2^4 of the difference.
+const INERTIA: u32 = 4;
+
+/// What is expected of the next bit, learnt from those before it in the same surroundings.
+struct Expectations {
+    /// The probability of a 0, by surroundings and by the bits of the level so far.
+    zero: Vec<u16>,
+}
+
+impl Expectations {
+    fn new() -> Self {
+        Self {
+            zero: vec![1 << (PROBABILITY_BITS - 1); 9 << LEVEL_BITS],
+        }
+    }
+
+    /// The place of the next bit, where the bits so far follow a leading 1.
+    fn place(levels: &[u8], columns: usize, bits: usize) -> usize {
+        let coarse = |level: u8| match level {
+            0 => 0,
+            1..=4 => 1,
+            _ => 2,
+        };
+        let before = |back: usize| {
+            let index = levels.len().checked_sub(back);
+            index.map_or(0, |index| coarse(levels[index]))
+        };
+        (before(1) * 3 + before(columns)) << LEVEL_BITS | bits
+    }
+
+    fn learn(&mut self, place: usize, bit: bool) {
+        let zero = &mut self.zero[place];
+        if bit {
+            *zero -= *zero >> INERTIA;
+        } else {
+            *zero += (u16::MAX - *zero) >> INERTIA;
+        }
+    }
+}
+
+/// The range of numbers that the code can still be; a 0 is its lower part, a 1 its upper.
+struct Span {
+    low: u32,
+    high: u32,
+}
+
+impl Span {
+    const WHOLE: Self = Self {
+        low: 0,
+        high: u32::MAX,
+    };
+
+    /// The last number that means 0.
+    fn middle(&self, zero: u16) -> u32 {
+        let share = u64::from(self.high - self.low) * u64::from(zero);
+        self.low + (share >> PROBABILITY_BITS) as u32
+    }
+
+    fn narrow(&mut self, middle: u32, bit: bool) {
+        if bit {
+            self.low = middle + 1;
+        } else {
+            self.high = middle;
+        }
+    }
+
+    /// The first byte, where it is the same for the whole range, which is then stretched by it.
+    fn settled(&mut self) -> Option<u8> {
+        let byte = self.low >> 24;
+        (byte == self.high >> 24).then(|| {
+            self.low <<= 8;
+            self.high = self.high << 8 | 0xff;
+            byte as u8
+        })
+    }
+}
+
+fn encode(levels: &[u8], columns: usize) -> Vec<u8> {
+    let (mut expected, mut span, mut code) = (Expectations::new(), Span::WHOLE, Vec::new());
+    for (index, level) in levels.iter().enumerate() {
+        let mut bits = 1;
+        for shift in (0..LEVEL_BITS).rev() {
+            let bit = level >> shift & 1 == 1;
+            let place = Expectations::place(&levels[..index], columns, bits);
+            let middle = span.middle(expected.zero[place]);
+            span.narrow(middle, bit);
+            expected.learn(place, bit);
+            bits = bits << 1 | usize::from(bit);
+            while let Some(byte) = span.settled() {
+                code.push(byte);
+            }
+        }
+    }
+    // One byte more singles out a number of the range, since the decoder reads zeros after it.
+    if span.low > 0 {
+        code.push((span.low >> 24) as u8 + 1);
+    }
+    code
+}
+
+fn decode(code: &[u8], columns: usize, pixels: usize) -> Vec<u8> {
+    let (mut expected, mut span) = (Expectations::new(), Span::WHOLE);
+    let mut bytes = code.iter().copied().chain(std::iter::repeat(0));
+    let mut next = |number: u32| number << 8 | u32::from(bytes.next().unwrap_or(0));
+    let mut number = (0..4).fold(0, |number, _| next(number));
+    let mut levels = Vec::with_capacity(pixels);
+    while levels.len() < pixels {
+        let mut bits = 1;
+        for _ in 0..LEVEL_BITS {
+            let place = Expectations::place(&levels, columns, bits);
+            let middle = span.middle(expected.zero[place]);
+            let bit = number > middle;
+            span.narrow(middle, bit);
+            expected.learn(place, bit);
+            bits = bits << 1 | usize::from(bit);
+            while span.settled().is_some() {
+                number = next(number);
+            }
+        }
+        levels.push((bits & 0xf) as u8);
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers without a pattern (Marsaglia's xorshift, 2003).
+    fn noise(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    fn picture(layer: Layer, sectors: &[u64], columns: usize) -> Picture {
+        let mut picture = Picture::new(columns, 1);
+        picture.set(layer, sectors);
+        picture
+    }
+
+    fn expected(sectors: &[u64]) -> Vec<u8> {
+        let digits = |sectors: u64| format!("{sectors:b}").len().min(15) as u8;
+        let level = |sectors: &u64| if *sectors == 0 { 0 } else { digits(*sectors) };
+        sectors.iter().map(level).collect()
+    }
+
+    #[test]
+    fn any_layer_reads_back_as_its_levels() {
+        let mut state = 88_172_645_463_325_252;
+        for density in [0, 1, 7, 40, 99, 100] {
+            for columns in [1, 2, 3, 17, 239, 240] {
+                let sectors: Vec<u64> = (0..columns * PICTURE_ROWS)
+                    .map(|_| {
+                        let hit = noise(&mut state) % 100 < density;
+                        let size = noise(&mut state) >> (noise(&mut state) % 64);
+                        if hit { size } else { 0 }
+                    })
+                    .collect();
+                for layer in Layer::ALL {
+                    let picture = picture(layer, &sectors, columns);
+                    assert_eq!(picture.levels(layer), Ok(expected(&sectors)));
+                    let others = Layer::ALL.iter().filter(|other| **other != layer);
+                    assert!(others.clone().all(|other| picture.is_blank(*other)));
+                    let json = serde_json::to_string(&picture).expect("serialises");
+                    assert_eq!(serde_json::from_str::<Picture>(&json).ok(), Some(picture));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn random_reads_over_a_quarter_of_the_disk_take_2_kb_and_a_sequential_write_less_than_1() {
+        let mut state = 2_463_534_242;
+        let mut sectors = vec![0; PICTURE_COLUMNS * PICTURE_ROWS];
+        for _ in 0..8_000 {
+            let row = (noise(&mut state) % (PICTURE_ROWS as u64 / 4)) as usize;
+            let column = (noise(&mut state) % PICTURE_COLUMNS as u64) as usize;
+            sectors[row * PICTURE_COLUMNS + column] += 8;
+        }
+        let random = picture(Layer::Read, &sectors, PICTURE_COLUMNS).read.len();
+        assert!((1_000..3_000).contains(&random), "{random}");
+        let mut sectors = vec![0; PICTURE_COLUMNS * PICTURE_ROWS];
+        for column in 0..PICTURE_COLUMNS {
+            sectors[column / 5 * PICTURE_COLUMNS + column] = 40_000;
+        }
+        let stream = picture(Layer::Written, &sectors, PICTURE_COLUMNS).written;
+        assert!(stream.len() < 900, "{}", stream.len());
+    }
+
+    #[test]
+    fn a_damaged_code_is_no_picture() {
+        let mut sectors = vec![0; PICTURE_COLUMNS * PICTURE_ROWS];
+        (0..4_000).for_each(|index| sectors[index * 5] = index as u64);
+        let mut torn = picture(Layer::Read, &sectors, PICTURE_COLUMNS);
+        torn.read.truncate(torn.read.len() / 8 * 4);
+        assert!(torn.levels(Layer::Read).is_err());
+        torn.read = "?".into();
+        assert!(torn.levels(Layer::Read).is_err());
+        torn.columns = usize::MAX;
+        assert!(torn.levels(Layer::Written).is_err());
+    }
+}

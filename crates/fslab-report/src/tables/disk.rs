@@ -1,0 +1,161 @@
+//! What a simulated disk did in a phase, subjects as rows.
+
+use fslab_model::definitions as d;
+use fslab_model::{Bytes, MetricDefinition, PhaseRecord, Subject};
+
+use super::cells::subject_cell;
+use crate::wording;
+use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell};
+
+/// How a column's figure is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Figure,
+    Percent,
+}
+
+/// The metrics that are shown, by group and short title.
+const METRICS: [(&str, &str, &MetricDefinition, Style); 11] = [
+    ("Access", "seeks", &d::SEEKS, Style::Figure),
+    (
+        "Access",
+        "mean distance",
+        &d::SEEK_BYTES_MEAN,
+        Style::Figure,
+    ),
+    ("Access", "sequential", &d::SEQUENTIAL_SHARE, Style::Percent),
+    ("Access", "metadata", &d::METADATA_SHARE, Style::Percent),
+    ("Queue", "mean depth", &d::QUEUE_DEPTH_MEAN, Style::Figure),
+    (
+        "Written per byte",
+        "to the disk",
+        &d::WRITE_AMPLIFICATION,
+        Style::Figure,
+    ),
+    (
+        "Written per byte",
+        "to the media",
+        &d::MEDIA_WRITE_AMPLIFICATION,
+        Style::Figure,
+    ),
+    ("Device time, exact", "phase", &d::ELAPSED, Style::Figure),
+    ("Device time, exact", "idle", &d::DEVICE_IDLE, Style::Figure),
+    ("Host, measured", "processor", &d::HOST_CPU, Style::Figure),
+    ("Host, measured", "real time", &d::HOST_REAL, Style::Figure),
+];
+
+/// Seeks, sequential share, queue, write amplification and the two clocks of each subject; `None`
+/// where no subject's disk was simulated.
+///
+/// `subjects` are those of the run, in the order of the plan. Columns that no subject has a value
+/// for are left out.
+#[must_use]
+pub fn disk<'a>(
+    phase: &PhaseAnalysis,
+    subjects: impl IntoIterator<Item = &'a Subject>,
+) -> Option<Table> {
+    if phase.cells.iter().all(|cell| cell.insight().is_none()) {
+        return None;
+    }
+    let subjects: Vec<&Subject> = subjects.into_iter().collect();
+    let mut columns = vec![Column::left("Subject")];
+    let mut rows: Vec<Vec<TableCell>> = subjects
+        .iter()
+        .enumerate()
+        .map(|(index, subject)| vec![subject_cell(index, subject)])
+        .collect();
+    let mut add = |column: Column, cells: Vec<Option<String>>| {
+        if cells.iter().all(Option::is_none) {
+            return;
+        }
+        columns.push(column);
+        for (row, text) in rows.iter_mut().zip(cells) {
+            row.push(text.map_or_else(TableCell::nothing, TableCell::new));
+        }
+    };
+    for (group, title, metric, style) in METRICS {
+        let column = Column::right(title).in_group(group).of(metric.name);
+        add(column, medians(phase, metric, style));
+        if metric == &d::QUEUE_DEPTH_MEAN {
+            let most = phase.cells.iter().map(deepest).collect();
+            add(Column::right("most").in_group(group), most);
+        }
+        if metric == &d::MEDIA_WRITE_AMPLIFICATION {
+            let after = phase.cells.iter().map(written_after).collect();
+            add(Column::right("afterwards").in_group("Written"), after);
+        }
+    }
+    Some(Table {
+        caption: format!("What the disk did in {}", wording::phase(phase.name)),
+        columns,
+        rows,
+        notes: notes(phase, &subjects),
+    })
+}
+
+fn medians(
+    phase: &PhaseAnalysis,
+    metric: &'static MetricDefinition,
+    style: Style,
+) -> Vec<Option<String>> {
+    let comparison = phase.compare(metric);
+    let cells = comparison.entries.iter().map(|entry| {
+        let median = entry.median()?;
+        Some(match style {
+            Style::Figure => wording::figure(metric, median),
+            Style::Percent => wording::percent(median),
+        })
+    });
+    cells.collect()
+}
+
+fn deepest(cell: &PhaseCell) -> Option<String> {
+    let depth = cell.insight()?.depth.max;
+    Some(wording::thousands(depth as f64))
+}
+
+/// What the sync and the unmount after the phase wrote.
+fn written_after(cell: &PhaseCell) -> Option<String> {
+    let settled = |record: &'_ PhaseRecord| {
+        let insight = record.settle_insight.as_ref()?;
+        Some(Bytes(insight.writes.all.bytes).to_string())
+    };
+    cell.done().find_map(settled)
+}
+
+fn notes(phase: &PhaseAnalysis, subjects: &[&Subject]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let quiet = |cell: &PhaseCell| {
+        let insight = cell.insight();
+        insight.is_none_or(|insight| insight.moved().requests == 0)
+    };
+    if phase.cells.iter().all(quiet) {
+        notes.push("Nothing was read from the disk or written to it in this phase.".to_owned());
+    }
+    notes.push(
+        "Device time is virtual: it is exact, and the same on every machine. Processor and real \
+         time are measured on the host, and differ from run to run."
+            .to_owned(),
+    );
+    let unmarked: Vec<String> = subjects
+        .iter()
+        .zip(&phase.cells)
+        .filter(|(_, cell)| marks_nothing(cell))
+        .map(|(subject, _)| wording::name(subject))
+        .collect();
+    if !unmarked.is_empty() {
+        notes.push(format!(
+            "Not one request of {} was marked as metadata in the whole trial: what is shown as \
+             data holds it.",
+            wording::list(&unmarked)
+        ));
+    }
+    notes
+}
+
+/// Whether a whole trial went by in which the file system marked nothing as metadata.
+fn marks_nothing(cell: &PhaseCell) -> bool {
+    let trials = cell.repeats.iter().filter_map(|repeat| repeat.trial);
+    let mut wholes = trials.filter_map(|trial| trial.insight.as_ref());
+    wholes.any(|whole| whole.metadata_share() == Some(0.0))
+}

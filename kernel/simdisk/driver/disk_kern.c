@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The block device /dev/simdisk: data lie in an image of the host, time is the model's.
+ *
+ * Data are moved when a request is submitted, and the request ends when the model says, from a timer.
+ * Nothing but that timer moves the clock of a guest in virtual time, so what the host does and how
+ * long it takes leaves no trace in any figure.
+ */
+#include <linux/blk-mq.h>
+#include <linux/blkdev.h>
+#include <linux/hrtimer.h>
+#include <linux/init.h>
+#include <linux/ktime.h>
+#include <linux/reboot.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include <init.h>
+
+#include "../model/model.h"
+#include "host.h"
+#include "kernel_versions.h"
+#include "settings.h"
+#include "trace.h"
+
+#define NAME "simdisk"
+/* The longest text of a model's parameters. */
+#define PARAMETERS_MAX 8192
+/* Guest memory is contiguous in the host's eyes, so a segment may be as long as a request. */
+#define SEGMENTS_MAX SIMDISK_PIECES
+
+/* Guards the model, whose clock this is, too. */
+static DEFINE_SPINLOCK(lock);
+static struct sd_model *model;
+static u64 last_ns;
+static struct hrtimer timer;
+static struct blk_mq_tag_set tags;
+static int image = -1;
+static u32 in_flight;
+
+/* What is kept of a request while it is in the disk. */
+struct ticket {
+	u32 depth;
+	u32 trace_flags;
+};
+
+/* The model's time never goes back: a timer may be ahead of the clock by less than its resolution. */
+static u64 model_now(u64 at_least)
+{
+	last_ns = max3(last_ns, at_least, (u64)ktime_get_ns());
+	return last_ns;
+}
+
+static void set_timer(void)
+{
+	u64 next_ns = sd_next_ns(model);
+
+	if (next_ns != SD_NEVER)
+		hrtimer_start(&timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_HARD);
+}
+
+static blk_status_t status_of(int error)
+{
+	return error ? errno_to_blk_status(error) : BLK_STS_OK;
+}
+
+static blk_status_t move_data(struct request *rq)
+{
+	struct simdisk_piece pieces[SIMDISK_PIECES / 8];
+	unsigned long long offset = blk_rq_pos(rq) << SECTOR_SHIFT;
+	bool is_write = rq_data_dir(rq) == WRITE;
+	struct req_iterator iterator;
+	struct bio_vec segment;
+	unsigned long bytes = 0;
+	int count = 0, error = 0;
+
+	rq_for_each_bvec(segment, rq, iterator) {
+		if (count == ARRAY_SIZE(pieces)) {
+			error = is_write ? simdisk_host_write(image, pieces, count, offset)
+					 : simdisk_host_read(image, pieces, count, offset);
+			if (error)
+				return status_of(error);
+			offset += bytes;
+			bytes = count = 0;
+		}
+		pieces[count].address = bvec_virt(&segment);
+		pieces[count++].bytes = segment.bv_len;
+		bytes += segment.bv_len;
+	}
+	error = is_write ? simdisk_host_write(image, pieces, count, offset)
+			 : simdisk_host_read(image, pieces, count, offset);
+	return status_of(error);
+}
+
+static u32 trace_flags(const struct request *rq)
+{
+	u32 flags = 0;
+
+	if (rq->cmd_flags & REQ_META)
+		flags |= SIMDISK_TRACE_META;
+	if (rq->cmd_flags & REQ_SYNC)
+		flags |= SIMDISK_TRACE_SYNC;
+	if (rq->cmd_flags & REQ_RAHEAD)
+		flags |= SIMDISK_TRACE_READAHEAD;
+	return flags;
+}
+
+static blk_status_t serve(struct request *rq, struct sd_request *request)
+{
+	request->tag = rq->tag;
+	request->sector = blk_rq_pos(rq);
+	request->sectors = blk_rq_sectors(rq);
+	request->flags = 0;
+	switch (req_op(rq)) {
+	case REQ_OP_READ:
+		request->op = SD_READ;
+		return move_data(rq);
+	case REQ_OP_WRITE:
+		request->op = SD_WRITE;
+		if (rq->cmd_flags & REQ_FUA)
+			request->flags = SD_FUA;
+		return move_data(rq);
+	case REQ_OP_FLUSH:
+		request->op = SD_FLUSH;
+		request->sector = request->sectors = 0;
+		return BLK_STS_OK;
+	case REQ_OP_DISCARD:
+		request->op = SD_DISCARD;
+		return status_of(simdisk_host_punch(image, request->sector << SECTOR_SHIFT,
+						    (u64)request->sectors << SECTOR_SHIFT));
+	default:
+		return BLK_STS_NOTSUPP;
+	}
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_queue_data *queued)
+{
+	struct request *rq = queued->rq;
+	struct ticket *ticket = blk_mq_rq_to_pdu(rq);
+	struct sd_request request;
+	blk_status_t status;
+	unsigned long irqs;
+
+	spin_lock_irqsave(&lock, irqs);
+	if (!sd_has_room(model)) {
+		/* It is offered again when a request ends. */
+		status = BLK_STS_DEV_RESOURCE;
+		goto out;
+	}
+	blk_mq_start_request(rq);
+	status = serve(rq, &request);
+	if (status != BLK_STS_OK)
+		goto out;
+	ticket->depth = ++in_flight;
+	ticket->trace_flags = trace_flags(rq);
+	sd_submit(model, model_now(0), &request);
+	set_timer();
+out:
+	spin_unlock_irqrestore(&lock, irqs);
+	return status;
+}
+
+static void end(const struct sd_done *done)
+{
+	struct request *rq;
+	struct ticket *ticket;
+
+	if (done->tag == SD_BACKGROUND) {
+		simdisk_trace_add(done, 0, 0);
+		return;
+	}
+	rq = blk_mq_tag_to_rq(tags.tags[0], done->tag);
+	ticket = blk_mq_rq_to_pdu(rq);
+	simdisk_trace_add(done, ticket->depth, ticket->trace_flags);
+	in_flight--;
+	spin_unlock(&lock);
+	blk_mq_end_request(rq, BLK_STS_OK);
+	spin_lock(&lock);
+}
+
+static enum hrtimer_restart on_time(struct hrtimer *expired)
+{
+	struct sd_done done;
+	unsigned long irqs;
+	u64 now_ns;
+
+	spin_lock_irqsave(&lock, irqs);
+	now_ns = model_now(ktime_to_ns(hrtimer_get_expires(expired)));
+	while (sd_take(model, now_ns, &done))
+		end(&done);
+	set_timer();
+	spin_unlock_irqrestore(&lock, irqs);
+	return HRTIMER_NORESTART;
+}
+
+static const struct blk_mq_ops queue_operations = {
+	.queue_rq = queue_rq,
+};
+
+static const struct block_device_operations disk_operations = {
+	.owner = THIS_MODULE,
+};
+
+/* "CPU REAL": what the host has spent on this kernel, and its clock, in nanoseconds. */
+static ssize_t host_clocks_show(struct device *device, struct device_attribute *attribute,
+				char *page)
+{
+	return sysfs_emit(page, "%llu %llu\n", simdisk_host_cpu_ns(), simdisk_host_clock_ns());
+}
+static DEVICE_ATTR_RO(host_clocks);
+
+static struct attribute *simdisk_attrs[] = {
+	&dev_attr_host_clocks.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(simdisk);
+
+/* What is traced stays traced, however the guest ends. */
+static int on_reboot(struct notifier_block *block, unsigned long code, void *unused)
+{
+	unsigned long irqs;
+
+	spin_lock_irqsave(&lock, irqs);
+	simdisk_trace_flush();
+	spin_unlock_irqrestore(&lock, irqs);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_notifier = {
+	.notifier_call = on_reboot,
+};
+
+static int __init make_model(const char *path)
+{
+	char *text = kzalloc(PARAMETERS_MAX + 1, GFP_KERNEL);
+	struct simdisk_piece piece = { .address = text, .bytes = PARAMETERS_MAX };
+	const char *reason = "the file cannot be read";
+	int file = simdisk_host_open(path, false);
+
+	if (file >= 0 && text && !simdisk_host_read(file, &piece, 1, 0))
+		model = sd_new(text, &reason);
+	kfree(text);
+	if (model)
+		return 0;
+	pr_err("simdisk: no disk of %s: %s\n", path, reason);
+	return -EINVAL;
+}
+
+static int __init open_files(const struct simdisk_settings *settings)
+{
+	int error;
+
+	image = simdisk_host_open(settings->image, true);
+	if (image < 0) {
+		pr_err("simdisk: cannot open %s: %d\n", settings->image, image);
+		return image;
+	}
+	if (!settings->trace)
+		return 0;
+	error = simdisk_trace_open(settings->trace);
+	if (error)
+		pr_err("simdisk: cannot make %s: %d\n", settings->trace, error);
+	return error;
+}
+
+/* A disk ends where its image ends: a study may take a part of a large one. */
+static u64 __init capacity_sectors(void)
+{
+	return min(sd_capacity_sectors(model), (u64)simdisk_host_size(image) >> SECTOR_SHIFT);
+}
+
+static int __init simdisk_init(void)
+{
+	const struct simdisk_settings *settings = simdisk_settings();
+	struct gendisk *disk;
+	int error;
+
+	if (!settings)
+		return 0;
+	error = make_model(settings->model);
+	if (!error)
+		error = open_files(settings);
+	if (error)
+		return error;
+	simdisk_setup_timer(&timer, on_time);
+	tags.ops = &queue_operations;
+	tags.nr_hw_queues = 1;
+	tags.queue_depth = sd_queue_depth(model);
+	tags.numa_node = NUMA_NO_NODE;
+	tags.cmd_size = sizeof(struct ticket);
+	tags.flags = SIMDISK_QUEUE_FLAGS;
+	if (!settings->scheduler)
+		tags.flags |= BLK_MQ_F_NO_SCHED_BY_DEFAULT;
+	error = blk_mq_alloc_tag_set(&tags);
+	if (error)
+		return error;
+	disk = simdisk_alloc_disk(&tags, settings);
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
+	strscpy(disk->disk_name, NAME, sizeof(disk->disk_name));
+	disk->fops = &disk_operations;
+	set_capacity(disk, capacity_sectors());
+	register_reboot_notifier(&reboot_notifier);
+	return device_add_disk(NULL, disk, simdisk_groups);
+}
+device_initcall(simdisk_init);

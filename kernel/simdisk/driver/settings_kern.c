@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The command line is read before there is memory to be had, hence the arrays of a fixed size.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/log2.h>
+#include <linux/printk.h>
+#include <linux/sizes.h>
+#include <linux/string.h>
+
+#include <init.h>
+
+#include "host.h"
+#include "settings.h"
+
+static char words[512];
+static bool is_named;
+static struct simdisk_settings settings = {
+	.max_request_bytes = SZ_1M,
+	.physical_block_bytes = 512,
+	.rotational = true,
+	.scheduler = true,
+};
+
+static void refuse(const char *word)
+{
+	pr_err("simdisk: '%s' is not understood\n", word);
+	is_named = false;
+}
+
+static int __init set(char *word)
+{
+	char *value = strchr(word, '=');
+	unsigned int number = 0;
+
+	if (!value)
+		return -EINVAL;
+	*value++ = 0;
+	if (!strcmp(word, "model"))
+		settings.model = value;
+	else if (!strcmp(word, "image"))
+		settings.image = value;
+	else if (!strcmp(word, "trace"))
+		settings.trace = value;
+	else if (kstrtouint(value, 10, &number))
+		return -EINVAL;
+	else if (!strcmp(word, "max_request_bytes") && number >= SZ_4K)
+		settings.max_request_bytes = number;
+	else if (!strcmp(word, "physical_block_bytes") && is_power_of_2(number))
+		settings.physical_block_bytes = number;
+	else if (!strcmp(word, "discard_bytes"))
+		settings.discard_bytes = number;
+	else if (!strcmp(word, "write_cache"))
+		settings.write_cache = number;
+	else if (!strcmp(word, "fua"))
+		settings.fua = number;
+	else if (!strcmp(word, "rotational"))
+		settings.rotational = number;
+	else if (!strcmp(word, "scheduler"))
+		settings.scheduler = number;
+	else
+		return -EINVAL;
+	return 0;
+}
+
+static int __init read_settings(char *line, int *add)
+{
+	char *rest = words;
+	char *word;
+
+	*add = 0;
+	is_named = true;
+	if (strscpy(words, line, sizeof(words)) < 0)
+		refuse(line);
+	while ((word = strsep(&rest, ",")))
+		if (set(word))
+			refuse(word);
+	if (!settings.model || !settings.image)
+		refuse(line);
+	return 0;
+}
+
+__uml_setup("simdisk=", read_settings,
+"simdisk=model=FILE,image=FILE[,trace=FILE][,NAME=NUMBER...]\n"
+"    A disk that keeps its data in an image and takes the time that a model says.\n\n"
+);
+
+static int __init read_seed(char *line, int *add)
+{
+	unsigned long long seed;
+
+	*add = 0;
+	if (kstrtoull(line, 10, &seed))
+		refuse(line);
+	else
+		simdisk_host_seed(seed);
+	return 0;
+}
+
+__uml_setup("simdisk_seed=", read_seed,
+"simdisk_seed=N\n"
+"    Random numbers follow from this one instead of coming from the host.\n\n"
+);
+
+const struct simdisk_settings *simdisk_settings(void)
+{
+	return is_named ? &settings : NULL;
+}
