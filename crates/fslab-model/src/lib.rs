@@ -11,6 +11,7 @@
 
 mod capabilities;
 mod event;
+mod exact;
 mod facts;
 mod failure;
 mod histogram;
@@ -47,9 +48,7 @@ pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
     PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
-pub use picture::{
-    Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError,
-};
+pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError};
 pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
 pub use run::{RunHeader, RunRecord};

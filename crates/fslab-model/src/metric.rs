@@ -183,12 +183,10 @@ fn rate_metrics(phase: &PhaseRecord) -> Vec<Metric> {
         .zip(phase.elapsed_ns)
         .map(|(settled, elapsed)| elapsed + settled.sync_ns + settled.unmount_ns)
         .filter(|_| phase.kind == PhaseKind::Write);
+    let timed_ns = phase.elapsed_ns.filter(|_| !phase.took_no_device_time());
     present([
-        metric(&d::THROUGHPUT, per_second(phase.bytes, phase.elapsed_ns)),
-        metric(
-            &d::OPERATION_RATE,
-            per_second(phase.operations, phase.elapsed_ns),
-        ),
+        metric(&d::THROUGHPUT, per_second(phase.bytes, timed_ns)),
+        metric(&d::OPERATION_RATE, per_second(phase.operations, timed_ns)),
         metric(&d::DURABLE_THROUGHPUT, per_second(phase.bytes, durable_ns)),
         count(&d::ELAPSED, phase.elapsed_ns),
         count(&d::OPERATIONS, phase.operations),
@@ -198,7 +196,8 @@ fn rate_metrics(phase: &PhaseRecord) -> Vec<Metric> {
 
 fn latency_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     use definitions as d;
-    let Some(latency) = phase.latency() else {
+    let latency = phase.latency().filter(|_| !phase.took_no_device_time());
+    let Some(latency) = latency else {
         return Vec::new();
     };
     present([

@@ -258,6 +258,14 @@ impl PhaseRecord {
         }
     }
 
+    /// Whether the phase ran in virtual time and never waited for its disk: then it took no time at
+    /// all but for what reading the clock costs there, and has no rate.
+    #[must_use]
+    pub fn took_no_device_time(&self) -> bool {
+        let idle = |insight: &DeviceInsight| insight.depth.busy_ns == 0;
+        self.insight.as_ref().is_some_and(idle)
+    }
+
     /// The latencies that the phase is known by, in one histogram; `None` where none was recorded.
     ///
     /// Syncs and listings that merely accompany the operations, such as a closing fsync, stay out.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use fslab_model::definitions::DURABLE_THROUGHPUT;
-use fslab_model::{CacheVerdict, TrialOutcome};
+use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome, VenueKind};
 use fslab_stats::{Estimate, Verdict};
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
@@ -357,8 +357,14 @@ impl Teller<'_> {
     fn caveats(&self) -> Vec<Sentence> {
         let mut caveats = Vec::new();
         let phases = &self.analysis.phases;
-        let few = self.analysis.run.header.plan.repeats < 2;
-        if few && self.names.len() > 1 {
+        let plan = &self.analysis.run.header.plan;
+        let few = plan.repeats < 2;
+        let is_virtual = plan.venue.kind() == VenueKind::Sim;
+        if few && is_virtual && self.names.len() > 1 {
+            let text = "Time is virtual: the figures are exact, and a second repeat would give \
+                        the same. Differences below 1 % count as none.";
+            caveats.push(text.to_owned());
+        } else if few && self.names.len() > 1 {
             let text = "Each subject has a single repeat: no interval can be given, so no ranking \
                         is stated.";
             caveats.push(text.to_owned());
@@ -366,9 +372,22 @@ impl Teller<'_> {
             caveats.push("There is one subject, hence no comparison.".to_owned());
         }
         let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
+        let idle = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_no_device_time);
+        let without_disk: Vec<String> = phases
+            .iter()
+            .filter(|phase| phase.cells.iter().any(idle))
+            .map(|of| phase(of.name))
+            .collect();
+        if !without_disk.is_empty() {
+            caveats.push(format!(
+                "In virtual time the processor takes none: {} never waited for the disk, and have \
+                 no rate where that is so.",
+                list(&without_disk)
+            ));
+        }
         let of_cache: Vec<String> = phases
             .iter()
-            .filter(|phase| phase.cells.iter().any(cached))
+            .filter(|phase| !phase.is_virtual && phase.cells.iter().any(cached))
             .map(|of| phase(of.name))
             .collect();
         if !of_cache.is_empty() {

@@ -47,6 +47,7 @@ struct RawDone {
     part_ns: [u64; 5],
 }
 
+// SAFETY: the declarations are those of model.h; build.rs compiles the code behind them.
 unsafe extern "C" {
     fn sd_new(parameters: *const c_char, error: *mut *const c_char) -> *mut RawModel;
     fn sd_destroy(model: *mut RawModel);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fslab_model::{Failure, FailureKind};
 
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -15,6 +16,9 @@ pub(crate) enum Format {
     Json,
     /// One row for each trial, phase and metric
     Csv,
+    /// What every machine gets of this plan: the records of a run in virtual time, without what
+    /// the host adds; two runs are compared with cmp
+    Exact,
 }
 
 /// Arguments of `fslab export`.
@@ -39,6 +43,7 @@ impl ExportArgs {
         let text = match self.format {
             Format::Json => fslab_report::json(&record)?,
             Format::Csv => fslab_report::csv_long(&record)?,
+            Format::Exact => record.exact_json().ok_or_else(in_real_time)?,
         };
         match &self.output {
             None => screen::print(&text)?,
@@ -48,4 +53,9 @@ impl ExportArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+fn in_real_time() -> Failure {
+    let text = "cannot export what every machine gets: the run was made in real time";
+    Failure::new(FailureKind::BadInput, text).hint("--venue sim measures in virtual time")
 }

@@ -41,10 +41,10 @@ impl ShowArgs {
             let analysis = Analysis::of(&record);
             let subjects = || record.header.plan.subjects.iter().map(|plan| &plan.subject);
             for phase in &analysis.phases {
-                screen::print(&format!(
-                    "\n{}",
-                    screen::render(&tables::phase(phase, subjects()))
-                ))?;
+                let disk = tables::disk(phase, subjects());
+                for table in [tables::phase(phase, subjects())].iter().chain(&disk) {
+                    screen::print(&format!("\n{}", screen::render(table)))?;
+                }
             }
             screen::print(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
         }
@@ -79,6 +79,11 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     }
     for sentence in sentences(&analysis) {
         text.push_str(&format!("{sentence}\n"));
+    }
+    if let Some(fingerprint) = record.fingerprint() {
+        text.push_str(&format!(
+            "Fingerprint {fingerprint}: in virtual time every machine gets these very records.\n"
+        ));
     }
     screen::print(&text)
 }

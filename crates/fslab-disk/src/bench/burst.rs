@@ -55,14 +55,15 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskEr
         },
         lines: vec![Line {
             name: "write",
-            points: rates(&ends),
+            points: rates(&ends, u64::from(load.depth)),
         }],
     })
 }
 
-/// The rate in intervals of equal factors; one in which little ended is joined to the next.
-fn rates(ends: &[u64]) -> Vec<Point> {
-    const LEAST: u64 = 5;
+/// The rate in intervals of equal factors. One in which less ended than the queue holds is joined
+/// to the next: what begins together ends together.
+fn rates(ends: &[u64], depth: u64) -> Vec<Point> {
+    let least = depth.max(5);
     let mut points = Vec::new();
     let (mut from, mut count) = (0.0, 0);
     let mut edge = FIRST_NS;
@@ -73,7 +74,7 @@ fn rates(ends: &[u64]) -> Vec<Point> {
             count += 1;
         }
         // What is left behind the last edge is no whole interval.
-        if count >= LEAST && ends.peek().is_some() {
+        if count >= least && ends.peek().is_some() {
             let middle = if from > 0.0 {
                 (from * edge).sqrt()
             } else {
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_steady_stream_has_a_steady_rate() {
         let ends: Vec<_> = (1..100_000).map(|count| count * 10_000).collect();
-        let points = rates(&ends);
+        let points = rates(&ends, 1);
         assert!(points.len() > 20, "{}", points.len());
         for point in &points {
             assert!((point.y - 1e5).abs() < 2e4, "{point:?}");
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_pause_is_no_point_of_zero() {
-        let points = rates(&[1, 2, 3, 4, 5, 6, 900_000_000, 900_000_001]);
+        let points = rates(&[1, 2, 3, 4, 5, 6, 900_000_000, 900_000_001], 1);
         assert_eq!(points.len(), 1);
     }
 }

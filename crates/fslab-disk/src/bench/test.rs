@@ -20,7 +20,7 @@ const STREAM_DEPTH: u32 = 8;
 /// Requests of a stream before it is measured: the arm must get there first.
 pub(super) const START: u64 = 16;
 /// Operations that are spent on filling a write cache, at most.
-const FILL_MAX: u64 = 30_000;
+const FILL_MAX: u64 = 400_000;
 
 /// What a profile's disk does by itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -79,7 +79,7 @@ impl Profile {
 
 impl Setting {
     /// Operations of that size after which writes are answered no faster than the medium takes
-    /// them: twice what the write cache holds.
+    /// them: somewhat more than the write cache holds.
     pub(super) fn fill_operations(self, profile: &Profile, bytes: u64) -> u64 {
         let cache = match &profile.medium {
             _ if !profile.cache.write_cache => 0,
@@ -87,7 +87,7 @@ impl Setting {
             Medium::Flash(_) => profile.cache.buffer.0,
         };
         let members = profile.array.as_ref().map_or(1, |array| array.members);
-        (2 * cache * u64::from(members) / bytes).clamp(16, FILL_MAX)
+        (cache * 5 / 4 * u64::from(members) / bytes).clamp(16, FILL_MAX)
     }
 
     /// What is read or written in one stretch: several cylinders, and many requests.

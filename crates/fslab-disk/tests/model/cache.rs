@@ -131,6 +131,32 @@ fn a_flush_ends_with_the_last_write_that_came_before_it() {
 }
 
 #[test]
+fn what_is_written_close_to_what_a_flush_waits_for_is_neither_waited_for_nor_in_its_way() {
+    let mut host = Host::new(&tiny_cache());
+    for (sector, sectors) in [(45, 1), (100, 4), (160, 4)] {
+        host.serve(write(sector, sectors));
+    }
+    let flushed = host.submit(flush());
+    // The arm has begun with sector 45; these touch the other two, before and behind them.
+    for sector in [104, 158] {
+        host.submit(write(sector, 2));
+    }
+    host.wait_until(host.now_ns + 90 * MS);
+    let flushed = *host
+        .done
+        .iter()
+        .find(|done| done.tag == Some(flushed))
+        .expect("it ended");
+    let written = own_writes(&host);
+    let mut extents: Vec<_> = written.iter().map(|write| (write.0, write.1)).collect();
+    extents.sort_unstable();
+    assert_eq!(extents, [(45, 1), (100, 4), (160, 4)]);
+    assert_eq!(flushed.done_ns, written[2].2);
+    host.serve(flush());
+    assert_eq!(own_writes(&host).len(), 5);
+}
+
+#[test]
 fn a_write_through_is_on_the_media_and_takes_the_place_of_what_was_held() {
     let mut host = Host::new(&tiny_cache());
     host.serve(write(4, 6));

@@ -8,6 +8,9 @@ use proptest::prelude::*;
 
 use crate::parameters::{Parameters, bare_disk, desktop_disk, tiny_disk};
 
+/// Waits until just what happens next in the disk happens.
+const AT_NEXT_EVENT: u64 = u64::MAX;
+
 /// A request at a time after the one before it.
 #[derive(Clone, Debug)]
 struct Step {
@@ -29,6 +32,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     // Few places, so that requests meet; and pauses from none to those of an idle disk.
     let place = prop_oneof![0..40_u32, 2_000_000_000..2_000_000_040_u32, any::<u32>()];
     let wait = prop_oneof![
+        Just(AT_NEXT_EVENT),
         Just(0),
         0..300_000_u64,
         0..30_000_000_u64,
@@ -80,15 +84,6 @@ fn disks() -> impl Strategy<Value = Parameters> {
     ]
 }
 
-/// How often the disk is asked beside what a host must do.
-#[derive(Clone, Copy, PartialEq)]
-enum Asking {
-    /// At each event.
-    Always,
-    /// Only where there is no room, or at the end.
-    Late,
-}
-
 /// Takes all that is done by a time.
 fn take_all(model: &mut DiskModel, now_ns: u64, done: &mut Vec<DiskDone>) {
     while let Some(answer) = model.take(now_ns) {
@@ -110,50 +105,53 @@ fn run_on(model: &mut DiskModel, from_ns: u64, to_end: bool, done: &mut Vec<Disk
     now_ns
 }
 
-/// Submits the steps at their times, or when there is room again.
-///
-/// The times are those of `asked`, where it is given: then only the moments of asking differ.
-fn run(
-    disk: &Parameters,
-    steps: &[Step],
-    asking: Asking,
-    asked: Option<&[u64]>,
-) -> (Vec<DiskDone>, Vec<u64>) {
+/// The sectors of a step: a flush has none, and a small disk not so many.
+fn address(step: &Step, capacity: u64) -> (u64, u32) {
+    if step.op == DiskOp::Flush {
+        return (0, 0);
+    }
+    let sectors = u64::from(step.sectors).min(capacity);
+    (
+        (u64::from(step.at) * (capacity - sectors + 1)) >> 32,
+        sectors as u32,
+    )
+}
+
+/// When a step comes, after another: at its time, or when the disk has room again. On the way the
+/// disk is asked at each event.
+fn time_of(model: &mut DiskModel, now_ns: u64, wait_ns: u64, done: &mut Vec<DiskDone>) -> u64 {
+    let at_ns = match wait_ns {
+        AT_NEXT_EVENT => model
+            .next_ns()
+            .map_or(now_ns, |next_ns| next_ns.max(now_ns)),
+        wait_ns => now_ns + wait_ns,
+    };
+    while let Some(next_ns) = model.next_ns().filter(|&next_ns| next_ns <= at_ns) {
+        take_all(model, next_ns.max(now_ns), done);
+        // Asking for what is not yet there changes nothing.
+        assert!(model.take(next_ns.max(now_ns)).is_none());
+    }
+    run_on(model, at_ns, false, done)
+}
+
+/// Submits the steps at their times; gives the answers and these times. Where times are given, they
+/// are those, and the disk is not asked before a request but where it would have no room.
+fn run(disk: &Parameters, steps: &[Step], given: Option<&[u64]>) -> (Vec<DiskDone>, Vec<u64>) {
     let mut model = DiskModel::new(&disk.text()).expect("the parameters are right");
-    let capacity = model.capacity_sectors();
     let (mut now_ns, mut done, mut times) = (0, Vec::new(), Vec::new());
     for (tag, step) in steps.iter().enumerate() {
-        let mut at_ns = now_ns + step.wait_ns;
-        if asking == Asking::Always {
-            while let Some(next_ns) = model.next_ns().filter(|&next_ns| next_ns <= at_ns) {
-                take_all(&mut model, next_ns.max(now_ns), &mut done);
-                now_ns = now_ns.max(next_ns);
-                // Asking for what is not yet there changes nothing.
-                assert!(model.take(now_ns).is_none());
-            }
-        }
-        if !model.has_room() {
-            take_all(&mut model, at_ns, &mut done);
-            at_ns = run_on(&mut model, at_ns, false, &mut done);
-        }
-        if let Some(asked) = asked {
-            at_ns = asked[tag];
-            if !model.has_room() {
-                take_all(&mut model, at_ns, &mut done);
-            }
-        }
-        now_ns = at_ns;
-        times.push(at_ns);
-        let sectors = u64::from(step.sectors).min(capacity);
-        let sector = (u64::from(step.at) * (capacity - sectors + 1)) >> 32;
-        let (sector, sectors) = if step.op == DiskOp::Flush {
-            (0, 0)
-        } else {
-            (sector, sectors as u32)
+        now_ns = match given {
+            None => time_of(&mut model, now_ns, step.wait_ns, &mut done),
+            Some(given) => given[tag],
         };
+        if !model.has_room() {
+            take_all(&mut model, now_ns, &mut done);
+        }
+        times.push(now_ns);
+        let (sector, sectors) = address(step, model.capacity_sectors());
         let (tag, fua) = (tag as u64, step.fua && step.op == DiskOp::Write);
         model.submit(
-            at_ns,
+            now_ns,
             DiskRequest {
                 tag,
                 sector,
@@ -230,7 +228,7 @@ proptest! {
 
     #[test]
     fn every_request_is_answered_once_and_in_order(disk in disks(), steps in steps()) {
-        let (done, times) = run(&disk, &steps, Asking::Always, None);
+        let (done, times) = run(&disk, &steps, None);
         check_answers(&steps, &done);
         for done in done.iter().filter(|done| done.tag.is_some()) {
             let tag = done.tag.unwrap_or_default() as usize;
@@ -243,9 +241,9 @@ proptest! {
         disk in disks(),
         steps in steps(),
     ) {
-        let (often, times) = run(&disk, &steps, Asking::Always, None);
-        let (again, _) = run(&disk, &steps, Asking::Always, None);
-        let (late, _) = run(&disk, &steps, Asking::Late, Some(&times));
+        let (often, times) = run(&disk, &steps, None);
+        let (again, _) = run(&disk, &steps, None);
+        let (late, _) = run(&disk, &steps, Some(&times));
         prop_assert_eq!(&often, &again);
         prop_assert_eq!(&often, &late);
     }
@@ -253,19 +251,21 @@ proptest! {
     #[test]
     fn what_was_written_is_on_the_media_after_a_flush(steps in steps()) {
         for disk in [desktop_disk().with("write_buffer_bytes", 32768), desktop_disk()] {
-            let (done, _) = run(&disk, &steps, Asking::Always, None);
+            let (done, _) = run(&disk, &steps, None);
             check_flushes(&done);
         }
     }
 
     #[test]
     fn nothing_stays_in_the_cache_of_an_idle_disk(steps in steps()) {
-        let (done, _) = run(&desktop_disk(), &steps, Asking::Always, None);
+        let (done, _) = run(&desktop_disk(), &steps, None);
         let mut all = steps.clone();
-        all.push(Step { wait_ns: 60_000_000_000, op: DiskOp::Flush, at: 0, sectors: 1, fua: false });
-        let (flushed, _) = run(&desktop_disk(), &all, Asking::Always, None);
+        let (wait_ns, op) = (60_000_000_000, DiskOp::Flush);
+        all.push(Step { wait_ns, op, at: 0, sectors: 1, fua: false });
+        let (flushed, _) = run(&desktop_disk(), &all, None);
         // The flush found nothing to do.
-        let last = flushed.iter().find(|done| done.tag == Some(steps.len() as u64)).expect("it ended");
+        let tag = Some(steps.len() as u64);
+        let last = flushed.iter().find(|done| done.tag == tag).expect("it ended");
         prop_assert_eq!(last.done_ns - last.submit_ns, 150_000);
         prop_assert_eq!(done.len() + 1, flushed.len());
     }

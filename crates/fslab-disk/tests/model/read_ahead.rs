@@ -136,8 +136,8 @@ fn the_segment_that_was_not_used_for_longest_is_given_up() {
 #[test]
 fn reads_in_order_go_at_the_rate_of_the_media_one_by_one() {
     // 64 MiB at the rim, 125 MB/s, in pieces of 4 KiB and of 128 KiB, each asked for when the one
-    // before it came: the disk reads ahead meanwhile. With 4 KiB that holds as long as a command and
-    // its data, 150 + 14 microseconds, are faster than the media; so a faster controller there.
+    // before it came: the disk reads ahead meanwhile. With 4 KiB that holds while a command and its
+    // data, 150 + 14 microseconds, are faster than the media; so a faster controller there.
     for (sectors, command_ns) in [(8, 10_000), (256, 150_000)] {
         let mut host = Host::new(&desktop_disk().with("command_ns", command_ns));
         let count = (64 << 20) / 512 / u64::from(sectors);

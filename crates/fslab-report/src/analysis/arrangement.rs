@@ -2,7 +2,8 @@
 
 use super::{Comparison, PhaseAnalysis, phase};
 use fslab_model::definitions::{CHECK, MKFS, MOUNT, UNMOUNT};
-use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord, trial_metrics};
+use fslab_model::trial_metrics;
+use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord, VenueKind};
 
 /// The metrics that belong to a trial and to none of its phases.
 pub(crate) const STEP_METRICS: [&MetricDefinition; 4] = [&MKFS, &MOUNT, &UNMOUNT, &CHECK];
@@ -31,7 +32,10 @@ impl<'a> Analysis<'a> {
         let phases = phase::arrange(run, &cells);
         let steps = STEP_METRICS
             .into_iter()
-            .map(|metric| Comparison::of(metric, step_samples(metric, &cells)))
+            .map(|metric| match run.header.plan.venue.kind() {
+                VenueKind::Sim => Comparison::of_virtual_time(metric, step_samples(metric, &cells)),
+                _ => Comparison::of(metric, step_samples(metric, &cells)),
+            })
             .filter(|comparison| !comparison.is_empty())
             .collect();
         Self { run, phases, steps }

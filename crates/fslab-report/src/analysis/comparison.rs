@@ -1,10 +1,12 @@
 //! One metric over all subjects: where each stands, and how certain that is.
 
 use fslab_model::{Better, MetricDefinition};
-use fslab_stats::{Estimate, Summary, Verdict, location, ratio, verdict};
+use fslab_stats::{Estimate, Interval, Summary, Verdict, location, ratio, verdict};
 
 /// The difference that does not matter, for the verdict "the same".
 pub(crate) const TOLERANCE: f64 = 0.05;
+/// Exact figures that differ by less are a tie: where a file happens to lie moves them as much.
+const EXACT_TOLERANCE: f64 = 0.01;
 
 /// Where a subject stands in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,17 +52,33 @@ pub struct Comparison {
     /// The subject with the best geometric mean, which need not be a winner; `None` where the
     /// metric has no good direction, or no subject has values.
     pub best: Option<usize>,
+    /// Whether every value is the only one that there can be, as with one repeat in virtual time:
+    /// then there is no interval, and every difference is certain.
+    pub exact: bool,
 }
 
 impl Comparison {
     /// Compares `samples`, one a subject.
     #[must_use]
     pub fn of(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
+        Self::arrange(metric, samples, false)
+    }
+
+    /// Compares `samples` of virtual time. Of several repeats, which differ in their seeds, the
+    /// spread counts; a single one is exact.
+    #[must_use]
+    pub fn of_virtual_time(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
+        let exact = samples.iter().all(|values| values.len() < 2);
+        Self::arrange(metric, samples, exact)
+    }
+
+    fn arrange(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>, exact: bool) -> Self {
         let entries: Vec<Entry> = samples.into_iter().map(Entry::of).collect();
         let mut comparison = Self {
             metric,
             entries,
             best: None,
+            exact,
         };
         comparison.best = comparison.find_best();
         for subject in 0..comparison.entries.len() {
@@ -90,8 +108,16 @@ impl Comparison {
     /// What may be said of `subject` against `other`.
     #[must_use]
     pub fn verdict(&self, subject: usize, other: usize) -> Verdict {
-        let interval = self.speed(subject, other).and_then(|speed| speed.interval);
-        verdict(interval, TOLERANCE)
+        verdict(self.certainty(subject, other), TOLERANCE)
+    }
+
+    /// Where the speed of `subject` against `other` lies: in its interval, and an exact one nowhere
+    /// else.
+    fn certainty(&self, subject: usize, other: usize) -> Option<Interval> {
+        let speed = self.speed(subject, other)?;
+        let (low, high) = (speed.value, speed.value);
+        let exact = self.exact.then_some(Interval { low, high });
+        exact.or(speed.interval)
     }
 
     /// The subject that is better than every other with certainty.
@@ -126,12 +152,13 @@ impl Comparison {
         self.entries.iter().all(|entry| entry.values.is_empty())
     }
 
-    /// Whether any subject has repeats enough for an interval.
+    /// Whether any subject has repeats enough for an interval, or needs none.
     #[must_use]
     pub fn has_intervals(&self) -> bool {
         self.entries
             .iter()
-            .any(|entry| entry.location.is_some_and(|l| l.interval.is_some()))
+            .filter_map(|entry| entry.location)
+            .any(|location| self.exact || location.interval.is_some())
     }
 
     fn find_best(&self) -> Option<usize> {
@@ -179,9 +206,14 @@ impl Comparison {
 
     /// Where `other` stands against the best.
     fn against(&self, best: usize, other: usize) -> Standing {
-        match self.speed(best, other).and_then(|speed| speed.interval) {
+        let least = if self.exact {
+            1.0 + EXACT_TOLERANCE
+        } else {
+            1.0
+        };
+        match self.certainty(best, other) {
             None => Standing::Unranked,
-            Some(interval) if interval.low > 1.0 => Standing::Behind,
+            Some(interval) if interval.low > least => Standing::Behind,
             Some(_) => Standing::Tied,
         }
     }
@@ -276,6 +308,26 @@ mod tests {
         assert_eq!(twins.best, Some(0));
         let alone = Comparison::of(&THROUGHPUT, vec![vec![7.0; 3], vec![]]);
         assert_eq!(standings(&alone), [Standing::Alone, Standing::Absent]);
+    }
+
+    #[test]
+    fn a_single_repeat_in_virtual_time_is_exact_and_ranks() {
+        let single = |values: [f64; 3]| values.map(|value| vec![value]).to_vec();
+        let apart = Comparison::of_virtual_time(&THROUGHPUT, single([100.0, 80.0, 102.0]));
+        assert!(apart.exact);
+        assert_eq!(
+            standings(&apart),
+            [Standing::Behind, Standing::Behind, Standing::Winner]
+        );
+        let close = Comparison::of_virtual_time(&THROUGHPUT, single([100.0, 99.5, 50.0]));
+        assert_eq!(
+            standings(&close),
+            [Standing::Tied, Standing::Tied, Standing::Behind]
+        );
+        let seeds = vec![vec![100.0, 120.0, 110.0], vec![105.0, 125.0, 112.0]];
+        let seeds = Comparison::of_virtual_time(&THROUGHPUT, seeds);
+        assert_eq!(standings(&seeds), [Standing::Tied, Standing::Tied]);
+        assert!(!seeds.exact);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::cmp::max;
 use fslab_model::{
     CachePolicy, CacheVerdict, DeviceInsight, Failure, Headline, LatencyHistogram, Metric,
     MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, RunRecord, TrialOutcome,
-    TrialRecord, phase_metrics,
+    TrialRecord, VenueKind, phase_metrics,
 };
 
 use super::Comparison;
@@ -63,6 +63,8 @@ pub struct PhaseAnalysis<'a> {
     pub cells: Vec<PhaseCell<'a>>,
     /// The headline metric compared; `None` where no trial recorded the phase.
     pub comparison: Option<Comparison>,
+    /// Whether its times are virtual.
+    pub is_virtual: bool,
 }
 
 /// The phases of `run`: those of the plan in its order, then any that only trials know.
@@ -89,7 +91,7 @@ pub(super) fn arrange<'a>(
     }
     named
         .into_iter()
-        .map(|named| named.analyse(run.header.plan.repeats, cells))
+        .map(|named| named.analyse(run, cells))
         .collect()
 }
 
@@ -101,7 +103,8 @@ struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    fn analyse(self, repeats: u32, cells: &[Vec<&'a TrialRecord>]) -> PhaseAnalysis<'a> {
+    fn analyse(self, run: &RunRecord, cells: &[Vec<&'a TrialRecord>]) -> PhaseAnalysis<'a> {
+        let repeats = run.header.plan.repeats;
         let found = cells
             .iter()
             .flatten()
@@ -119,6 +122,7 @@ impl<'a> Named<'a> {
             kind: found.map(|phase| phase.kind),
             cells,
             comparison: None,
+            is_virtual: run.header.plan.venue.kind() == VenueKind::Sim,
         };
         phase.comparison = found.map(|record| phase.compare(Headline::metric(record.headline)));
         phase
@@ -130,7 +134,11 @@ impl PhaseAnalysis<'_> {
     #[must_use]
     pub fn compare(&self, metric: &'static MetricDefinition) -> Comparison {
         let samples = self.cells.iter().map(|cell| cell.values(metric)).collect();
-        Comparison::of(metric, samples)
+        if self.is_virtual {
+            Comparison::of_virtual_time(metric, samples)
+        } else {
+            Comparison::of(metric, samples)
+        }
     }
 }
 

@@ -18,6 +18,9 @@ pub(super) fn median(comparison: &Comparison, entry: &Entry) -> TableCell {
 
 /// The interval of a subject's repeats.
 pub(super) fn interval(comparison: &Comparison, entry: &Entry) -> TableCell {
+    if comparison.exact && entry.location.is_some() {
+        return TableCell::new("exact").tone(Tone::Weak);
+    }
     match entry.location.and_then(|location| location.interval) {
         Some(interval) => TableCell::new(wording::figure_interval(comparison.metric, interval)),
         None => TableCell::nothing(),

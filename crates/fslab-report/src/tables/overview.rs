@@ -129,11 +129,13 @@ fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
             .about(winner)
             .tone(Tone::Strong);
         let second = comparison.order().get(1).copied();
-        let interval = second
-            .and_then(|second| comparison.speed(winner, second)?.interval)
-            .map(|interval| format!("{} × the next", wording::ratio_interval(interval)));
-        return match interval {
-            Some(interval) => cell.detail(interval),
+        let speed = second.and_then(|second| comparison.speed(winner, second));
+        let ahead = speed.and_then(|speed| match speed.interval {
+            Some(interval) => Some(wording::ratio_interval(interval)),
+            None => comparison.exact.then(|| wording::ratio(speed.value)),
+        });
+        return match ahead {
+            Some(ahead) => cell.detail(format!("{ahead} × the next")),
             None => cell,
         };
     }
@@ -161,7 +163,14 @@ fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
              repeats); 1.00 is the best."
                 .to_owned(),
         );
-        if analysis.has_intervals() {
+        let is_exact = |phase: &PhaseAnalysis| phase.comparison.as_ref().is_some_and(|c| c.exact);
+        if analysis.phases.iter().any(is_exact) {
+            notes.push(
+                "Figures of virtual time are exact; those that differ by less than 1 % are a tie, \
+                 ≈."
+                .to_owned(),
+            );
+        } else if analysis.has_intervals() {
             notes.push(
                 "A winner is named only where the 95 % interval of its ratio to every other \
                  subject excludes 1; ≈ cannot be told apart from the best."

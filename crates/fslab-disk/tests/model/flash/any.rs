@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fslab_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 use proptest::prelude::*;
 
-use super::*;
+use super::{COMMAND_NS, READ_NS, flash, took_ns};
 use crate::host::{Ask, Host, Random, flush, read};
 use crate::parameters::Parameters;
 
@@ -88,15 +88,16 @@ fn any_requests(random: &mut Random, capacity: u64, count: u64) -> Vec<(u64, Dis
 /// All answers; asked whenever something may have happened, or only at the end.
 fn answers(disk: &Parameters, requests: &[(u64, DiskRequest)], is_eager: bool) -> Vec<DiskDone> {
     let mut model = DiskModel::new(&disk.text()).expect("the parameters are right");
-    let mut done = Vec::new();
+    let (mut done, mut last_ns) = (Vec::new(), 0);
     let mut pass = |model: &mut DiskModel, until_ns: u64| {
         while let Some(next_ns) = model.next_ns().filter(|&next_ns| next_ns <= until_ns) {
-            let before = done.len();
-            if next_ns > 0 && before == 0 {
-                assert_eq!(model.take(next_ns - 1), None, "before its time");
+            if next_ns > last_ns {
+                assert_eq!(model.take(next_ns - 1), None, "before {next_ns}");
             }
             done.extend(std::iter::from_fn(|| model.take(next_ns)));
+            last_ns = next_ns;
         }
+        last_ns = last_ns.max(until_ns);
     };
     for &(now_ns, request) in requests {
         if is_eager {

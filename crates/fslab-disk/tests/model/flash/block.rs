@@ -2,7 +2,10 @@
 
 use fslab_sys::DiskOp;
 
-use super::*;
+use super::{
+    CHANNEL_NS, COMMAND_NS, COPY_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS, discard,
+    everything, float, fresh, own_grains, stick, took_ns,
+};
 use crate::host::{Host, Random, assert_near, read, write};
 
 /// A write of a page to an area that has a log with room.

@@ -2,7 +2,7 @@
 
 use fslab_sys::DiskOp;
 
-use super::*;
+use super::{CHANNEL_NS, COMMAND_NS, INTERFACE_NS, PROGRAM_NS, cached, per_second, ssd, took_ns};
 use crate::host::{Host, assert_near, flush, write, write_through};
 
 #[test]

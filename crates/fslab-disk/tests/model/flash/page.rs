@@ -2,7 +2,10 @@
 
 use fslab_sys::DiskOp;
 
-use super::*;
+use super::{
+    CHANNEL_NS, COMMAND_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS, cached, discard,
+    everything, float, fresh, own_grains, per_second, ssd, took_ns,
+};
 use crate::host::{Host, Random, assert_near, read, write};
 use crate::parameters::Parameters;
 
@@ -84,8 +87,8 @@ fn random_overwrites_cost_what_greedy_cleaning_costs_at_this_spare_share() {
         // Two blocks are free and two are half full, on an average.
         let blocks = 256.0 * (1.0 + float(spare_permille) / 1000.0) - 3.0;
         let expected = write_amplification(blocks / 256.0);
-        // The formula is the limit of large blocks; greedy cleaning of blocks of 256 pages is better
-        // by some per cent, the more the fuller the disk.
+        // The formula is the limit of large blocks; greedy cleaning of blocks of 256 pages is
+        // better by some per cent, the more the fuller the disk.
         let share = amplification / expected;
         assert!(
             (0.92..=1.01).contains(&share),
