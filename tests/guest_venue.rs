@@ -2,6 +2,7 @@
 //!
 //! Where no guest kernel is built, these tests say that they did not run, and fail where they must.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::harness::{Desk, SMALL_STUDY};
@@ -148,22 +149,19 @@ fn a_conductor_that_is_killed_takes_its_guest_with_it_and_the_next_run_removes_t
         );
         std::thread::sleep(Duration::from_millis(5));
     }
+    assert!(!processes_in(&images).is_empty());
     run.kill().expect("killed");
     run.wait().expect("reaped");
     desk.run(&["clean"]).expect_code(0);
     desk.expect_nothing_left();
-    let folder = images.to_str().expect("text").to_owned();
-    assert_eq!(processes_with(&folder), Vec::<String>::new());
+    assert_eq!(processes_in(&images), Vec::<PathBuf>::new());
 }
 
-/// Command lines of living processes that name `folder`.
-fn processes_with(folder: &str) -> Vec<String> {
+/// Where living processes are, of those that are below `folder`: a guest is where its disk is.
+fn processes_in(folder: &Path) -> Vec<PathBuf> {
     let numbers = std::fs::read_dir("/proc").expect("/proc").flatten();
-    let lines = numbers.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(folder))
-        .collect()
+    let places = numbers.filter_map(|entry| std::fs::read_link(entry.path().join("cwd")).ok());
+    places.filter(|place| place.starts_with(folder)).collect()
 }
 
 /// What a kernel says of damage and of its own faults. Some drivers greet at each mount, or mention

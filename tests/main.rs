@@ -13,4 +13,5 @@ mod harness;
 mod interruption;
 mod loop_venue;
 mod reference;
+mod sim_venue;
 mod verification;

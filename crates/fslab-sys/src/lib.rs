@@ -45,9 +45,10 @@ pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, un
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, kernel_release, let_children_inherit,
-    power_off, process_start_ticks, processors, run_on_processor, signal_group, signal_name,
-    terminate_process, terminate_with_parent, wait_for_any_child, without_address_randomisation,
+    GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, kernel_release, let_child_inherit,
+    let_children_inherit, power_off, process_start_ticks, processors, run_on_processor,
+    signal_group, signal_name, terminate_process, terminate_with_parent, wait_for_any_child,
+    without_address_randomisation,
 };
 pub use residency::resident_pages;
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};

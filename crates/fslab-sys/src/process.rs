@@ -1,6 +1,7 @@
 //! Processes: who we are, whom we die with, whom we end.
 
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -208,6 +209,26 @@ pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
         file,
         flags - rustix::io::FdFlags::CLOEXEC,
     )?)
+}
+
+/// Lets what `command` starts inherit `file`, and with it the file's lock, and nothing else that this
+/// process starts. The file must be open then; where it is not, the start fails.
+pub fn let_child_inherit(command: &mut Command, file: &std::fs::File) {
+    let descriptor = file.as_raw_fd();
+    let prepare = move || {
+        // SAFETY: the call takes numbers alone. Between fork and exec the descriptor is the child's
+        // own copy.
+        let status = unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) };
+        if status < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
+    // takes a lock.
+    unsafe {
+        command.pre_exec(prepare);
+    }
 }
 
 /// When process `pid` began, in clock ticks since boot; `None` where there is none. Together they

@@ -9,12 +9,14 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::GroupSignal;
 use serde::{Deserialize, Serialize};
 
+use crate::remains::kill_remains;
 use crate::whereabouts::{ProcessName, Whereabouts};
 
 /// The latest form of a lease that is understood.
@@ -112,7 +114,6 @@ impl Leases {
             .truncate(true)
             .open(&draft)?;
         file.lock()?;
-        fslab_sys::let_children_inherit(&file)?;
         let mut line = serde_json::to_vec(deed)?;
         line.push(b'\n');
         let named = file
@@ -168,6 +169,11 @@ impl Lease {
         &self.deed.belongings
     }
 
+    /// Lets what `command` starts hold the lease, too.
+    pub(crate) fn share_with(&self, command: &mut Command) {
+        fslab_sys::let_child_inherit(command, &self.file);
+    }
+
     /// Notes the trial's process, so that an orphan can be found.
     pub(crate) fn set_trial(&mut self, pid: u32) -> io::Result<()> {
         let mut line = serde_json::to_vec(&ProcessName::of(pid))?;
@@ -194,7 +200,12 @@ impl Lease {
         let trial = lines
             .next()
             .and_then(|line| serde_json::from_str(line).ok());
-        if !wait_for_lock(&file, &deed, trial.as_ref()).map_err(unreadable)? {
+        let held = Held {
+            file: &file,
+            path,
+            deed: &deed,
+        };
+        if !held.wait_for_lock(trial.as_ref()).map_err(unreadable)? {
             return Ok(None);
         }
         // Another may have undone it meanwhile.
@@ -261,30 +272,42 @@ fn read_deed(line: &str, path: &Path) -> Result<Deed, Failure> {
     Ok(deed)
 }
 
-/// Waits until the lease belongs to nobody; false where it belongs to somebody who lives.
-fn wait_for_lock(file: &File, deed: &Deed, trial: Option<&ProcessName>) -> io::Result<bool> {
-    let began = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(true),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) => {}
-        }
-        // Process numbers say something only in the system that gave them.
-        if !deed.whereabouts.is_here() || deed.owner.is_alive() {
-            return Ok(false);
-        }
-        // The owner is dead, and its trial was told so by the kernel: it is cleaning up.
-        if began.elapsed() > ORPHAN_PATIENCE {
-            match trial.filter(|trial| trial.is_alive()) {
-                Some(trial) => fslab_sys::signal_group(trial.pid, GroupSignal::Kill)?,
-                None => return Ok(false),
+/// A lease that somebody else may hold.
+struct Held<'a> {
+    file: &'a File,
+    path: &'a Path,
+    deed: &'a Deed,
+}
+
+impl Held<'_> {
+    /// Waits until the lease belongs to nobody; false where it belongs to somebody who lives.
+    fn wait_for_lock(&self, trial: Option<&ProcessName>) -> io::Result<bool> {
+        let began = Instant::now();
+        loop {
+            match self.file.try_lock() {
+                Ok(()) => return Ok(true),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {}
             }
+            // Process numbers say something only in the system that gave them.
+            if !self.deed.whereabouts.is_here() || self.deed.owner.is_alive() {
+                return Ok(false);
+            }
+            // The owner is dead, and its trial was told so by the kernel: it is cleaning up, or is
+            // gone already and has left helpers.
+            match trial {
+                Some(trial) if !trial.is_alive() => kill_remains(trial.pid, self.path),
+                Some(trial) if began.elapsed() > ORPHAN_PATIENCE => {
+                    fslab_sys::signal_group(trial.pid, GroupSignal::Kill)?;
+                }
+                _ if began.elapsed() > ORPHAN_PATIENCE => return Ok(false),
+                _ => {}
+            }
+            if began.elapsed() > 2 * ORPHAN_PATIENCE {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
-        if began.elapsed() > 2 * ORPHAN_PATIENCE {
-            return Ok(false);
-        }
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

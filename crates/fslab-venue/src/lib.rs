@@ -16,6 +16,7 @@ mod guest;
 mod lease;
 mod listening;
 mod places;
+mod remains;
 mod venue;
 mod whereabouts;
 

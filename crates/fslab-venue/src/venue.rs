@@ -190,7 +190,7 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<Ending, Failure> {
-        let (command, way) = match start {
+        let (mut command, way) = match start {
             Start::Here => (trial_command(&self.settings.program), Way::Pipes),
             Start::InGuest(guest, share) => {
                 let seed = request.spec.seed;
@@ -208,6 +208,7 @@ impl Venue {
                 (command, Way::Shared(share))
             }
         };
+        lease.share_with(&mut command);
         let launch = Launch {
             spec: &request.spec,
             way,

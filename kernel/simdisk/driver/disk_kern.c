@@ -51,14 +51,6 @@ static u64 model_now(u64 at_least)
 	return last_ns;
 }
 
-static void set_timer(void)
-{
-	u64 next_ns = sd_next_ns(model);
-
-	if (next_ns != SD_NEVER)
-		hrtimer_start(&timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_HARD);
-}
-
 static blk_status_t status_of(int error)
 {
 	return error ? errno_to_blk_status(error) : BLK_STS_OK;
@@ -133,33 +125,6 @@ static blk_status_t serve(struct request *rq, struct sd_request *request)
 	}
 }
 
-static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_queue_data *queued)
-{
-	struct request *rq = queued->rq;
-	struct ticket *ticket = blk_mq_rq_to_pdu(rq);
-	struct sd_request request;
-	blk_status_t status;
-	unsigned long irqs;
-
-	spin_lock_irqsave(&lock, irqs);
-	if (!sd_has_room(model)) {
-		/* It is offered again when a request ends. */
-		status = BLK_STS_DEV_RESOURCE;
-		goto out;
-	}
-	blk_mq_start_request(rq);
-	status = serve(rq, &request);
-	if (status != BLK_STS_OK)
-		goto out;
-	ticket->depth = ++in_flight;
-	ticket->trace_flags = trace_flags(rq);
-	sd_submit(model, model_now(0), &request);
-	set_timer();
-out:
-	spin_unlock_irqrestore(&lock, irqs);
-	return status;
-}
-
 static void end(const struct sd_done *done)
 {
 	struct request *rq;
@@ -178,17 +143,54 @@ static void end(const struct sd_done *done)
 	spin_lock(&lock);
 }
 
-static enum hrtimer_restart on_time(struct hrtimer *expired)
+/* Lets the disk work until now, and is called again when something happens next. */
+static void let_work(u64 now_ns)
 {
 	struct sd_done done;
+	u64 next_ns;
+
+	while (sd_take(model, now_ns, &done))
+		end(&done);
+	next_ns = sd_next_ns(model);
+	if (next_ns != SD_NEVER)
+		hrtimer_start(&timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_HARD);
+}
+
+static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_queue_data *queued)
+{
+	struct request *rq = queued->rq;
+	struct ticket *ticket = blk_mq_rq_to_pdu(rq);
+	struct sd_request request;
+	blk_status_t status;
 	unsigned long irqs;
 	u64 now_ns;
 
 	spin_lock_irqsave(&lock, irqs);
-	now_ns = model_now(ktime_to_ns(hrtimer_get_expires(expired)));
-	while (sd_take(model, now_ns, &done))
-		end(&done);
-	set_timer();
+	if (!sd_has_room(model)) {
+		/* It is offered again when a request ends. */
+		status = BLK_STS_DEV_RESOURCE;
+		goto out;
+	}
+	blk_mq_start_request(rq);
+	status = serve(rq, &request);
+	if (status != BLK_STS_OK)
+		goto out;
+	ticket->depth = ++in_flight;
+	ticket->trace_flags = trace_flags(rq);
+	now_ns = model_now(0);
+	sd_submit(model, now_ns, &request);
+	let_work(now_ns);
+out:
+	spin_unlock_irqrestore(&lock, irqs);
+	return status;
+}
+
+static enum hrtimer_restart on_time(struct hrtimer *expired)
+{
+	unsigned long irqs;
+
+	spin_lock_irqsave(&lock, irqs);
+	let_work(model_now(ktime_to_ns(hrtimer_get_expires(expired))));
 	spin_unlock_irqrestore(&lock, irqs);
 	return HRTIMER_NORESTART;
 }

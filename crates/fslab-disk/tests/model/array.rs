@@ -289,8 +289,8 @@ fn small_writes_to_parity_take_what_a_simulation_says() {
 fn writes_to_one_row_come_one_after_the_other() {
     let disk = array(tiny_disk().with("queue_depth", 8), "raid5", 3, 20);
     let mut host = Host::new(&disk);
-    // Chunk 0 and chunk 1 share the parity of row 0. The first: reads 10 to 11, writes 20 to 21. The
-    // second begins then: command until 21.1, reads 30 to 31, command, writes 40 to 41.
+    // Chunk 0 and chunk 1 share the parity of row 0. The first: reads 10 to 11, writes 20 to 21.
+    // The second begins then: command until 21.1, reads 30 to 31, command, writes 40 to 41.
     host.submit(write(0, 1));
     host.submit(write(20, 1));
     // Row 1 is free: chunk 3 is on member 0, its parity on member 1.

@@ -67,14 +67,17 @@ fn an_idle_disk_writes_what_it_holds() {
 #[test]
 fn a_busy_disk_is_not_idle() {
     let mut host = Host::new(&tiny_cache());
-    host.serve(write(5, 1));
-    for _ in 0..40 {
-        host.wait_until(host.now_ns + 90 * MS);
-        host.serve(read(100, 1));
-        assert!(own_writes(&host).is_empty());
+    // Also when it was idle before.
+    for round in 0..2 {
+        host.serve(write(5, 1));
+        for _ in 0..40 {
+            host.wait_until(host.now_ns + 90 * MS);
+            host.serve(read(100, 1));
+            assert_eq!(own_writes(&host).len(), round);
+        }
+        host.wait_until(host.now_ns + 120 * MS);
+        assert_eq!(own_writes(&host).len(), round + 1);
     }
-    host.wait_until(host.now_ns + 120 * MS);
-    assert_eq!(own_writes(&host).len(), 1);
 }
 
 #[test]

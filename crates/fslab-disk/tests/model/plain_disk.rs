@@ -1,5 +1,5 @@
-//! A hard disk of one zone, simulated a second time and in another way: floats, the knot of the seek
-//! curve by bisection, and no events. What the model does is held against it.
+//! A hard disk of one zone, simulated a second time and in another way: floats, the knot of the
+//! seek curve by bisection, and no events. What the model does is held against it.
 
 use crate::parameters::Parameters;
 
@@ -137,8 +137,8 @@ impl PlainDisk {
     /// Small writes to RAID 5 of so many of these disks, one by one, each the first 8 sectors of a
     /// chunk on its member and on that of its parity; the mean time of a write.
     ///
-    /// Both read, each in its own time; when both have, both write, which is a turn later or as many
-    /// turns as the other one took.
+    /// Both read, each in its own time; when both have, both write, which is a turn later or as
+    /// many turns as the other one took.
     pub(crate) fn time_of_parity_writes(
         &self,
         members: u64,

@@ -2,7 +2,7 @@
 
 use fslab_sys::DiskOp;
 
-use crate::host::{Host, assert_near, read, write};
+use crate::host::{Host, Random, assert_near, read, write};
 use crate::parameters::{Parameters, desktop_disk, tiny_disk};
 
 const MS: u64 = 1_000_000;
@@ -205,6 +205,21 @@ fn what_the_disk_reads_ahead_is_told_without_gaps() {
         next,
         64 * 256 + 1024,
         "a segment of 512 KiB beyond the last read"
+    );
+}
+
+#[test]
+fn reading_ahead_stops_between_blocks() {
+    let disk = desktop_disk().with("physical_block_bytes", 4096);
+    let mut host = Host::new(&disk);
+    let mut random = Random(4);
+    let sectors = disk.number("sectors") - 1;
+    host.keep_busy(1, (0..1000).map(|_| read(random.below(sectors), 1)));
+    assert!(host.own.len() > 900);
+    assert!(
+        host.own
+            .iter()
+            .all(|done| done.sector % 8 == 0 && done.sectors % 8 == 0)
     );
 }
 

@@ -1,0 +1,206 @@
+//! The venue sim: trials in virtual time, on a simulated disk, by a user without privileges.
+//!
+//! Where no guest kernel is built, these tests say that they did not run, and fail where they must.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::harness::{Desk, Ended, SMALL_STUDY};
+
+/// `fslab compare SUBJECTS ... --venue sim`.
+fn compare(desk: &Desk, words: &[&str]) -> Ended {
+    let sim = ["--venue", "sim", "--folder", "images", "--out", "out"];
+    let ended = desk.run(&[&["compare"], words, &sim].concat());
+    desk.expect_nothing_left();
+    ended
+}
+
+/// What every machine gets of the last run.
+fn exact(desk: &Desk) -> String {
+    let exported = desk.run(&["export", "last", "--format", "exact"]);
+    exported.expect_code(0);
+    exported.out
+}
+
+/// A thread that does nothing but that, until it is dropped.
+struct Load(Arc<AtomicBool>);
+
+impl Load {
+    fn start() -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        std::thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        Self(stop)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The heart of the venue. The second run has a load beside it, other neighbours in time, and a
+/// folder of another name.
+#[test]
+fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_does() {
+    let Some(desk) = Desk::new().with_lab("sim, twice the same") else {
+        return;
+    };
+    let desk = desk.unprivileged();
+    let words = ["all", "--study", SMALL_STUDY];
+    compare(&desk, &words).expect_code(0);
+    let first = exact(&desk);
+    let trials: Vec<Value> = serde_json::from_str(&first).expect("JSON");
+    assert!(trials.len() >= 26, "{}", trials.len());
+    let load = Load::start();
+    let again = Desk::new().with_lab("sim, twice the same");
+    let again = again.expect("it was there a minute ago").unprivileged();
+    compare(&again, &[&words[..], &["--jobs", "1"]].concat()).expect_code(0);
+    drop(load);
+    let second: Vec<Value> = serde_json::from_str(&exact(&again)).expect("JSON");
+    for (first, second) in trials.iter().zip(&second) {
+        let subject = &first["subject"];
+        assert_eq!(first["outcome"], "done", "{subject}: {}", first["failure"]);
+        assert_eq!(first, second, "{subject} differs from run to run");
+    }
+    let fingerprint = |desk: &Desk| {
+        let shown = desk.run(&["show", "last"]).out;
+        let line = shown.lines().find(|line| line.starts_with("Fingerprint"));
+        line.expect("a fingerprint").to_owned()
+    };
+    assert_eq!(fingerprint(&desk), fingerprint(&again));
+}
+
+#[test]
+fn the_seed_decides_what_is_written_and_nothing_else_does() {
+    let Some(desk) = Desk::new().with_lab("sim, seed") else {
+        return;
+    };
+    let run = |words: &[&str]| {
+        let study = ["btrfs", "--study", SMALL_STUDY];
+        compare(&desk, &[&study, words].concat()).expect_code(0);
+        exact(&desk)
+    };
+    let default = run(&[]);
+    assert_eq!(default, run(&["--seed", "1"]));
+    assert_ne!(default, run(&["--seed", "2"]));
+}
+
+/// Half a turn of a disk with 7200 turns a minute is 4.17 ms, and no random read of a cold file
+/// takes less on the average; flash has nothing that turns.
+#[test]
+fn random_reads_take_the_time_that_the_disk_needs() {
+    let Some(desk) = Desk::new().with_lab("sim, disks") else {
+        return;
+    };
+    let rate = |disk: &str| {
+        let words = ["ext4", "--study", SMALL_STUDY, "--disk", disk];
+        compare(&desk, &words).expect_code(0);
+        let run = desk.last_run();
+        let phases = run["trials"][0]["phases"].as_array().expect("phases");
+        let phase = phases.iter().find(|phase| phase["name"] == "random-read");
+        let phase = phase.expect("the phase");
+        let figure = |name: &str| phase[name].as_f64().expect("a figure");
+        figure("operations") * 1e9 / figure("elapsed_ns")
+    };
+    let (turning, flash) = (rate("hdd-7200-ata100-2002"), rate("ssd-nvme-2024"));
+    assert!((60.0..240.0).contains(&turning), "{turning}");
+    assert!(flash > 5_000.0, "{flash}");
+}
+
+#[test]
+fn the_trace_tells_what_each_phase_made_the_disk_do() {
+    let Some(desk) = Desk::new().with_lab("sim, insight") else {
+        return;
+    };
+    compare(&desk, &["ext4", "--study", SMALL_STUDY]).expect_code(0);
+    let run = desk.last_run();
+    let trial = &run["trials"][0];
+    assert!(trial["insight"].is_object(), "{trial}");
+    for phase in trial["phases"].as_array().expect("phases") {
+        let name = &phase["name"];
+        let number = |path: &str| phase.pointer(path).and_then(Value::as_u64);
+        assert!(
+            number("/host/cpu_ns") > Some(0),
+            "{name} cost the host nothing"
+        );
+        assert_eq!(phase["cpu"], Value::Null, "{name}");
+        let (begin, end) = (number("/window/begin_ns"), number("/window/end_ns"));
+        assert!(begin < end, "{name}: {begin:?} {end:?}");
+        if name == "read" {
+            let read = number("/insight/reads/all/bytes");
+            assert!(read >= Some(8 << 20), "{phase}");
+        }
+    }
+}
+
+#[test]
+fn a_conductor_that_is_killed_takes_all_its_guests_with_it() {
+    let Some(desk) = Desk::new().with_lab("sim, killed") else {
+        return;
+    };
+    let words = "compare ext4 xfs btrfs jfs --venue sim --folder images --jobs 2 --out out";
+    let words: Vec<_> = words.split(' ').collect();
+    let mut run = desk.start(&words);
+    let images = desk.path("images");
+    let guests = || {
+        let folders = std::fs::read_dir(&images).expect("images").flatten();
+        let has_booted = |folder: &std::fs::DirEntry| {
+            let events = folder.path().join("events");
+            events.metadata().is_ok_and(|events| events.len() > 0)
+        };
+        folders.filter(has_booted).count()
+    };
+    let began = Instant::now();
+    while guests() < 2 {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "no guests came up"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    run.kill().expect("killed");
+    run.wait().expect("reaped");
+    desk.run(&["clean"]).expect_code(0);
+    desk.expect_nothing_left();
+}
+
+#[test]
+fn what_goes_with_no_simulated_disk_is_refused_with_a_hint() {
+    let Some(desk) = Desk::new().with_lab("sim, refused") else {
+        return;
+    };
+    let refused = |words: &[&str], what: &str, hint: &str| {
+        let ended = desk.run(&[&["compare", "ext4"], words].concat());
+        ended.expect_code(2);
+        ended.expect_error(what, hint);
+    };
+    refused(
+        &["--disk", "hdd-7200-ata100-2003"],
+        "hdd-7200-ata100-2003",
+        "hdd-7200-ata100-2002",
+    );
+    refused(
+        &["--disk", "hdd-7200-ata100-2002", "--size", "40GiB"],
+        "less than the size",
+        "--size",
+    );
+    refused(
+        &["--venue", "loop", "--disk", "hdd-7200-ata100-2002"],
+        "--disk goes with the venue 'sim'",
+        "leave out",
+    );
+    refused(
+        &["--jobs", "2", "--venue", "guest"],
+        "disturb",
+        "--venue sim",
+    );
+}
