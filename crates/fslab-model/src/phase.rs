@@ -266,6 +266,17 @@ impl PhaseRecord {
         self.insight.as_ref().is_some_and(idle)
     }
 
+    /// Whether the phase ran in virtual time and its disk worked for less than half of it, but did
+    /// work: the rest is what reading the clock costs there.
+    #[must_use]
+    pub fn took_little_device_time(&self) -> bool {
+        let little = |insight: &DeviceInsight| {
+            let busy_ns = insight.depth.busy_ns;
+            busy_ns > 0 && busy_ns < insight.window.length_ns() / 2
+        };
+        self.insight.as_ref().is_some_and(little)
+    }
+
     /// The latencies that the phase is known by, in one histogram; `None` where none was recorded.
     ///
     /// Syncs and listings that merely accompany the operations, such as a closing fsync, stay out.

@@ -380,9 +380,22 @@ impl Teller<'_> {
             .collect();
         if !without_disk.is_empty() {
             caveats.push(format!(
-                "In virtual time the processor takes none: {} never waited for the disk, and have \
-                 no rate where that is so.",
+                "In virtual time the processor takes none, so there is no rate where nothing \
+                 waited for the disk: {}.",
                 list(&without_disk)
+            ));
+        }
+        let mostly = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_little_device_time);
+        let little_disk: Vec<String> = phases
+            .iter()
+            .filter(|phase| phase.cells.iter().any(mostly))
+            .map(|of| phase(of.name))
+            .collect();
+        if !little_disk.is_empty() {
+            caveats.push(format!(
+                "Where the disk worked for less than half of a phase, its rate is mostly what \
+                 reading the clock costs: {}.",
+                list(&little_disk)
             ));
         }
         let of_cache: Vec<String> = phases

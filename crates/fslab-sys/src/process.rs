@@ -211,8 +211,8 @@ pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
     )?)
 }
 
-/// Lets what `command` starts inherit `file`, and with it the file's lock, and nothing else that this
-/// process starts. The file must be open then; where it is not, the start fails.
+/// Lets what `command` starts inherit `file`, and with it the file's lock, and nothing else that
+/// this process starts. The file must be open then; where it is not, the start fails.
 pub fn let_child_inherit(command: &mut Command, file: &std::fs::File) {
     let descriptor = file.as_raw_fd();
     let prepare = move || {

@@ -1,5 +1,5 @@
-//! What a dead trial has left running. The kernel ends a trial's process with its conductor, but not
-//! what that process had started: a guest kernel has helpers, which then wait for ever.
+//! What a dead trial has left running. The kernel ends a trial's process with its conductor, but
+//! not what that process had started: a guest kernel has helpers, which then wait for ever.
 
 use std::fs;
 use std::path::Path;

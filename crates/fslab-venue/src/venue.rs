@@ -223,8 +223,8 @@ fn no_kernel() -> Failure {
     Failure::new(FailureKind::BadInput, "no guest kernel was chosen")
 }
 
-/// Trials side by side each get a processor of their own, and several runs not always the same ones.
-/// In virtual time that is a matter of speed alone, so where it cannot be had nothing is lost.
+/// Trials side by side each get a processor of their own, and several runs not always the same
+/// ones. In virtual time that is a matter of speed alone: where it cannot be had, nothing is lost.
 fn settle_on_a_processor(command: &mut Command, slot: usize) {
     let Ok(processors) = fslab_sys::processors() else {
         return;

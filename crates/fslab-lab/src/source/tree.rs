@@ -45,8 +45,8 @@ pub(super) fn find(path: &Path, workshop: &mut Workshop<'_>) -> Result<Origin, L
     })
 }
 
-/// A copy of the tree at `path` whose files are links: what is added to it leaves the original as it
-/// is. Its history is left out.
+/// A copy of the tree at `path` whose files are links: what is added to it leaves the original as
+/// it is. Its history is left out.
 pub(super) fn link(path: &Path, workshop: &Workshop<'_>) -> Result<PathBuf, LabError> {
     let copy = workshop.path("tree");
     link_folder(path, &copy).map_err(LabError::io("link the tree to", &copy))?;

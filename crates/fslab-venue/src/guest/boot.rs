@@ -1,7 +1,7 @@
 //! How a guest kernel is started: User-Mode Linux, an ordinary process of the user's.
 //!
-//! Invariant: the command line names no folder of the host. A kernel's random numbers begin with its
-//! command line, so a path would make two runs of one plan differ.
+//! Invariant: the command line names no folder of the host. A kernel's random numbers begin with
+//! its command line, so a path would make two runs of one plan differ.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,8 +19,8 @@ const MEMORY_MIN: Bytes = Bytes::mib(128);
 const CONSOLE_LEVEL: u32 = 5;
 /// The folder in which the kernel was started, in the host's eyes: the shared one.
 const STARTED_IN: &str = "/proc/self/cwd";
-/// Where virtual time begins, in seconds since 1970: the first of January 2024. A file's time stamps
-/// are the same in every run.
+/// Where virtual time begins, in seconds since 1970: the first of January 2024. A file's time
+/// stamps are the same in every run.
 const VIRTUAL_START_S: u64 = 1_704_067_200;
 
 /// A guest kernel to be used.
