@@ -95,6 +95,9 @@ fn serve(task: GuestTask, share: OsString) -> io::Result<()> {
     fslab_sys::mount(none, target, "hostfs", MountFlags::empty(), folder)?;
     // A kernel without the detector has no such file.
     let _ = fs::write("/proc/sys/kernel/hung_task_timeout_secs", HUNG_TASK_S);
+    if Path::new(SIMULATED_DISK).exists() {
+        fix_dirty_limits()?;
+    }
     let share = Share::at(target);
     match task {
         GuestTask::Trial => {
@@ -103,6 +106,23 @@ fn serve(task: GuestTask, share: OsString) -> io::Result<()> {
         }
         GuestTask::Shell => reap_until_gone(&spawn_shell()?).map(drop),
     }
+}
+
+/// Linux lets a tenth of what memory happens to be free be dirty before it writes in the background,
+/// and a fifth before writers wait. Here it is a tenth and a fifth of all memory, so that the moment
+/// at which that begins does not depend on how large a program is.
+fn fix_dirty_limits() -> io::Result<()> {
+    let text = fs::read_to_string("/proc/meminfo")?;
+    let total = text.lines().find_map(|line| {
+        let kibibytes = line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?;
+        kibibytes.parse::<u64>().ok()
+    });
+    let total_bytes = total.ok_or(io::ErrorKind::InvalidData)? << 10;
+    for (name, share) in [("dirty_bytes", 5), ("dirty_background_bytes", 10)] {
+        let limit = (total_bytes / share).next_multiple_of(4096);
+        fs::write(format!("/proc/sys/vm/{name}"), limit.to_string())?;
+    }
+    Ok(())
 }
 
 /// What programs expect of a running system.
