@@ -171,6 +171,12 @@ pub struct DeviceInsight {
     /// What the disk wrote on its own account: what its cache held, and what it moved.
     #[serde(default, skip_serializing_if = "is_default")]
     pub background_writes: Traffic,
+    /// Where the time of what the disk read on its own account went.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub background_read_time: TimeParts,
+    /// Where the time of what the disk wrote on its own account went.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub background_write_time: TimeParts,
     /// How the accesses to the media lie.
     pub seeks: Seeks,
     /// How many requests were in the disk.
@@ -269,6 +275,17 @@ impl TimeParts {
     pub fn response_ns(&self) -> u64 {
         self.waiting_ns + self.service_ns()
     }
+
+    /// The parts in which the media work, without all others.
+    #[must_use]
+    pub fn on_media(self) -> Self {
+        Self {
+            seek_ns: self.seek_ns,
+            rotation_ns: self.rotation_ns,
+            transfer_ns: self.transfer_ns,
+            ..Self::default()
+        }
+    }
 }
 
 impl std::ops::AddAssign for TimeParts {
@@ -346,6 +363,16 @@ impl DeviceInsight {
         time += self.discards.time;
         time
     }
+
+    /// Where the media's time went: for requests, while these waited for it, and for what the disk
+    /// did on its own account. It has no parts but those of the media.
+    #[must_use]
+    pub fn media_time(&self) -> TimeParts {
+        let mut time = self.time();
+        time += self.background_read_time;
+        time += self.background_write_time;
+        time.on_media()
+    }
 }
 
 #[cfg(test)]
@@ -403,5 +430,30 @@ mod tests {
         insight.writes.cached.bytes = 700;
         insight.background_writes.bytes = 900;
         assert_eq!(insight.media_write_bytes(), 1_200);
+    }
+    #[test]
+    fn the_time_of_the_media_is_that_of_requests_and_of_the_disk_itself_without_waiting() {
+        let of = |seek_ns, cache_ns| TimeParts {
+            waiting_ns: 7,
+            command_ns: 11,
+            seek_ns,
+            rotation_ns: 2 * seek_ns,
+            transfer_ns: 3 * seek_ns,
+            cache_ns,
+            other_ns: 13,
+        };
+        let mut insight = DeviceInsight::default();
+        insight.reads.time = of(1, 0);
+        insight.writes.time = of(0, 500);
+        insight.background_read_time = of(10, 0);
+        insight.background_write_time = of(100, 0);
+        let media = TimeParts {
+            seek_ns: 111,
+            rotation_ns: 222,
+            transfer_ns: 333,
+            ..TimeParts::default()
+        };
+        assert_eq!(insight.media_time(), media);
+        assert_eq!(insight.time().cache_ns, 500);
     }
 }

@@ -217,7 +217,10 @@ mod tests {
                 part_ns: [100, 0, 0, 0, 1_900],
                 ..record(Op::Write, [2_000, 3_000, 5_000], (100, 16))
             },
-            record(Op::MediaWrite, [5_000, 5_100, 8_900], (100, 16)),
+            Record {
+                part_ns: [0, 2_000, 1_000, 800, 0],
+                ..record(Op::MediaWrite, [5_000, 5_100, 8_900], (100, 16))
+            },
             Record {
                 part_ns: [100, 0, 0, 0, 0],
                 ..record(Op::Flush, [5_000, 5_000, 9_000], (0, 0))
@@ -271,6 +274,21 @@ mod tests {
         };
         assert_eq!(first.flushes.service, Some(times));
         assert_eq!(first.background_writes, traffic(1, 8_192));
+        assert_eq!(
+            first.background_write_time,
+            TimeParts {
+                waiting_ns: 100,
+                seek_ns: 2_000,
+                rotation_ns: 1_000,
+                transfer_ns: 800,
+                ..TimeParts::default()
+            }
+        );
+        let media = first.media_time();
+        assert_eq!(
+            [media.seek_ns, media.rotation_ns, media.transfer_ns],
+            [900 + 2_000, 500 + 1_000, 400 + 800]
+        );
         assert_eq!(first.media_write_bytes(), 8_192);
         assert_eq!((first.seeks.accesses, first.seeks.seeks), (2, 1));
         assert_eq!(first.seeks.distance_sectors, 92);
@@ -327,6 +345,60 @@ mod tests {
         let seeks = found.whole.expect("records").seeks;
         assert_eq!((seeks.accesses, seeks.seeks), (4, 1));
         assert_eq!(seeks.distance_sectors, 900 - 808);
+    }
+
+    #[test]
+    fn of_an_array_no_distance_lies_between_a_request_and_what_a_member_did_by_itself() {
+        let of = |op, member, done_ns, sector| Record {
+            member,
+            ..record(op, [done_ns - 1, done_ns - 1, done_ns], (sector, 8))
+        };
+        let trace = |member| {
+            [
+                of(Op::Read, member, 10, 1_000),
+                of(Op::MediaWrite, member, 20, 40),
+                of(Op::Read, member, 30, 1_008),
+                of(Op::MediaWrite, member, 40, 50),
+            ]
+        };
+        let seeks = |records: &[Record]| {
+            let seeks = insight(records, &[]).expect("a trace").whole;
+            let seeks = seeks.expect("records").seeks;
+            (seeks.accesses, seeks.seeks, seeks.distance_sectors)
+        };
+        // A lone disk has one head, which goes to and fro.
+        assert_eq!(seeks(&trace(0)), (4, 3, 968 + 960 + 966));
+        // What a member wrote goes on 2 sectors behind what it wrote before.
+        assert_eq!(seeks(&trace(1)), (4, 1, 2));
+        // The first member counts as one as soon as another was seen.
+        let mut records = vec![of(Op::Read, 1, 5, 0)];
+        records.extend(trace(0));
+        assert_eq!(seeks(&records), (5, 1, 2));
+    }
+
+    #[test]
+    fn the_picture_is_of_requests_alone() {
+        let cached = Record {
+            flags: Flags::CACHED,
+            ..record(Op::Write, [1, 1, 2], (4_000, 8))
+        };
+        // A member of an array writes it back to an address of its own.
+        let own = Record {
+            member: 3,
+            ..record(Op::MediaWrite, [2, 2, 900], (1_000, 8))
+        };
+        let ahead = record(Op::MediaRead, [2, 2, 950], (9_000, 8));
+        let picture = |records: &[Record]| {
+            let found = insight(records, &[window(0, 1_000)]).expect("a trace");
+            found.windows[0].picture.clone()
+        };
+        let with = picture(&[cached, own, ahead]);
+        assert_eq!(with, picture(&[cached]));
+        let written = with.levels(Layer::Written).expect("a picture");
+        // Sector 4,000 is in band 40 of 100 sectors.
+        let set: Vec<usize> = (0..written.len()).filter(|at| written[*at] > 0).collect();
+        assert_eq!(set, [40 * with.columns]);
+        assert!(with.is_blank(Layer::Read));
     }
 
     #[test]
@@ -387,6 +459,8 @@ mod tests {
                 it.readahead.bytes,
                 it.background_reads.bytes,
                 it.background_writes.requests,
+                it.background_read_time.response_ns(),
+                it.background_write_time.response_ns(),
                 it.seeks.accesses,
                 it.seeks.distance_sectors,
                 it.depth.busy_ns,

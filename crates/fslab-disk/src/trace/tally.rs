@@ -8,6 +8,10 @@ use super::canvas::Canvas;
 use super::record::{Flags, Op, Record};
 
 const SECTOR_BYTES: u64 = 512;
+/// Which of the heads of a member: that of any access, of requests, of what the disk did itself.
+const ANY: usize = 0;
+const REQUEST: usize = 1;
+const OWN: usize = 2;
 
 /// How a record stands to those before it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,15 +28,19 @@ pub(super) struct Relation {
 pub(super) struct Track {
     /// Where the last read and the last write ended.
     ends: [Option<u64>; 2],
-    /// Where the last access to the media ended, by member.
-    heads: [Option<u64>; 256],
+    /// Where the last access to the media ended, by member and by who asked for it.
+    heads: [[Option<u64>; 3]; 256],
+    /// Whether a member other than the first was seen. In an array a request has the array's
+    /// address and what a member did by itself has the member's: no distance lies between them.
+    array: bool,
 }
 
 impl Track {
     pub(super) fn new() -> Self {
         Self {
             ends: [None; 2],
-            heads: [None; 256],
+            heads: [[None; 3]; 256],
+            array: false,
         }
     }
 
@@ -47,8 +55,17 @@ impl Track {
             Op::MediaRead | Op::MediaWrite => true,
             Op::Flush | Op::Discard => false,
         };
+        self.array |= record.member > 0;
         if relation.on_media {
-            let head = self.heads[usize::from(record.member)].replace(record.end());
+            let own = if record.op.is_background() {
+                OWN
+            } else {
+                REQUEST
+            };
+            let heads = &mut self.heads[usize::from(record.member)];
+            let head = if self.array { heads[own] } else { heads[ANY] };
+            heads[ANY] = Some(record.end());
+            heads[own] = Some(record.end());
             relation.distance = head.map(|head| head.abs_diff(record.sector));
         }
         relation
@@ -118,8 +135,14 @@ impl Tally {
             Op::Write => &mut insight.writes,
             Op::Flush => &mut insight.flushes,
             Op::Discard => &mut insight.discards,
-            Op::MediaRead => return insight.background_reads.count(bytes),
-            Op::MediaWrite => return insight.background_writes.count(bytes),
+            Op::MediaRead => {
+                insight.background_read_time += time(record);
+                return insight.background_reads.count(bytes);
+            }
+            Op::MediaWrite => {
+                insight.background_write_time += time(record);
+                return insight.background_writes.count(bytes);
+            }
         };
         count(kind, record, relation, bytes);
         insight.depth.max = insight.depth.max.max(u64::from(record.depth));
@@ -140,6 +163,8 @@ impl Tally {
             (Op::Write, true) => Layer::WrittenMetadata,
             _ => return,
         };
+        // What the disk does by itself is never painted: it was painted when it was asked for, and
+        // a member of an array has addresses that are not the array's.
         self.canvas
             .paint(layer, record.done_ns, record.sector, record.sectors);
     }

@@ -52,6 +52,16 @@ impl<'a> Analysis<'a> {
         self.run.cell(cell)
     }
 
+    /// Whether every figure of the run is the only one that there can be: virtual time, and one
+    /// repeat.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        let plan = &self.run.header.plan;
+        plan.venue.kind() == VenueKind::Sim
+            && self.phases.iter().all(PhaseAnalysis::is_exact)
+            && plan.repeats < 2
+    }
+
     /// Whether any comparison of the run has an interval, so that rankings may be stated.
     #[must_use]
     pub fn has_intervals(&self) -> bool {

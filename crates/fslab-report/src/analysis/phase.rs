@@ -130,6 +130,13 @@ impl<'a> Named<'a> {
 }
 
 impl PhaseAnalysis<'_> {
+    /// Whether every figure of the phase is the only one that there can be: virtual time, and one
+    /// repeat.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.is_virtual && self.cells.iter().all(|cell| cell.repeats.len() < 2)
+    }
+
     /// Compares the subjects by any metric of a phase.
     #[must_use]
     pub fn compare(&self, metric: &'static MetricDefinition) -> Comparison {

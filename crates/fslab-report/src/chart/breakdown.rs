@@ -1,7 +1,11 @@
-//! Where the time of requests went: one stacked bar a subject.
+//! Where the time of a disk went: two stacked bars a subject, what its requests took and what the
+//! media did.
+//!
+//! They need not be alike: a write that ends in the cache takes no time of the media, and what is
+//! written back later takes none of a request.
 
 use fslab_model::definitions::ELAPSED;
-use fslab_model::{TimeParts, format_ns};
+use fslab_model::{DeviceInsight, TimeParts, format_ns};
 
 use super::scale::{AxisUnit, Scale};
 use super::svg::{Anchor, Svg};
@@ -10,13 +14,19 @@ use crate::wording;
 
 /// Twice as wide as other charts: it stands alone in its row.
 const WIDTH: f64 = 2.0 * super::WIDTH;
-const LEFT: f64 = 6.0;
-const RIGHT: f64 = WIDTH - 14.0;
-const ROW: f64 = 36.0;
-const BAR: f64 = 13.0;
+/// Left of a bar is its name, right of it what it adds up to.
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = WIDTH - 66.0;
+const BAR: f64 = 11.0;
+/// From one bar to the next of a subject.
+const STEP: f64 = 15.0;
+/// Height of a subject's name above its bars.
+const HEAD: f64 = 18.0;
+/// Between a subject's bars and the next one's name.
+const GAP: f64 = 7.0;
 const AXIS: f64 = 36.0;
-/// Letters of a subject's name that fit beside its figure.
-const NAME_LETTERS: usize = 60;
+/// Letters of a subject's name that fit in its line.
+const NAME_LETTERS: usize = 90;
 
 /// Class and name of each part, in their order in a bar.
 pub(crate) const PARTS: [(&str, &str); 6] = [
@@ -28,12 +38,25 @@ pub(crate) const PARTS: [(&str, &str); 6] = [
     ("p-other", "waiting inside the disk"),
 ];
 
-/// A subject's bar.
-pub(crate) struct Bar<'a> {
-    /// Whose it is.
-    pub(crate) label: &'a Label,
-    /// What it shows.
-    pub(crate) time: TimeParts,
+/// A subject's bars.
+pub(crate) struct Bars<'a> {
+    /// Whose they are.
+    label: &'a Label,
+    /// Name and length of each.
+    bars: [(&'static str, TimeParts); 2],
+}
+
+impl<'a> Bars<'a> {
+    /// What the disk did under a subject.
+    pub(crate) fn of(label: &'a Label, insight: &DeviceInsight) -> Self {
+        Self {
+            label,
+            bars: [
+                ("requests", insight.time()),
+                ("media", insight.media_time()),
+            ],
+        }
+    }
 }
 
 fn parts(time: &TimeParts) -> [u64; 6] {
@@ -48,54 +71,72 @@ fn parts(time: &TimeParts) -> [u64; 6] {
 }
 
 /// Draws the bars; `None` where there is none.
-pub(crate) fn breakdown(names: &Names, bars: &[Bar]) -> Option<String> {
-    let high = bars.iter().map(|bar| bar.time.service_ns()).max()?;
+pub(crate) fn breakdown(names: &Names, subjects: &[Bars]) -> Option<String> {
+    let lengths = subjects.iter().flat_map(|subject| &subject.bars);
+    let high = lengths.map(|(_, time)| time.service_ns()).max()?;
     if high == 0 {
         return None;
     }
+    let row = HEAD + 2.0 * STEP + GAP;
     let x = Scale::from_zero(high as f64, LEFT, RIGHT);
-    let bottom = ROW * bars.len() as f64 + 2.0;
+    let bottom = row * subjects.len() as f64 - GAP + 2.0;
     let mut svg = Svg::with_width(WIDTH, bottom + AXIS);
     let unit = AxisUnit::of(&ELAPSED, high as f64);
     for tick in x.ticks(6) {
         let at = x.at(tick);
-        svg.line("grid", (at, 18.0), (at, bottom));
+        svg.line("grid", (at, HEAD), (at, bottom));
         let label = unit.label(tick);
         svg.text("tick", Anchor::Middle, (at, bottom + 13.0), &label);
     }
-    let title = format!("{} of device time, all requests together", unit.name);
+    let title = format!("{} of device time, summed", unit.name);
     svg.text("axis", Anchor::End, (RIGHT + 8.0, bottom + 30.0), &title);
-    for (row, bar) in bars.iter().enumerate() {
-        let (words, top) = (ROW * row as f64 + 13.0, ROW * row as f64 + 18.0);
-        svg.open(bar.label.look);
-        svg.mark("key", bar.label.look, (LEFT + 4.0, words - 4.0));
-        svg.short_text("label", (LEFT + 14.0, words), &bar.label.name, NAME_LETTERS);
-        let total = format_ns(bar.time.service_ns() as f64);
-        svg.text("value", Anchor::End, (RIGHT + 8.0, words), &total);
+    for (index, subject) in subjects.iter().enumerate() {
+        draw(&mut svg, x, subject, row * index as f64);
+    }
+    Some(svg.finish(names, &description(subjects)))
+}
+
+fn draw(svg: &mut Svg, x: Scale, subject: &Bars, top: f64) {
+    let label = subject.label;
+    svg.open(label.look);
+    svg.mark("key", label.look, (10.0, top + 9.0));
+    svg.short_text("label", (20.0, top + 13.0), &label.name, NAME_LETTERS);
+    for (place, (name, time)) in subject.bars.iter().enumerate() {
+        let top = top + HEAD + STEP * place as f64;
+        let words = top + BAR - 1.5;
+        svg.text("tick", Anchor::End, (LEFT - 6.0, words), name);
+        let total = format_ns(time.service_ns() as f64);
+        svg.text("value", Anchor::End, (WIDTH - 6.0, words), &total);
         let mut before = 0;
-        for (ns, (class, _)) in parts(&bar.time).into_iter().zip(PARTS) {
+        for (ns, (class, _)) in parts(time).into_iter().zip(PARTS) {
             let (from, to) = (x.at(before as f64), x.at((before + ns) as f64));
             if ns > 0 {
                 svg.rectangle(class, (from, top), (to, top + BAR));
             }
             before += ns;
         }
-        svg.close();
     }
-    Some(svg.finish(names, &description(bars)))
+    svg.close();
 }
 
-fn description(bars: &[Bar]) -> String {
-    let line = |bar: &Bar| {
-        let told: Vec<String> = parts(&bar.time)
-            .into_iter()
-            .zip(PARTS)
+fn description(subjects: &[Bars]) -> String {
+    let told = |(bar, time): &(&str, TimeParts)| {
+        let parts = parts(time).into_iter().zip(PARTS);
+        let parts: Vec<String> = parts
             .filter(|(ns, _)| *ns > 0)
             .map(|(ns, (_, name))| format!("{name} {}", format_ns(ns as f64)))
             .collect();
-        format!("{}: {}.", bar.label.name, wording::list(&told))
+        let parts = match parts.is_empty() {
+            true => "nothing".to_owned(),
+            false => wording::list(&parts),
+        };
+        format!("{bar}: {parts}")
     };
-    bars.iter().map(line).collect::<Vec<_>>().join(" ")
+    let line = |subject: &Bars| {
+        let bars: Vec<String> = subject.bars.iter().map(told).collect();
+        format!("{}, {}.", subject.label.name, bars.join("; "))
+    };
+    subjects.iter().map(line).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -108,32 +149,39 @@ mod tests {
             name: "ext4".into(),
             look: 0,
         };
-        let time = TimeParts {
+        let mut insight = DeviceInsight::default();
+        insight.reads.time = TimeParts {
             waiting_ns: 9_000,
             command_ns: 250,
             seek_ns: 500,
             transfer_ns: 250,
             ..TimeParts::default()
         };
+        insight.background_write_time.rotation_ns = 250;
         let names = Names {
             id: "x",
             title: "t",
         };
-        let bar = Bar {
-            label: &label,
-            time,
+        let svg = breakdown(&names, &[Bars::of(&label, &insight)]).expect("bars");
+        let of = |class: &str| -> Vec<&str> {
+            let path = format!("<path class=\"{class}\" d=\"");
+            let paths = svg.split(path.as_str()).skip(1);
+            paths.filter_map(|rest| rest.split('"').next()).collect()
         };
-        let svg = breakdown(&names, &[bar]).expect("a bar");
-        let of = |class: &str| {
-            let path = svg.split(&format!("<path class=\"{class}\" d=\"")).nth(1);
-            path.and_then(|rest| rest.split('"').next())
-                .map(str::to_owned)
-        };
-        assert_eq!(of("p-command").as_deref(), Some("M6 18H191V31H6z"));
-        assert_eq!(of("p-seek").as_deref(), Some("M191 18H561V31H191z"));
-        assert_eq!(of("p-transfer").as_deref(), Some("M561 18H746V31H561z"));
-        assert_eq!(of("p-rotation"), None);
-        assert!(svg.contains("ext4: command 250 ns, seek 500 ns and transfer 250 ns."));
+        // 632 pixels for 1,000 ns; the media have no command, and rotate in the background.
+        assert_eq!(of("p-command"), ["M62 18H220V29H62z"]);
+        assert_eq!(of("p-seek"), ["M220 18H536V29H220z", "M62 33H378V44H62z"]);
+        assert_eq!(of("p-rotation"), ["M378 33H536V44H378z"]);
+        assert_eq!(
+            of("p-transfer"),
+            ["M536 18H694V29H536z", "M536 33H694V44H536z"]
+        );
+        assert!(svg.contains(
+            "ext4, requests: command 250 ns, seek 500 ns and transfer 250 ns; \
+             media: seek 500 ns, rotation 250 ns and transfer 250 ns."
+        ));
         assert!(breakdown(&names, &[]).is_none());
+        let idle = Bars::of(&label, &DeviceInsight::default());
+        assert!(breakdown(&names, &[idle]).is_none());
     }
 }

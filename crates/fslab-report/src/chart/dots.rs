@@ -1,4 +1,5 @@
-//! Every repeat as a point, with the median and the 95 % interval, one line a subject.
+//! Every repeat as a point, with the median and the 95 % interval, one line a subject. An exact
+//! figure is a point alone.
 
 use fslab_model::{Better, MetricDefinition};
 use fslab_stats::Interval;
@@ -104,8 +105,10 @@ impl Dots<'_> {
             if let Some(interval) = interval(entry) {
                 whisker(svg, scale, interval, strip);
             }
-            let x = scale.at(median);
-            svg.line("median", (x, strip - 9.0), (x, strip + 9.0));
+            if !self.comparison.exact {
+                let x = scale.at(median);
+                svg.line("median", (x, strip - 9.0), (x, strip + 9.0));
+            }
             for (index, value) in entry.values.iter().enumerate() {
                 // Fixed offsets, so that equal repeats do not hide one another.
                 let offset = [0.0, -4.0, 4.0][index % 3];
@@ -128,6 +131,9 @@ impl Dots<'_> {
     fn description(&self) -> String {
         let metric = self.comparison.metric;
         let line = |(Label { name, .. }, entry): (&Label, &Entry)| match entry.median() {
+            Some(value) if self.comparison.exact => {
+                format!("{name}: {}.", wording::figure(metric, value))
+            }
             Some(median) => {
                 let repeats = wording::count(entry.values.len(), "repeat");
                 let spread = interval(entry).map_or_else(String::new, |interval| {

@@ -14,11 +14,11 @@ mod scale;
 mod series;
 mod svg;
 
-pub(crate) use breakdown::{Bar, PARTS, breakdown};
+pub(crate) use breakdown::{Bars, PARTS, breakdown};
 pub(crate) use disk::{class as layer_class, disk};
 pub(crate) use dots::Dots;
 pub(crate) use latency::{Curve, latency};
-pub(crate) use series::{Course, series};
+pub(crate) use series::{Course, Series};
 pub(crate) use svg::escape;
 
 /// Width of every chart, in CSS pixels at its natural size.

@@ -15,6 +15,10 @@ const TOP: f64 = 24.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
 /// Points of a line; a longer series is joined into as many intervals.
 const POINTS_MAX: usize = 80;
+/// Of each course at most one point in so many may lie beyond the axis,
+const BEYOND_SHARE: usize = 8;
+/// and only where the axis is shorter by more than this factor without.
+const BEYOND_FACTOR: f64 = 3.0;
 
 /// The course of one repeat.
 pub(crate) struct Course {
@@ -75,45 +79,95 @@ fn rates(series: &TimeSeries, counts: &[u64], elapsed_ns: Option<u64>) -> Vec<(f
     spans.into_iter().filter_map(rate).collect()
 }
 
-/// Draws the courses; `None` where there is none.
-pub(crate) fn series(
-    names: &Names,
-    metric: &MetricDefinition,
-    subjects: &[Label],
-    courses: &[Course],
-) -> Option<String> {
-    let high = courses
-        .iter()
-        .flat_map(|course| course.points.iter().map(|(_, rate)| *rate))
-        .fold(0.0, f64::max);
-    let end = courses
-        .iter()
-        .map(|course| course.end_ns)
-        .fold(0.0, f64::max);
-    if courses.is_empty() || end <= 0.0 {
-        return None;
-    }
-    let (x, y) = (
-        Scale::from_zero(end, LEFT, RIGHT),
-        Scale::from_zero(high * 1.05, BOTTOM, TOP),
-    );
-    let mut svg = Svg::new(HEIGHT);
-    axes(&mut svg, (x, end), (y, high), metric);
-    for course in courses {
-        let points: Vec<(f64, f64)> = course
-            .points
-            .iter()
-            .map(|(ns, rate)| (x.at(*ns), y.at(*rate)))
-            .collect();
-        let look = subjects.get(course.subject)?.look;
-        svg.open(look);
-        svg.polyline("course", &points);
-        if let Some(last) = points.last() {
-            svg.mark("dot small", look, *last);
+/// Courses to be drawn.
+pub(crate) struct Series<'a> {
+    /// What they show.
+    pub(crate) metric: &'static MetricDefinition,
+    /// The subjects' names.
+    pub(crate) subjects: &'a [Label],
+    /// The courses.
+    pub(crate) courses: &'a [Course],
+    /// Whether a few rates that dwarf all others may lie beyond the axis, each with an arrow. In
+    /// virtual time what goes into the page cache takes none, and its rate is boundless.
+    pub(crate) cut: bool,
+}
+
+impl Series<'_> {
+    /// The drawing; `None` where there is no course.
+    pub(crate) fn draw(&self, names: &Names) -> Option<String> {
+        let high = self.rates().fold(0.0, f64::max);
+        let ends = self.courses.iter().map(|course| course.end_ns);
+        let end = ends.fold(0.0, f64::max);
+        if self.courses.is_empty() || end <= 0.0 {
+            return None;
         }
-        svg.close();
+        let reach = self.cut.then(|| reach(self.courses)).flatten();
+        let top = reach.unwrap_or(high);
+        let (x, y) = (
+            Scale::from_zero(end, LEFT, RIGHT),
+            Scale::from_zero(top * 1.05, BOTTOM, TOP),
+        );
+        let mut svg = Svg::new(HEIGHT);
+        axes(&mut svg, (x, end), (y, top), self.metric);
+        if reach.is_some() {
+            let most = wording::figure(self.metric, high);
+            let note = format!("↑ beyond, up to {most}");
+            svg.text("axis", Anchor::End, (RIGHT + 6.0, 12.0), &note);
+        }
+        for course in self.courses {
+            let look = self.subjects.get(course.subject)?.look;
+            draw(&mut svg, (x, y), course, look);
+        }
+        Some(svg.finish(
+            names,
+            &description(self.metric, self.subjects, self.courses),
+        ))
     }
-    Some(svg.finish(names, &description(metric, subjects, courses)))
+
+    fn rates(&self) -> impl Iterator<Item = f64> + '_ {
+        let points = self.courses.iter().flat_map(|course| &course.points);
+        points.map(|(_, rate)| *rate)
+    }
+}
+
+fn draw(svg: &mut Svg, (x, y): (Scale, Scale), course: &Course, look: usize) {
+    let place = |(ns, rate): &(f64, f64)| (x.at(*ns), y.at(*rate));
+    let points: Vec<(f64, f64)> = course.points.iter().map(place).collect();
+    svg.open(look);
+    svg.polyline("course", &points);
+    let beyond = course.points.iter().filter(|(_, rate)| y.is_beyond(*rate));
+    for (left, top) in beyond.map(place) {
+        let below = top + 1.0;
+        svg.polyline(
+            "cap",
+            &[(left - 4.0, below), (left, top - 4.0), (left + 4.0, below)],
+        );
+    }
+    if let Some(last) = points.last() {
+        svg.mark("dot small", look, *last);
+    }
+    svg.close();
+}
+
+/// How far an axis goes that leaves out what dwarfs all others: up to the lower side of the widest
+/// gap between two rates that has at most an eighth of each course above it. `None` where little is
+/// gained by it.
+fn reach(courses: &[Course]) -> Option<f64> {
+    let points = courses.iter().flat_map(|course| &course.points);
+    let mut rates: Vec<f64> = points.map(|(_, rate)| *rate).collect();
+    rates.sort_by(|a, b| b.total_cmp(a));
+    let few = |reach: f64| {
+        courses.iter().all(|course| {
+            let beyond = course.points.iter().filter(|(_, rate)| *rate > reach);
+            beyond.count() * BEYOND_SHARE <= course.points.len()
+        })
+    };
+    let gaps = rates.windows(2).filter(|pair| pair[1] < pair[0]);
+    let widest = gaps
+        .take_while(|pair| pair[1] > 0.0 && few(pair[1]))
+        .max_by(|a, b| (a[0] / a[1]).total_cmp(&(b[0] / b[1])))?;
+    let reach = widest[1];
+    (reach * BEYOND_FACTOR < rates[0]).then_some(reach)
 }
 
 fn axes(svg: &mut Svg, (x, end): (Scale, f64), (y, high): (Scale, f64), metric: &MetricDefinition) {
@@ -193,5 +247,67 @@ mod tests {
     fn a_series_without_a_width_is_none() {
         let series = TimeSeries::default();
         assert!(rates(&series, &[1, 2], Some(5)).is_empty());
+    }
+
+    fn course(rates: &[f64]) -> Course {
+        let points = rates.iter().zip(1..);
+        Course {
+            subject: 0,
+            points: points
+                .map(|(rate, second)| (f64::from(second) * 1e9, *rate))
+                .collect(),
+            end_ns: rates.len() as f64 * 1e9,
+        }
+    }
+
+    #[test]
+    fn the_axis_leaves_out_few_rates_and_only_those_that_dwarf_all_others() {
+        let burst = |first: f64| {
+            let mut rates = [40.0; 16];
+            (rates[0], rates[5]) = (first, 60.0);
+            course(&rates)
+        };
+        assert_eq!(reach(&[burst(1_500.0), burst(1_000.0)]), Some(60.0));
+        assert_eq!(
+            reach(&[burst(150.0)]),
+            None,
+            "as if there were little to gain"
+        );
+        // A subject that is fast all the time is shown.
+        let fast = course(&[900.0, 0.0, 910.0]);
+        assert_eq!(reach(&[burst(41.0), fast]), None);
+        assert_eq!(reach(&[course(&[0.0; 9])]), None);
+        assert_eq!(reach(&[]), None);
+    }
+
+    #[test]
+    fn what_lies_beyond_the_axis_has_an_arrow_and_is_told() {
+        let mut rates = [40e6; 16];
+        rates[0] = 1_500e6;
+        let (courses, subjects) = (
+            [course(&rates)],
+            [Label {
+                name: "ext4".into(),
+                look: 0,
+            }],
+        );
+        let draw = |cut| {
+            let series = Series {
+                metric: &fslab_model::definitions::THROUGHPUT,
+                subjects: &subjects,
+                courses: &courses,
+                cut,
+            };
+            let names = Names {
+                id: "x",
+                title: "t",
+            };
+            series.draw(&names).expect("a course")
+        };
+        let (cut, whole) = (draw(true), draw(false));
+        assert_eq!(cut.matches("class=\"cap\"").count(), 1);
+        assert!(cut.contains("↑ beyond, up to 1.50 GB/s") && cut.contains(">MB/s<"));
+        assert!(!whole.contains("beyond") && whole.contains(">GB/s<"));
+        assert!(cut.contains("ext4: between 40.0 MB/s and 1.50 GB/s."));
     }
 }

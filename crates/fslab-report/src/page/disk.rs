@@ -5,7 +5,7 @@ use fslab_model::{DeviceInsight, Layer};
 use super::document::slug;
 use super::phase::{Panel, Stage};
 use super::tables::{Style, render};
-use crate::chart::{Bar, Names, PARTS, breakdown, disk, layer_class};
+use crate::chart::{Bars, Names, PARTS, breakdown, disk, layer_class};
 use crate::{PhaseAnalysis, PhaseCell, ReportError, palette, tables, wording};
 
 /// The parts of a page that tell of a disk, in a phase or over the whole trial.
@@ -105,14 +105,11 @@ impl Stage<'_> {
     }
 
     fn breakdown(&self, insights: &[Option<&DeviceInsight>], id: &str) -> Option<Panel> {
-        let bars: Vec<Bar> = self
+        let bars: Vec<Bars> = self
             .labels
             .iter()
             .zip(insights)
-            .filter_map(|(label, insight)| {
-                let time = (*insight)?.time();
-                Some(Bar { label, time })
-            })
+            .filter_map(|(label, insight)| Some(Bars::of(label, (*insight)?)))
             .collect();
         let title = "Where the time goes";
         let names = Names {
@@ -121,7 +118,8 @@ impl Stage<'_> {
         };
         Some(Panel {
             title: title.to_owned(),
-            caption: "from the start of each request to its end".to_owned(),
+            caption: "requests: each from start to end · media: for them and in the background"
+                .to_owned(),
             svg: breakdown(&names, &bars)?,
         })
     }

@@ -7,7 +7,7 @@ use super::disk::DiskPart;
 use super::document::slug;
 use super::run::unbroken;
 use super::tables::{Looks, Style, render};
-use crate::chart::{Course, Curve, Dots, Label, Names, latency, series};
+use crate::chart::{Course, Curve, Dots, Label, Names, Series, latency};
 use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, ReportError};
 use crate::{sentences, tables, wording};
 
@@ -78,7 +78,12 @@ impl Stage<'_> {
         };
         Panel {
             title: title.to_owned(),
-            caption: "points: repeats · bar: median · line: 95 % interval".to_owned(),
+            caption: if comparison.exact {
+                "exact"
+            } else {
+                "points: repeats · bar: median · line: 95 % interval"
+            }
+            .to_owned(),
             svg: dots.draw(&Names { id, title }),
         }
     }
@@ -124,7 +129,12 @@ impl Stage<'_> {
         };
         Some(Panel {
             title: title.to_owned(),
-            caption: "all repeats in one distribution".to_owned(),
+            caption: if phase.is_exact() {
+                "of all operations"
+            } else {
+                "all repeats in one distribution"
+            }
+            .to_owned(),
             svg: latency(&names, &curves)?,
         })
     }
@@ -145,12 +155,20 @@ impl Stage<'_> {
                 }
             }
         }
+        let chart = Series {
+            metric,
+            subjects: self.labels,
+            courses: &courses,
+            cut: phase.is_virtual,
+        };
         let title = "Over time";
         let names = Names {
             id: &format!("{id}-series"),
             title,
         };
-        let caption = if all {
+        let caption = if phase.is_exact() {
+            "one line a subject"
+        } else if all {
             "one line a repeat"
         } else {
             "the median repeat of each subject"
@@ -158,7 +176,7 @@ impl Stage<'_> {
         Some(Panel {
             title: title.to_owned(),
             caption: caption.to_owned(),
-            svg: series(&names, metric, self.labels, &courses)?,
+            svg: chart.draw(&names)?,
         })
     }
 }

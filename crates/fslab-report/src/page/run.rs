@@ -69,7 +69,7 @@ impl Run {
         Ok(Self {
             title: subjects_in_words(run),
             study: run.header.plan.title.clone(),
-            brief: brief(run),
+            brief: brief(run, analysis.is_exact()),
             outcome: of_kind(&|kind| kind == SentenceKind::Outcome).join(" "),
             lead: of_kind(&|kind| {
                 matches!(
@@ -103,17 +103,21 @@ impl Run {
     }
 }
 
-fn brief(run: &RunRecord) -> Vec<(&'static str, String)> {
+fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
     let (header, plan) = (&run.header, &run.header.plan);
     let mut brief = vec![
         (
             "venue",
             format!("{}, {}", plan.venue.kind().as_str(), plan.size_bytes),
         ),
-        (
-            "repeats",
-            format!("{}, {}", plan.repeats, count(run.trials_planned(), "trial")),
-        ),
+        if exact {
+            ("trials", run.trials_planned().to_string())
+        } else {
+            (
+                "repeats",
+                format!("{}, {}", plan.repeats, count(run.trials_planned(), "trial")),
+            )
+        },
         (
             "began",
             format!("{} UTC", tables::utc(header.started_unix_s)),

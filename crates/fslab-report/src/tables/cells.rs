@@ -4,6 +4,14 @@ use fslab_model::Subject;
 
 use crate::{Comparison, Entry, Standing, TableCell, Tone, wording};
 
+/// Below a table whose figures are the only ones that there can be.
+pub(super) const EXACT: &str = "Figures of virtual time are exact.";
+
+/// The title of a column of medians. A single repeat in virtual time has none.
+pub(super) fn middle(exact: bool) -> &'static str {
+    if exact { "value" } else { "median" }
+}
+
 /// A median of a comparison; bold for a certain winner.
 pub(super) fn median(comparison: &Comparison, entry: &Entry) -> TableCell {
     let Some(median) = entry.median() else {

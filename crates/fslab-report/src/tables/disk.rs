@@ -1,7 +1,7 @@
 //! What a simulated disk did in a phase, subjects as rows.
 
 use fslab_model::definitions as d;
-use fslab_model::{Bytes, MetricDefinition, PhaseRecord, Subject};
+use fslab_model::{Bytes, MetricDefinition, PhaseRecord, Subject, TimeParts, format_ns};
 
 use super::cells::subject_cell;
 use crate::wording;
@@ -44,8 +44,18 @@ const METRICS: [(&str, &str, &MetricDefinition, Style); 11] = [
     ("Host, measured", "real time", &d::HOST_REAL, Style::Figure),
 ];
 
-/// Seeks, sequential share, queue, write amplification and the two clocks of each subject; `None`
-/// where no subject's disk was simulated.
+/// One of the parts of a time.
+type Part = fn(&TimeParts) -> u64;
+
+/// What the media's time is spent with, by short title.
+const MEDIA: [(&str, Part); 3] = [
+    ("seek", |time| time.seek_ns),
+    ("rotation", |time| time.rotation_ns),
+    ("transfer", |time| time.transfer_ns),
+];
+
+/// Seeks, sequential share, queue, the media's time, write amplification and the two clocks of each
+/// subject; `None` where no subject's disk was simulated.
 ///
 /// `subjects` are those of the run, in the order of the plan. Columns that no subject has a value
 /// for are left out.
@@ -79,6 +89,10 @@ pub fn disk<'a>(
         if metric == &d::QUEUE_DEPTH_MEAN {
             let most = phase.cells.iter().map(deepest).collect();
             add(Column::right("most").in_group(group), most);
+            for (title, part) in MEDIA {
+                let column = Column::right(title).in_group("Time of the media");
+                add(column.of("Where the time goes"), media(phase, part));
+            }
         }
         if metric == &d::MEDIA_WRITE_AMPLIFICATION {
             let after = phase.cells.iter().map(written_after).collect();
@@ -107,6 +121,21 @@ fn medians(
         })
     });
     cells.collect()
+}
+
+/// A part of the media's time; none at all where it is 0 for every subject, as are seeks of chips.
+fn media(phase: &PhaseAnalysis, part: Part) -> Vec<Option<String>> {
+    let times = phase.cells.iter().map(|cell| {
+        let insight = cell.insight()?;
+        Some(part(&insight.media_time()))
+    });
+    let times: Vec<Option<u64>> = times.collect();
+    let nowhere = times.iter().flatten().all(|ns| *ns == 0);
+    let told = times.into_iter().map(|ns| {
+        let ns = ns.filter(|_| !nowhere)?;
+        Some(format_ns(ns as f64))
+    });
+    told.collect()
 }
 
 fn deepest(cell: &PhaseCell) -> Option<String> {

@@ -32,7 +32,7 @@ pub fn overview(analysis: &Analysis) -> Table {
         })
         .collect();
     Table {
-        caption: "Each phase's rate: the median of the repeats".to_owned(),
+        caption: caption(analysis).to_owned(),
         columns,
         rows,
         notes: notes(analysis, compare),
@@ -67,7 +67,7 @@ pub fn overview_by_subject(analysis: &Analysis, phases_max: usize) -> Vec<Table>
             std::iter::once(head).chain(figures).collect()
         };
         Table {
-            caption: "Each phase's rate: the median of the repeats".to_owned(),
+            caption: caption(analysis).to_owned(),
             columns,
             rows: names.iter().enumerate().map(row).collect(),
             notes: if part + 1 == count {
@@ -81,6 +81,14 @@ pub fn overview_by_subject(analysis: &Analysis, phases_max: usize) -> Vec<Table>
         }
     });
     tables.collect()
+}
+
+fn caption(analysis: &Analysis) -> &'static str {
+    if analysis.is_exact() {
+        "Each phase's rate"
+    } else {
+        "Each phase's rate: the median of the repeats"
+    }
 }
 
 /// The id of a phase's part of a page, where `place` is its place in the run.
@@ -147,7 +155,7 @@ fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
         format!("tie of {}", tied.len())
     } else if tied.len() > 1 {
         format!("tie: {}", wording::list(&tied))
-    } else if comparison.with(Standing::Unranked).next().is_some() {
+    } else if !comparison.exact && comparison.with(Standing::Unranked).next().is_some() {
         "too few repeats".to_owned()
     } else {
         NOTHING.to_owned()
@@ -158,11 +166,14 @@ fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
 fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if compare {
-        notes.push(
-            "The ratio is the speed relative to the best of the phase (geometric means of the \
-             repeats); 1.00 is the best."
-                .to_owned(),
-        );
+        let means = if analysis.is_exact() {
+            ""
+        } else {
+            " (geometric means of the repeats)"
+        };
+        notes.push(format!(
+            "The ratio is the speed relative to the best of the phase{means}; 1.00 is the best."
+        ));
         let is_exact = |phase: &PhaseAnalysis| phase.comparison.as_ref().is_some_and(|c| c.exact);
         if analysis.phases.iter().any(is_exact) {
             notes.push(

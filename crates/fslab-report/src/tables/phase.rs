@@ -3,7 +3,7 @@
 use fslab_model::definitions as d;
 use fslab_model::{CacheVerdict, Headline, LatencyHistogram, MetricDefinition, Subject, Unit};
 
-use super::cells::{absence_word, against_best, interval, median, subject_cell};
+use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
 use crate::wording;
 use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
 
@@ -63,6 +63,9 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
         sheet.counter(phase, group, title, metric);
     }
     let mut notes = Vec::new();
+    if phase.is_exact() {
+        notes.push(EXACT.to_owned());
+    }
     if !sheet.missing.is_empty() {
         notes.push(format!("Not measured here: {}.", sheet.missing.join(", ")));
     }
@@ -113,20 +116,22 @@ impl Sheet {
             "Rate"
         };
         let entries = &comparison.entries;
-        let column = Column::right("median")
+        let column = Column::right(middle(comparison.exact))
             .in_group(title)
             .of(comparison.metric.name);
         self.column(
             column,
             entries.iter().map(|entry| median(comparison, entry)),
         );
-        let column = Column::right("95 % interval")
-            .in_group(title)
-            .of("95 % interval");
-        self.column(
-            column,
-            entries.iter().map(|entry| interval(comparison, entry)),
-        );
+        if !comparison.exact {
+            let column = Column::right("95 % interval")
+                .in_group(title)
+                .of("95 % interval");
+            self.column(
+                column,
+                entries.iter().map(|entry| interval(comparison, entry)),
+            );
+        }
         if compare {
             let against =
                 |entry| against_best(entry).map_or_else(TableCell::nothing, TableCell::new);
@@ -136,6 +141,9 @@ impl Sheet {
     }
 
     fn repeats(&mut self, phase: &PhaseAnalysis) {
+        if phase.is_exact() {
+            return;
+        }
         let done = |cell: &PhaseCell| {
             let (done, planned) = (cell.done().count(), cell.repeats.len());
             let text = TableCell::new(format!("{done}/{planned}"));
@@ -179,7 +187,9 @@ impl Sheet {
         let comparison = phase.compare(metric);
         if comparison.is_empty() {
             // Amplification has one side by nature: the other is not missing.
-            if metric.unit != Unit::Ratio {
+            // In virtual time the host's processor is shown with the disk.
+            let elsewhere = phase.is_virtual && matches!(group, "CPU" | "Switches");
+            if metric.unit != Unit::Ratio && !elsewhere {
                 self.missing.push(metric.title.to_owned());
             }
             return;

@@ -2,8 +2,13 @@
 
 use fslab_model::definitions::{DURABLE_THROUGHPUT, SETTLE_SYNC, SETTLE_UNMOUNT, THROUGHPUT};
 
-use super::cells::{against_best, interval, median, subject_cell};
+use super::cells::{EXACT, against_best, interval, median, middle, subject_cell};
 use crate::{Analysis, Column, Comparison, Table, TableCell, wording};
+
+fn exact_note(analysis: &Analysis) -> Vec<String> {
+    let note = analysis.is_exact().then(|| EXACT.to_owned());
+    note.into_iter().collect()
+}
 
 /// The median duration of mkfs, the first mount, the last unmount and the check, with intervals;
 /// `None` where nothing was formatted or mounted.
@@ -15,6 +20,10 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
     let mut columns = vec![Column::left("Subject")];
     for step in &analysis.steps {
         let name = step.metric.name.trim_end_matches("_ns");
+        if step.exact {
+            columns.push(Column::right(name).of(step.metric.name));
+            continue;
+        }
         columns.push(Column::right("median").in_group(name).of(step.metric.name));
         columns.push(Column::right("95 % interval").in_group(name));
     }
@@ -22,7 +31,10 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
         let mut row = vec![subject_cell(index, subject)];
         for step in &analysis.steps {
             let entry = &step.entries[index];
-            row.extend([median(step, entry), interval(step, entry)]);
+            row.push(median(step, entry));
+            if !step.exact {
+                row.push(interval(step, entry));
+            }
         }
         row
     });
@@ -30,7 +42,7 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
         caption: "Making, mounting, unmounting and checking".to_owned(),
         columns,
         rows: rows.collect(),
-        notes: Vec::new(),
+        notes: exact_note(analysis),
     })
 }
 
@@ -38,50 +50,48 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
 /// what the application saw; `None` where no phase does.
 #[must_use]
 pub fn durable(analysis: &Analysis) -> Option<Table> {
-    let mut rows = Vec::new();
-    for phase in &analysis.phases {
+    let compared = analysis.phases.iter().map(|phase| {
         let durable = phase.compare(&DURABLE_THROUGHPUT);
-        if durable.is_empty() {
-            continue;
-        }
+        (phase, durable)
+    });
+    let settled: Vec<_> = compared
+        .filter(|(_, durable)| !durable.is_empty())
+        .collect();
+    let exact = settled.iter().all(|(_, durable)| durable.exact);
+    if settled.is_empty() {
+        return None;
+    }
+    let of_group = |title: &str, group: &str| Column::right(title).in_group(group);
+    let mut columns = vec![
+        Column::left("Subject"),
+        of_group(middle(exact), "Durable").of(DURABLE_THROUGHPUT.name),
+    ];
+    columns.extend((!exact).then(|| of_group("95 % interval", "Durable")));
+    columns.extend([
+        of_group("of best", "Durable"),
+        of_group("throughput", "Seen by the application").of(THROUGHPUT.name),
+        of_group("sync", "Afterwards").of(SETTLE_SYNC.name),
+        of_group("unmount", "Afterwards").of(SETTLE_UNMOUNT.name),
+    ]);
+    let mut rows = Vec::new();
+    for (phase, durable) in &settled {
         let seen = phase.compare(&THROUGHPUT);
         let (sync, unmount) = (phase.compare(&SETTLE_SYNC), phase.compare(&SETTLE_UNMOUNT));
         for (index, subject) in analysis.subjects().enumerate() {
             let entry = &durable.entries[index];
             let at = |comparison: &Comparison| median(comparison, &comparison.entries[index]);
-            let ratio = against_best(entry).map_or_else(TableCell::nothing, TableCell::new);
-            rows.push(vec![
-                subject_cell(index, subject).detail(wording::phase(phase.name)),
-                at(&durable),
-                interval(&durable, entry),
-                ratio,
-                at(&seen),
-                at(&sync),
-                at(&unmount),
-            ]);
+            let head = subject_cell(index, subject).detail(wording::phase(phase.name));
+            let mut row = vec![head, at(durable)];
+            row.extend((!exact).then(|| interval(durable, entry)));
+            row.push(against_best(entry).map_or_else(TableCell::nothing, TableCell::new));
+            row.extend([at(&seen), at(&sync), at(&unmount)]);
+            rows.push(row);
         }
     }
-    let columns = vec![
-        Column::left("Subject"),
-        Column::right("median")
-            .in_group("Durable")
-            .of(DURABLE_THROUGHPUT.name),
-        Column::right("95 % interval").in_group("Durable"),
-        Column::right("of best").in_group("Durable"),
-        Column::right("throughput")
-            .in_group("Seen by the application")
-            .of(THROUGHPUT.name),
-        Column::right("sync")
-            .in_group("Afterwards")
-            .of(SETTLE_SYNC.name),
-        Column::right("unmount")
-            .in_group("Afterwards")
-            .of(SETTLE_UNMOUNT.name),
-    ];
-    (!rows.is_empty()).then(|| Table {
+    Some(Table {
         caption: "Throughput until the data is on the device".to_owned(),
         columns,
         rows,
-        notes: Vec::new(),
+        notes: exact_note(analysis),
     })
 }

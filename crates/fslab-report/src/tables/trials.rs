@@ -6,11 +6,13 @@ use jiff::Timestamp;
 use super::cells::subject_cell;
 use crate::{Analysis, Column, Table, TableCell, Tone};
 
-/// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record.
+/// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record. Where
+/// a repeat would give the same, it has no column.
 #[must_use]
 pub fn trials(analysis: &Analysis) -> Table {
     let mut trials: Vec<&TrialRecord> = analysis.run.trials.iter().collect();
     trials.sort_by_key(|trial| (trial.position, trial.trial));
+    let exact = analysis.is_exact();
     let row = |trial: &&TrialRecord| {
         let outcome = match &trial.outcome {
             TrialOutcome::Done => TableCell::new("done"),
@@ -18,25 +20,28 @@ pub fn trials(analysis: &Analysis) -> Table {
                 TableCell::new(format!("failed: {failure}")).tone(Tone::Bad)
             }
         };
-        vec![
+        let mut row = vec![
             TableCell::new((trial.position + 1).to_string()),
             subject_cell(trial.trial.cell.0 as usize, &trial.subject),
-            TableCell::new((trial.trial.repeat + 1).to_string()),
+        ];
+        row.extend((!exact).then(|| TableCell::new((trial.trial.repeat + 1).to_string())));
+        row.extend([
             TableCell::new(utc(trial.started_unix_s)),
             TableCell::new(format_ns(trial.elapsed_ns as f64)),
             outcome,
-        ]
+        ]);
+        row
     };
+    let mut columns = vec![Column::right("Place"), Column::left("Subject")];
+    columns.extend((!exact).then(|| Column::right("Repeat")));
+    columns.extend([
+        Column::left("Began (UTC)"),
+        Column::right("Took"),
+        Column::left("Outcome"),
+    ]);
     Table {
         caption: "Trials in the order in which they ran".to_owned(),
-        columns: vec![
-            Column::right("Place"),
-            Column::left("Subject"),
-            Column::right("Repeat"),
-            Column::left("Began (UTC)"),
-            Column::right("Took"),
-            Column::left("Outcome"),
-        ],
+        columns,
         rows: trials.iter().map(row).collect(),
         notes: Vec::new(),
     }

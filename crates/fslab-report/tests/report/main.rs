@@ -3,6 +3,7 @@
 mod disk;
 mod disk_story;
 mod escaping;
+mod exact;
 mod exports;
 mod figures;
 mod fixture;

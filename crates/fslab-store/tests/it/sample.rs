@@ -174,8 +174,12 @@ pub(crate) fn insight(window: Window) -> DeviceInsight {
         p999_ns: 93,
         max_ns: 94,
     });
+    insight.background_writes = insight.writes.all;
+    insight.background_write_time.rotation_ns = 8_000;
+    insight.background_read_time.transfer_ns = 7_000;
     insight.seeks.accesses = 96;
     insight.depth.max = 3;
+    insight.depth.busy_ns = 1_000;
     insight.depth.times_ns.add(2, 1_000);
     insight
 }

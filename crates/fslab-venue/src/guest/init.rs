@@ -108,9 +108,9 @@ fn serve(task: GuestTask, share: OsString) -> io::Result<()> {
     }
 }
 
-/// Linux lets a tenth of what memory happens to be free be dirty before it writes in the background,
-/// and a fifth before writers wait. Here it is a tenth and a fifth of all memory, so that the moment
-/// at which that begins does not depend on how large a program is.
+/// Linux lets a tenth of what memory happens to be free be dirty before it writes in the
+/// background, and a fifth before writers wait. Here it is a tenth and a fifth of all memory, so
+/// that the moment at which that begins does not depend on how large a program is.
 fn fix_dirty_limits() -> io::Result<()> {
     let text = fs::read_to_string("/proc/meminfo")?;
     let total = text.lines().find_map(|line| {
