@@ -33,7 +33,7 @@ test: setup lab
 	FSLAB_TEST_GUEST=required cargo xtask gate
 
 # With its peers, from Debian. As root also on ext4 over a loop device. BENCH="--quick" to try it,
-# BENCH="--help" for more.
+# BENCH=sim for the speed of virtual time (after `make lab`), BENCH="--help" for more.
 bench: build
 	@scripts/setup bench
 	cargo build --release --locked --package fslab-bench

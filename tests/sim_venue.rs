@@ -203,4 +203,9 @@ fn what_goes_with_no_simulated_disk_is_refused_with_a_hint() {
         "disturb",
         "--venue sim",
     );
+    refused(
+        &["--venue", "sim", "--folder", "/dev/shm"],
+        "a guest cannot use the folder /dev/shm",
+        "--folder",
+    );
 }

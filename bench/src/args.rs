@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use clap::builder::RangedI64ValueParser;
 
+use crate::sim::SimArgs;
 use crate::work::Work;
 
 fn rounds() -> RangedI64ValueParser<u32> {
@@ -14,8 +15,12 @@ fn rounds() -> RangedI64ValueParser<u32> {
 /// Measures fslab against fio, sysbench, bonnie++ and bare loops in C, on tmpfs and, as root, on
 /// ext4 over a loop device.
 #[derive(Debug, Parser)]
-#[command(name = "fslab-bench", version)]
+#[command(name = "fslab-bench", version, args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
+    /// Something else to measure.
+    #[command(subcommand)]
+    pub(crate) other: Option<Other>,
+
     /// Rows to measure: pread, ring, ring-direct, names, stream, files.
     #[arg(long, value_delimiter = ',', value_name = "ROW,...")]
     pub(crate) rows: Vec<Work>,
@@ -47,6 +52,13 @@ pub(crate) struct Args {
     /// Count no instructions and no system calls.
     #[arg(long)]
     pub(crate) no_counts: bool,
+}
+
+/// What else can be measured.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Other {
+    /// Measures how fast virtual time passes, and what the simulated disk costs.
+    Sim(SimArgs),
 }
 
 /// A place to measure in.
@@ -111,6 +123,13 @@ mod tests {
         assert_eq!(args.rows().len(), Work::ALL.len());
         assert_eq!(args.places(true), [PlaceKind::Tmpfs, PlaceKind::Ext4]);
         assert_eq!(args.places(false), [PlaceKind::Tmpfs, PlaceKind::Here]);
+    }
+
+    #[test]
+    fn virtual_time_is_measured_by_a_command_of_its_own() {
+        let args = Args::parse_from(["bench", "sim", "--parts", "model"]);
+        assert!(matches!(args.other, Some(Other::Sim(_))));
+        assert!(Args::try_parse_from(["bench", "--rows", "pread", "sim"]).is_err());
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args, stop: &Arc<AtomicBool>) -> Result<Results, BenchE
         quick: args.quick,
         ..Results::default()
     };
-    let fslab = find_fslab(args)?;
+    let fslab = find_fslab(args.fslab.as_deref())?;
     let is_superuser = fslab_sys::is_superuser();
     if !is_superuser && args.places.is_empty() {
         note(
@@ -59,9 +59,13 @@ pub(crate) fn run(args: &Args, stop: &Arc<AtomicBool>) -> Result<Results, BenchE
     Ok(results)
 }
 
-fn find_fslab(args: &Args) -> Result<PathBuf, BenchError> {
+/// The command that was named, or that beside this program.
+pub(crate) fn find_fslab(named: Option<&Path>) -> Result<PathBuf, BenchError> {
     let beside = || Some(std::env::current_exe().ok()?.with_file_name("fslab"));
-    let program = args.fslab.clone().or_else(beside).unwrap_or_default();
+    let program = named
+        .map(Path::to_owned)
+        .or_else(beside)
+        .unwrap_or_default();
     program.canonicalize().map_err(|e| {
         BenchError::io(
             "find the command fslab, which `make build` makes:",

@@ -9,6 +9,8 @@
 //!              results --- targets    what must be reached
 //!                      --- report     tables for the terminal, and the page that is kept
 //! ```
+//!
+//! `fslab-bench sim` measures what virtual time costs: see `sim`.
 
 mod args;
 mod bench;
@@ -16,6 +18,7 @@ mod child;
 mod contenders;
 mod counting;
 mod error;
+mod grid;
 mod machine;
 mod measure;
 mod place;
@@ -23,17 +26,18 @@ mod privacy;
 mod report;
 mod results;
 mod series;
+mod sim;
 mod targets;
 mod work;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
 
-use crate::args::{Args, PlaceKind};
+use crate::args::{Args, Other, PlaceKind};
 use crate::error::BenchError;
 
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/results");
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let is_superuser = fslab_sys::is_superuser();
     if is_superuser
+        && args.other.is_none()
         && args.places(is_superuser).contains(&PlaceKind::Ext4)
         && let Some(error) = privacy::enter()
     {
@@ -68,22 +73,39 @@ fn measure(args: &Args) -> Result<(), BenchError> {
         signal_hook::flag::register(signal, Arc::clone(&stop))
             .map_err(|e| BenchError::io("catch signals for", Path::new("the bench"), e))?;
     }
+    if let Some(Other::Sim(args)) = &args.other {
+        let fslab = bench::find_fslab(args.fslab.as_deref())?;
+        let findings = sim::measure(args, &fslab, &stop)?;
+        print!("{}", sim::terminal(&findings));
+        return keep(args.out.as_deref(), args.quick, "-sim", |date, command| {
+            sim::page(&findings, date, command)
+        });
+    }
     let results = bench::run(args, &stop)?;
     print!("{}", report::terminal(&results));
-    let folder = args
-        .out
-        .clone()
-        .or_else(|| (!args.quick).then(|| PathBuf::from(RESULTS)));
-    let Some(folder) = folder else {
+    keep(args.out.as_deref(), args.quick, "", |date, command| {
+        report::page(&results, date, command)
+    })
+}
+
+/// Writes the page that `page` makes of the date and the command into the folder of results; what
+/// was measured with small amounts is kept only where the user says in which folder.
+fn keep(
+    out: Option<&Path>,
+    is_quick: bool,
+    suffix: &str,
+    page: impl Fn(&str, &str) -> String,
+) -> Result<(), BenchError> {
+    let Some(folder) = out.or((!is_quick).then_some(Path::new(RESULTS))) else {
         return Ok(());
     };
     let now = jiff::Timestamp::now().to_string();
     let date = now.split('T').next().unwrap_or(&now);
-    let path = folder.join(format!("{date}-{}.md", machine::short_name()));
+    let path = folder.join(format!("{date}-{}{suffix}.md", machine::short_name()));
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let command = format!("fslab-bench {}", arguments.join(" "));
-    std::fs::create_dir_all(&folder).map_err(|e| BenchError::io("make", &folder, e))?;
-    std::fs::write(&path, report::page(&results, date, command.trim_end()))
+    std::fs::create_dir_all(folder).map_err(|e| BenchError::io("make", folder, e))?;
+    std::fs::write(&path, page(date, command.trim_end()))
         .map_err(|e| BenchError::io("write", &path, e))?;
     println!("results: {}", path.display());
     Ok(())

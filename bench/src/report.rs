@@ -2,37 +2,19 @@
 
 use std::fmt::Write;
 
-use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
-
 use crate::counting::Counter;
+use crate::grid::Grid;
 use crate::results::Results;
 use crate::series::{Series, Spread};
 use crate::targets::{Judged, judge};
 use crate::work::{Figure, Work};
-
-/// A line below the heads and one below the table.
-const LINES: TableStyle = TableStyle::new()
-    .header_separator(LineStyle::none().fill('─').junction('─'))
-    .bottom_border(LineStyle::none().fill('─').junction('─'));
-
-/// A table: its head and its rows.
-struct Grid {
-    head: &'static [&'static str],
-    rows: Vec<Vec<String>>,
-}
 
 /// What the terminal shows.
 pub(crate) fn terminal(results: &Results) -> String {
     let judged = judge(results);
     let mut text = String::new();
     for grid in [rates(results), costs(results), verdicts(&judged)] {
-        let mut table = Table::new();
-        table
-            .load_style(LINES)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_header(grid.head);
-        table.add_rows(grid.rows);
-        let _ = writeln!(text, "{table}\n");
+        let _ = writeln!(text, "{}\n", grid.terminal());
     }
     let _ = writeln!(text, "{}", summary(results, &judged));
     text
@@ -45,11 +27,11 @@ pub(crate) fn page(results: &Results, date: &str, command: &str) -> String {
     let _ = writeln!(text, "{}\n\n`{command}`\n", summary(results, &judged));
     text.push_str(METHOD);
     text.push_str("\n## Targets\n\n");
-    markdown(&mut text, &verdicts(&judged));
+    text.push_str(&verdicts(&judged).markdown());
     text.push_str("\n## Rates\n\n");
-    markdown(&mut text, &rates(results));
+    text.push_str(&rates(results).markdown());
     text.push_str("\n## What an operation costs\n\n");
-    markdown(&mut text, &costs(results));
+    text.push_str(&costs(results).markdown());
     text.push_str("\n## Remarks\n\n");
     for remark in &results.remarks {
         let _ = writeln!(text, "- {}", remark.replace('\n', "\n  "));
@@ -224,16 +206,6 @@ fn costs(results: &Results) -> Grid {
             "peak MiB",
         ],
         rows,
-    }
-}
-
-fn markdown(text: &mut String, grid: &Grid) {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let head: Vec<_> = grid.head.iter().copied().map(str::to_owned).collect();
-    text.push_str(&line(&head));
-    text.push_str(&line(&vec!["---".to_owned(); head.len()]));
-    for row in &grid.rows {
-        text.push_str(&line(row));
     }
 }
 

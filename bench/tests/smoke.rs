@@ -48,6 +48,43 @@ fn a_quick_bench_measures_every_row_and_writes_its_page() {
 }
 
 #[test]
+fn the_model_of_every_disk_is_measured_and_gets_its_page() {
+    let Some(fslab) = fslab() else {
+        eprintln!("skipped: the command fslab was not built");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("results");
+    let output = Command::new(env!("CARGO_BIN_EXE_fslab-bench"))
+        .args(["sim", "--quick", "--parts", "model", "--fslab"])
+        .arg(fslab)
+        .arg("--folder")
+        .arg(folder.path())
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .expect("the bench starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let pages: Vec<_> = std::fs::read_dir(&out)
+        .expect("results")
+        .flatten()
+        .collect();
+    assert_eq!(pages.len(), 1);
+    let page = std::fs::read_to_string(pages[0].path()).expect("a page");
+    for words in [
+        "| model of hdd-7200-ata100-2002, random reads of 4 KiB | at most 2000 ns a request |",
+        "| sas-15k-raid10-2012 | random reads of 4 KiB | 32 |",
+        "| ssd-nvme-2024 | random writes of 4 KiB | 1 |",
+        "- fslab: fslab ",
+    ] {
+        assert!(page.contains(words), "no '{words}' in {page}");
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("lists").collect();
+    assert_eq!(left.len(), 1, "only the results are left: {left:?}");
+}
+
+#[test]
 fn a_wrong_row_is_refused_with_the_names_of_all() {
     let output = Command::new(env!("CARGO_BIN_EXE_fslab-bench"))
         .args(["--rows", "sleep"])

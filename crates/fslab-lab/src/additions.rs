@@ -23,6 +23,8 @@ macro_rules! simdisk {
 
 simdisk![
     "Makefile",
+    "driver/clock.h",
+    "driver/clock_kern.c",
     "driver/disk_kern.c",
     "driver/host.h",
     "driver/host_user.c",
@@ -85,6 +87,18 @@ pub(crate) const EDITS: &[Edit] = &[
         old: "\nssize_t os_getrandom(",
         new: "\nssize_t os_getrandom_of_host(void *, size_t, unsigned int);\n\
               ssize_t os_getrandom_of_host(",
+    },
+    // A page of memory has the time, so that reading it costs no system call.
+    Edit {
+        file: "arch/um/kernel/time.c",
+        old: "static void time_travel_set_time(unsigned long long ns)\n{\n",
+        new: "void simdisk_set_clock(unsigned long long ns);\n\n\
+              static void time_travel_set_time(unsigned long long ns)\n{\n",
+    },
+    Edit {
+        file: "arch/um/kernel/time.c",
+        old: "\n\ttime_travel_time = ns;\n}\n",
+        new: "\n\ttime_travel_time = ns;\n\tsimdisk_set_clock(ns);\n}\n",
     },
     // Of Linux 6.11 and later, and of earlier ones: who yields in virtual time must get on.
     yield_edit("kernel/sched/syscalls.c"),
@@ -156,6 +170,10 @@ mod tests {
         let mut embedded: Vec<_> = DRIVERS.iter().map(|(path, _)| *path).collect();
         embedded.sort_unstable();
         assert_eq!(embedded, found);
+        let makefile = DRIVERS[0].1;
+        for path in found.iter().filter_map(|path| path.strip_suffix(".c")) {
+            assert!(makefile.contains(&format!("obj-y += {path}.o\n")), "{path}");
+        }
     }
 
     #[test]

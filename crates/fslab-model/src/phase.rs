@@ -259,7 +259,7 @@ impl PhaseRecord {
     }
 
     /// Whether the phase ran in virtual time and never waited for its disk: then it took no time at
-    /// all but for what reading the clock costs there, and has no rate.
+    /// all, and has no rate.
     #[must_use]
     pub fn took_no_device_time(&self) -> bool {
         let idle = |insight: &DeviceInsight| insight.depth.busy_ns == 0;
@@ -267,7 +267,7 @@ impl PhaseRecord {
     }
 
     /// Whether the phase ran in virtual time and its disk worked for less than half of it, but did
-    /// work: the rest is what reading the clock costs there.
+    /// work: the rest is waiting for timers.
     #[must_use]
     pub fn took_little_device_time(&self) -> bool {
         let little = |insight: &DeviceInsight| {

@@ -393,8 +393,8 @@ impl Teller<'_> {
             .collect();
         if !little_disk.is_empty() {
             caveats.push(format!(
-                "Where the disk worked for less than half of a phase, its rate is mostly what \
-                 reading the clock costs: {}.",
+                "The disk worked for less than half of these phases, the rest is waiting for \
+                 timers: {}.",
                 list(&little_disk)
             ));
         }

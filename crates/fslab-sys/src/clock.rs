@@ -2,18 +2,64 @@
 //!
 //! In a guest kernel that is a process, every reading is a system call of some 15 us. There the
 //! processor's counter takes the clock's place, where the host itself keeps its time by it: see
-//! [`counter_frequency`] and [`read_clock_by_counter`].
+//! [`counter_frequency`] and [`read_clock_by_counter`]. In virtual time a page of memory does: see
+//! [`read_clock_of_page`].
 
 use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+/// A page of every architecture that User-Mode Linux runs on.
+const PAGE_BYTES: usize = 4096;
 /// How long the counter's frequency is measured: two readings of a clock err by less than 100 ns
 /// together, which is 2 in a million of this.
 const MEASURED_FOR: Duration = Duration::from_millis(50);
 
-/// The counter instead of the clock, once somebody decided so.
-static COUNTER: OnceLock<Counter> = OnceLock::new();
+/// Readings of a page in a row that found the same time, until the clock itself is asked: a loop
+/// that waits for time to pass must end.
+const SAME_MAX: u32 = 1000;
+
+/// What is read instead of the clock, once somebody decided so.
+static SOURCE: OnceLock<Source> = OnceLock::new();
+
+/// What is read instead of the clock.
+enum Source {
+    Counter(Counter),
+    Page(Page),
+}
+
+impl Source {
+    fn now_ns(&self) -> u64 {
+        match self {
+            Self::Counter(counter) => counter.now_ns(),
+            Self::Page(page) => page.now_ns(),
+        }
+    }
+}
+
+/// A page in which a kernel keeps the time, and how often it was found as before.
+struct Page {
+    /// Stays mapped for good.
+    time_ns: &'static AtomicU64,
+    last_ns: AtomicU64,
+    same: AtomicU32,
+}
+
+impl Page {
+    fn now_ns(&self) -> u64 {
+        let now_ns = self.time_ns.load(Ordering::Relaxed);
+        if self.last_ns.swap(now_ns, Ordering::Relaxed) != now_ns {
+            self.same.store(0, Ordering::Relaxed);
+        } else if self.same.fetch_add(1, Ordering::Relaxed) >= SAME_MAX {
+            self.same.store(0, Ordering::Relaxed);
+            return clock_ns();
+        }
+        now_ns
+    }
+}
 
 /// What turns the counter into a time.
 struct Counter {
@@ -51,11 +97,43 @@ pub fn counter_frequency() -> Option<u64> {
 /// second. For a guest, with what its host has measured; for good.
 pub fn read_clock_by_counter(frequency: u64) {
     let tick_ns_scaled = (1_000_000_000_u128 << 32) / u128::from(frequency.max(1));
-    let _ = COUNTER.set(Counter {
+    let _ = SOURCE.set(Source::Counter(Counter {
         start_ns: clock_ns(),
         start_ticks: ticks(),
         tick_ns_scaled: u64::try_from(tick_ns_scaled).unwrap_or(u64::MAX),
-    });
+    }));
+}
+
+/// From now on [`monotonic_ns`] reads the first eight bytes of the device at `path`, in which a
+/// guest kernel in virtual time keeps CLOCK_MONOTONIC: a system call would move it. For good.
+///
+/// # Errors
+/// Those of open(2) and mmap(2): ENOENT where the kernel keeps no such page.
+pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
+    let file = std::fs::File::open(path)?;
+    // SAFETY: a fresh mapping at an address that the kernel chooses touches nothing of ours.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            PAGE_BYTES,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the mapping is a page long, aligned to one, readable, and never unmapped; who writes
+    // to it writes eight bytes at once.
+    let time_ns = unsafe { &*address.cast::<AtomicU64>() };
+    let _ = SOURCE.set(Source::Page(Page {
+        time_ns,
+        last_ns: AtomicU64::new(0),
+        same: AtomicU32::new(0),
+    }));
+    Ok(())
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -76,7 +154,7 @@ fn ticks() -> u64 {
 #[inline]
 #[must_use]
 pub fn monotonic_ns() -> u64 {
-    COUNTER.get().map_or_else(clock_ns, Counter::now_ns)
+    SOURCE.get().map_or_else(clock_ns, Source::now_ns)
 }
 
 fn clock_ns() -> u64 {
@@ -139,6 +217,20 @@ mod tests {
             counted_ns.abs_diff(before_ns) < tolerance_ns,
             "{before_ns} {counted_ns}"
         );
+    }
+
+    #[test]
+    fn a_page_is_read_without_the_clock_until_it_has_stood_still_for_long() {
+        static TIME: AtomicU64 = AtomicU64::new(7);
+        let page = Page {
+            time_ns: &TIME,
+            last_ns: AtomicU64::new(0),
+            same: AtomicU32::new(0),
+        };
+        assert!((0..SAME_MAX).all(|_| page.now_ns() == 7));
+        TIME.store(8, Ordering::Relaxed);
+        assert!((0..=SAME_MAX).all(|_| page.now_ns() == 8));
+        assert!(page.now_ns() > 8, "the clock itself, which is far beyond");
     }
 
     #[test]

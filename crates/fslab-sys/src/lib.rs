@@ -28,7 +28,9 @@ mod stream;
 mod worker_process;
 
 pub use block_device::{BlockCounters, DeviceNumber, InUse};
-pub use clock::{counter_frequency, monotonic_ns, read_clock_by_counter, sleep_until_ns};
+pub use clock::{
+    counter_frequency, monotonic_ns, read_clock_by_counter, read_clock_of_page, sleep_until_ns,
+};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};

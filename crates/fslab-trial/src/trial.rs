@@ -50,6 +50,9 @@ fn try_trial<W: Write>(
     if let Some(frequency) = spec.counter_hz {
         fslab_sys::read_clock_by_counter(frequency);
     }
+    if spec.virtual_time {
+        crate::virtual_time::read_clock()?;
+    }
     let mut target = Target::of(spec)?;
     events.emit(EventBody::Facts {
         facts: facts(spec, &target),

@@ -2,11 +2,24 @@
 //! clock says nothing of that, since in it the processor takes no time.
 
 use std::fs;
+use std::path::Path;
 
-use fslab_model::{HostCost, Window};
+use fslab_model::{Failure, FailureKind, HostCost, Window};
 
 /// Where the simulated disk tells both clocks of the host: processor time, and time that passed.
 const HOST_CLOCKS: &str = "/sys/block/simdisk/host_clocks";
+
+/// Where the guest's kernel keeps the virtual time.
+const CLOCK: &str = "/dev/simclock";
+
+/// Reads the virtual time from memory from now on.
+pub(crate) fn read_clock() -> Result<(), Failure> {
+    fslab_sys::read_clock_of_page(Path::new(CLOCK)).map_err(|error| {
+        Failure::new(FailureKind::Device, "cannot read the virtual clock")
+            .because(&error)
+            .hint("the guest kernel may be of an earlier fslab: fslab lab build")
+    })
+}
 
 /// Both clocks of the host at a moment, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! An image file as the disk of a guest kernel, as it is or with the times of a simulated disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
 
@@ -26,6 +26,7 @@ impl GuestDisk {
         footprint: Bytes,
         guest: Guest,
     ) -> Result<Self, Failure> {
+        demand_visible(&folder)?;
         demand_writable(&folder)?;
         demand_room(&folder, footprint.min(size).0.saturating_add(SLACK.0))?;
         Ok(Self {
@@ -43,6 +44,20 @@ impl GuestDisk {
         }
         std::fs::File::create_new(share.events()).map(drop)
     }
+}
+
+/// Demands a folder that a guest can see: these it has of its own.
+fn demand_visible(folder: &Path) -> Result<(), Failure> {
+    let hidden = ["/dev", "/proc", "/sys"];
+    let Some(hidden) = hidden.iter().find(|hidden| folder.starts_with(hidden)) else {
+        return Ok(());
+    };
+    let text = format!(
+        "a guest cannot use the folder {}: it has a {hidden} of its own",
+        folder.display()
+    );
+    Err(Failure::new(FailureKind::BadInput, text)
+        .hint("name another with --folder; a tmpfs may be mounted anywhere else"))
 }
 
 impl Place for GuestDisk {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/simclock: a page whose first eight bytes are CLOCK_MONOTONIC in nanoseconds.
+ *
+ * In a guest every reading of the clock is a system call, which takes the host longer than what most
+ * operations take, and moves virtual time besides. While a program runs, virtual time stands still,
+ * so a page that is written when it moves is always right.
+ */
+#include <linux/init.h>
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+
+#include <timetravel.h>
+
+#include "clock.h"
+
+static u64 *page;
+/* Both count from the start of the guest, but not from the same moment of it. */
+static u64 ahead_ns;
+static u64 last_ns;
+
+void simdisk_set_clock(unsigned long long ns)
+{
+	last_ns = ns;
+	if (page)
+		WRITE_ONCE(*page, ns - ahead_ns);
+}
+
+static int map(struct file *file, struct vm_area_struct *area)
+{
+	if (area->vm_end - area->vm_start != PAGE_SIZE || area->vm_flags & VM_WRITE)
+		return -EINVAL;
+	return vm_insert_page(area, area->vm_start, virt_to_page(page));
+}
+
+static const struct file_operations operations = {
+	.owner = THIS_MODULE,
+	.mmap = map,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "simclock",
+	.fops = &operations,
+	.mode = 0444,
+};
+
+static int __init simclock_init(void)
+{
+	unsigned long irqs;
+
+	if (time_travel_mode != TT_MODE_INFCPU)
+		return 0;
+	page = (u64 *)get_zeroed_page(GFP_KERNEL);
+	if (!page)
+		return -ENOMEM;
+	/* With interrupts off, reading the clock does not move it. */
+	local_irq_save(irqs);
+	ahead_ns = last_ns - ktime_get_ns();
+	local_irq_restore(irqs);
+	simdisk_set_clock(last_ns);
+	return misc_register(&device);
+}
+device_initcall(simclock_init);
