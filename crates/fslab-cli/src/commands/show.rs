@@ -80,7 +80,9 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     for sentence in sentences(&analysis) {
         text.push_str(&format!("{sentence}\n"));
     }
-    if let Some(fingerprint) = record.fingerprint() {
+    // Of a part of a run it would say nothing.
+    let is_whole = record.trials.len() == record.trials_planned();
+    if let Some(fingerprint) = record.fingerprint().filter(|_| is_whole) {
         text.push_str(&format!(
             "Fingerprint {fingerprint}: in virtual time every machine gets these very records.\n"
         ));
