@@ -134,7 +134,9 @@ fn the_trace_tells_what_each_phase_made_the_disk_do() {
         );
         assert_eq!(phase["cpu"], Value::Null, "{name}");
         let (begin, end) = (number("/window/begin_ns"), number("/window/end_ns"));
-        assert!(begin < end, "{name}: {begin:?} {end:?}");
+        // What comes from the page cache takes no time at all.
+        let took_time = begin.is_some() && begin < end;
+        assert_eq!(took_time, name != "reread", "{name}: {begin:?} {end:?}");
         if name == "read" {
             let read = number("/insight/reads/all/bytes");
             assert!(read >= Some(8 << 20), "{phase}");
