@@ -68,13 +68,15 @@ fn build_by(
 ) -> Result<Built, LabError> {
     tools::runs_here().map_err(LabError::NotHere)?;
     cache.prepare()?;
-    let _lock = BuildLock::take(cache.folder())?;
-    if let Some(kernel) = current_debian(recipe, cache, request) {
+    // What is there needs no waiting for a build of something else.
+    let there = current_debian(recipe, cache, request);
+    if let Some(kernel) = there {
         return Ok(Built {
             kernel,
             was_there: true,
         });
     }
+    let _lock = BuildLock::take(cache.folder())?;
     let missing = tools::missing_tools();
     if !missing.is_empty() {
         return Err(LabError::MissingTools(missing));
