@@ -154,12 +154,12 @@ impl CompareArgs {
         if !is_whole_catalogue {
             self.place.demand_what_it_takes(&plan)?;
         }
+        let jobs = self.plan.jobs(&plan.venue)?;
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         tidy_up();
         let venue = open_venue(&plan)?;
         let (header, _lock) = self.header(plan, &mut store)?;
-        let jobs = self.plan.jobs(&header.plan.venue)?;
         let outcome = conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.tell(&record, outcome)
