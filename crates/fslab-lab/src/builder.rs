@@ -69,8 +69,7 @@ fn build_by(
     tools::runs_here().map_err(LabError::NotHere)?;
     cache.prepare()?;
     // What is there needs no waiting for a build of something else.
-    let there = current_debian(recipe, cache, request);
-    if let Some(kernel) = there {
+    if let Some(kernel) = current_debian(recipe, cache, request) {
         return Ok(Built {
             kernel,
             was_there: true,

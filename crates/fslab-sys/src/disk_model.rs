@@ -63,9 +63,10 @@ unsafe extern "C" {
 static MAKING: Mutex<()> = Mutex::new(());
 
 /// What a request asks for, or what the disk did on its own account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DiskOp {
     /// Read sectors.
+    #[default]
     Read,
     /// Write sectors.
     Write,
@@ -91,7 +92,7 @@ impl DiskOp {
 
     /// Its number in the model and in traces.
     #[must_use]
-    pub fn code(self) -> u32 {
+    pub fn code(self) -> u8 {
         match self {
             Self::Read => 0,
             Self::Write => 1,
@@ -102,9 +103,15 @@ impl DiskOp {
         }
     }
 
+    /// Whether nobody asked for it but the disk itself.
+    #[must_use]
+    pub fn is_background(self) -> bool {
+        matches!(self, Self::MediaRead | Self::MediaWrite)
+    }
+
     /// The operation with this number.
     #[must_use]
-    pub fn from_code(code: u32) -> Option<Self> {
+    pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|op| op.code() == code)
     }
 }
@@ -263,7 +270,7 @@ impl DiskModel {
             tag: request.tag,
             sector: request.sector,
             sectors: request.sectors,
-            op: request.op.code(),
+            op: request.op.code().into(),
             flags: if request.fua { FLAG_FUA } else { 0 },
         };
         // SAFETY: the model lives as long as self; the request was checked and is copied.
@@ -323,7 +330,10 @@ fn answer(raw: &RawDone) -> DiskDone {
         tag: (raw.tag != BACKGROUND).then_some(raw.tag),
         sector: raw.sector,
         sectors: raw.sectors,
-        op: DiskOp::from_code(raw.op).expect("the model answers with its own operations"),
+        op: u8::try_from(raw.op)
+            .ok()
+            .and_then(DiskOp::from_code)
+            .expect("the model answers with its own operations"),
         fua: raw.flags & FLAG_FUA != 0,
         cached: raw.flags & FLAG_CACHED != 0,
         member: raw.member,

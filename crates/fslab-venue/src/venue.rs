@@ -30,6 +30,17 @@ pub struct VenueSettings {
     pub guest: Option<GuestSettings>,
 }
 
+impl VenueSettings {
+    /// The guest kernel that was chosen, ready to be booted.
+    fn guest_with(&self, memory: Bytes, clock: Clock) -> Result<Guest, Failure> {
+        let chosen = self
+            .guest
+            .as_ref()
+            .ok_or_else(|| Failure::new(FailureKind::BadInput, "no guest kernel was chosen"))?;
+        Guest::new(chosen, memory, clock)
+    }
+}
+
 /// One trial to be run. The device of `spec` is the venue's to fill in.
 #[derive(Clone, Debug)]
 pub struct TrialRequest {
@@ -69,8 +80,7 @@ impl Venue {
                 memory_bytes,
                 ..
             } => {
-                let guest = settings.guest.as_ref().ok_or_else(no_kernel)?;
-                let guest = Guest::new(guest, *memory_bytes, Clock::real())?;
+                let guest = settings.guest_with(*memory_bytes, Clock::real())?;
                 let footprint = settings.footprint;
                 Box::new(GuestDisk::open(folder.clone(), size, footprint, guest)?)
             }
@@ -80,9 +90,8 @@ impl Venue {
                 disk,
                 ..
             } => {
-                let guest = settings.guest.as_ref().ok_or_else(no_kernel)?;
                 let clock = Clock::Virtual { disk: disk.clone() };
-                let guest = Guest::new(guest, *memory_bytes, clock)?;
+                let guest = settings.guest_with(*memory_bytes, clock)?;
                 let footprint = settings.footprint;
                 Box::new(GuestDisk::open(folder.clone(), size, footprint, guest)?)
             }
@@ -144,12 +153,10 @@ impl Venue {
         request.spec.device = device;
         let ending = self.launch(request, &start, &mut lease, control, on_event);
         drop(holder);
-        let record = ending
-            .as_ref()
-            .map_err(Clone::clone)
-            .map(|ending| self.record(request, &start, ending));
         // The lease of a process that cannot be killed stays: its file is locked by that process.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
+        // A trace is read before the folder that it lies in is removed.
+        let record = ending.map(|ending| record_of(request, &start, ending));
         let left = if is_stuck { None } else { lease.undo().err() };
         let mut record = match record {
             Ok(record) => record,
@@ -165,21 +172,6 @@ impl Venue {
             (TrialOutcome::Done, None) => TrialOutcome::Done,
         };
         Ok(record)
-    }
-
-    /// What an ending comes to; of a simulated disk, with what its trace tells.
-    fn record(&self, request: &TrialRequest, start: &Start, ending: &Ending) -> TrialRecord {
-        let TrialSpec { trial, subject, .. } = &request.spec;
-        let builder = ending.builder.clone();
-        let mut record = builder.finish(*trial, subject.clone(), ending.death.clone());
-        record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
-        record.console.clone_from(&ending.console);
-        if let Start::InGuest(guest, share) = start
-            && matches!(guest.clock(), Clock::Virtual { .. })
-        {
-            add_insight(&share.trace(), request.spec.size_bytes, &mut record);
-        }
-        record
     }
 
     fn launch(
@@ -219,8 +211,18 @@ impl Venue {
     }
 }
 
-fn no_kernel() -> Failure {
-    Failure::new(FailureKind::BadInput, "no guest kernel was chosen")
+/// What an ending comes to; of a simulated disk, with what its trace tells.
+fn record_of(request: &TrialRequest, start: &Start, ending: Ending) -> TrialRecord {
+    let TrialSpec { trial, subject, .. } = &request.spec;
+    let mut record = ending.builder.finish(*trial, subject.clone(), ending.death);
+    record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
+    record.console = ending.console;
+    if let Start::InGuest(guest, share) = start
+        && matches!(guest.clock(), Clock::Virtual { .. })
+    {
+        add_insight(&share.trace(), request.spec.size_bytes, &mut record);
+    }
+    record
 }
 
 /// Trials side by side each get a processor of their own, and several runs not always the same

@@ -9,40 +9,8 @@ pub(super) const HEADER_BYTES: usize = 16;
 /// Bytes of a record.
 pub(super) const RECORD_BYTES: usize = 96;
 
-/// What was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Op {
-    /// A read.
-    #[default]
-    Read,
-    /// A write.
-    Write,
-    /// A flush of the disk's cache; has no address.
-    Flush,
-    /// A discard.
-    Discard,
-    /// The media read on the disk's own account.
-    MediaRead,
-    /// The media written on the disk's own account.
-    MediaWrite,
-}
-
-impl Op {
-    const ALL: [Self; 6] = [
-        Self::Read,
-        Self::Write,
-        Self::Flush,
-        Self::Discard,
-        Self::MediaRead,
-        Self::MediaWrite,
-    ];
-
-    /// Whether nobody asked for it but the disk itself.
-    #[must_use]
-    pub fn is_background(self) -> bool {
-        matches!(self, Self::MediaRead | Self::MediaWrite)
-    }
-}
+/// What was asked for, as the model has it: a trace has its numbers.
+pub use fslab_sys::DiskOp as Op;
 
 /// The marks of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,7 +90,7 @@ impl Record {
             put(8 * index, &value.to_le_bytes());
         }
         put(32, &self.sectors.to_le_bytes());
-        put(36, &[self.op as u8, self.member]);
+        put(36, &[self.op.code(), self.member]);
         put(38, &self.depth.to_le_bytes());
         put(40, &self.flags.0.to_le_bytes());
         for (index, value) in self.part_ns.iter().enumerate() {
@@ -136,9 +104,7 @@ impl Record {
     /// # Errors
     /// What is wrong with it, as the rest of a sentence.
     pub(super) fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Result<Self, &'static str> {
-        let op = *Op::ALL
-            .get(usize::from(bytes[36]))
-            .ok_or("is of an unknown kind")?;
+        let op = Op::from_code(bytes[36]).ok_or("is of an unknown kind")?;
         let record = Self {
             submit_ns: number(bytes, 0),
             start_ns: number(bytes, 8),
