@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fslab_model::{
-    Bytes, CachePolicy, CellId, ColdMethod, DeviceSpec, Event, EventBody, FORMAT_VERSION,
+    Bytes, CellId, ColdMethod, DeviceSpec, Event, EventBody, FORMAT_VERSION,
     Parameters, PhaseOutcome, PhaseRecord, PhaseSpec, Subject, TrialId, TrialSpec,
 };
 use serde_json::{Value, json};
@@ -46,13 +46,7 @@ impl Fslab {
             size_bytes: Bytes::gib(1),
             cold: ColdMethod::Drop,
             engine: "psync".into(),
-            phases: vec![PhaseSpec {
-                name: figure.name().into(),
-                workload: workload.into(),
-                cache: CachePolicy::Keep,
-                settle: false,
-                parameters,
-            }],
+            phases: vec![PhaseSpec::new(figure.name(), workload, parameters)],
             seed: 1,
             host_folder: None,
             counter_hz: None,

@@ -62,11 +62,9 @@ mod tests {
         };
         let mut record = RecordBuilder::default().finish(trial, Subject::plain("ext4"), None);
         let spec = PhaseSpec {
-            name: "read".into(),
-            workload: "read".into(),
             cache: CachePolicy::Cold,
             settle: false,
-            parameters: Parameters::new(),
+            ..PhaseSpec::new("read", "read", Parameters::new())
         };
         let (kind, headline) = (PhaseKind::Read, Headline::Throughput);
         record.phases = vec![PhaseRecord::empty(

@@ -14,6 +14,7 @@ mod event;
 mod exact;
 mod facts;
 mod failure;
+mod figure;
 mod histogram;
 mod id;
 mod insight;
@@ -24,16 +25,19 @@ mod picture;
 mod plan;
 mod record;
 mod run;
+mod scale;
 mod simulated_disk;
 mod spec;
 mod study;
 mod subject;
+mod sweep;
 mod units;
 
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use event::{Event, EventBody, StepRecord};
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
+pub use figure::{FigureSpec, Layout, ValueList};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use id::{CellId, ParseRunIdError, PlanHash, RunId, TrialId};
 pub use insight::{
@@ -52,10 +56,12 @@ pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Pictu
 pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
 pub use run::{RunHeader, RunRecord};
+pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};
 pub use spec::{DeviceSpec, PhaseSpec, TrialSpec, forget_request};
 pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};
+pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Written};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
 
 /// Version of every JSON document that leaves this crate: trial specifications, events, plans.

@@ -124,11 +124,16 @@ pub mod definitions {
             "time in which the disk had no request";
         SETTLE_SYNC, "settle_sync_ns", Nanoseconds, Lower, "sync right after the phase";
         SETTLE_UNMOUNT, "settle_unmount_ns", Nanoseconds, Lower, "unmount right after the phase";
+        TOTAL, "total_ns", Nanoseconds, Lower, "the phase, its sync and its unmount together";
+        CPU_SHARE, "cpu_share", Ratio, Neither,
+            "processor time of the process per time of the phase";
         FIRST_DONE, "first_done_ns", Nanoseconds, Neither,
             "until the first of several threads was done";
         HOST_CPU, "host_cpu_ns", Nanoseconds, Lower,
             "processor time of the simulated system on the host";
         HOST_REAL, "host_real_ns", Nanoseconds, Lower, "real time of the phase on the host";
+        INLINE_THRESHOLD, "inline_threshold_bytes", Bytes, Neither,
+            "largest file that is stored without a data block";
         HARNESS_SHARE, "harness_share", Ratio, Lower, "share of the time that fslab took itself";
         MKFS, "mkfs_ns", Nanoseconds, Lower, "duration of mkfs";
         MOUNT, "mount_ns", Nanoseconds, Lower, "duration of the first mount";
@@ -163,8 +168,18 @@ pub fn phase_metrics(phase: &PhaseRecord) -> Vec<Metric> {
         device_metrics(phase),
         insight_metrics(phase),
         closing_metrics(phase),
+        own_metrics(phase),
     ];
     families.into_iter().flatten().collect()
+}
+
+/// The figures that only the phase's workload has.
+fn own_metrics(phase: &PhaseRecord) -> Vec<Metric> {
+    let own = phase.figures.iter().filter_map(|(name, value)| {
+        let definition = METRICS.iter().find(|definition| definition.name == name)?;
+        metric(definition, Some(*value))
+    });
+    own.collect()
 }
 
 /// A metric of a count, or of a duration.
@@ -178,11 +193,7 @@ fn present(metrics: impl IntoIterator<Item = Option<Metric>>) -> Vec<Metric> {
 
 fn rate_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     use definitions as d;
-    let durable_ns = phase
-        .settled
-        .zip(phase.elapsed_ns)
-        .map(|(settled, elapsed)| elapsed + settled.sync_ns + settled.unmount_ns)
-        .filter(|_| phase.kind == PhaseKind::Write);
+    let durable_ns = phase.total_ns().filter(|_| phase.kind == PhaseKind::Write);
     let timed_ns = phase.elapsed_ns.filter(|_| !phase.took_no_device_time());
     present([
         metric(&d::THROUGHPUT, per_second(phase.bytes, timed_ns)),
@@ -214,11 +225,16 @@ fn cpu_metrics(phase: &PhaseRecord) -> Vec<Metric> {
     let Some(cpu) = phase.cpu else {
         return Vec::new();
     };
+    let elapsed_ns = phase.elapsed_ns.filter(|ns| *ns > 0);
     present([
         count(&d::CPU_USER, Some(cpu.user_ns)),
         count(&d::CPU_SYSTEM, Some(cpu.system_ns)),
         count(&d::SWITCHES_VOLUNTARY, Some(cpu.voluntary_switches)),
         count(&d::SWITCHES_INVOLUNTARY, Some(cpu.involuntary_switches)),
+        metric(
+            &d::CPU_SHARE,
+            elapsed_ns.map(|ns| (cpu.user_ns + cpu.system_ns) as f64 / ns as f64),
+        ),
     ])
 }
 
@@ -272,6 +288,7 @@ fn closing_metrics(phase: &PhaseRecord) -> Vec<Metric> {
             &d::SETTLE_UNMOUNT,
             phase.settled.map(|settled| settled.unmount_ns),
         ),
+        count(&d::TOTAL, phase.total_ns()),
         count(&d::FIRST_DONE, phase.first_done_ns),
         count(&d::HOST_CPU, phase.host.map(|host| host.cpu_ns)),
         count(&d::HOST_REAL, phase.host.map(|host| host.real_ns)),
@@ -320,11 +337,9 @@ mod tests {
 
     fn write_phase() -> PhaseRecord {
         let spec = PhaseSpec {
-            name: "write".into(),
-            workload: "write".into(),
             cache: CachePolicy::Keep,
             settle: true,
-            parameters: crate::Parameters::new(),
+            ..PhaseSpec::new("write", "write", crate::Parameters::new())
         };
         let mut phase = PhaseRecord::empty(
             &spec,

@@ -1,8 +1,11 @@
 //! What one phase left behind.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{CachePolicy, DeviceInsight, Failure, HostCost, LatencyHistogram, Parameters, Window};
+use crate::{CachePolicy, DeviceInsight, Failure, HostCost, LatencyHistogram, Parameters};
+use crate::{Swept, ValueList, Window};
 
 /// The side of the device that a phase's application bytes are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -219,6 +222,15 @@ pub struct PhaseRecord {
     pub host: Option<HostCost>,
     /// What a reader of the figures must know.
     pub notes: Vec<String>,
+    /// Where it stands in a sweep; `None` for a phase that runs once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swept: Option<Swept>,
+    /// Figures that only this workload has, by the names of their metrics.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
+    /// Figures that have many values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<ValueList>,
 }
 
 impl PhaseRecord {
@@ -255,7 +267,23 @@ impl PhaseRecord {
             settle_insight: None,
             host: None,
             notes: Vec::new(),
+            swept: spec.swept.clone(),
+            figures: BTreeMap::new(),
+            lists: Vec::new(),
         }
+    }
+
+    /// The phase's name in its study: points of one sweep share it.
+    #[must_use]
+    pub fn study_phase(&self) -> &str {
+        self.swept.as_ref().map_or(&self.name, |swept| &swept.phase)
+    }
+
+    /// The phase, its sync and its unmount together; `None` where these were not timed.
+    #[must_use]
+    pub fn total_ns(&self) -> Option<u64> {
+        let (settled, elapsed_ns) = self.settled.zip(self.elapsed_ns)?;
+        Some(elapsed_ns + settled.sync_ns + settled.unmount_ns)
     }
 
     /// Whether the phase ran in virtual time and never waited for its disk: then it took no time at

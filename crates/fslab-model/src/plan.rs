@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Bytes, CellId, PhaseSpec, PlanHash, SimulatedDisk, Subject, TrialId};
+use crate::{
+    Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Scale, SimulatedDisk, Subject, TrialId,
+};
 
 /// Where trials run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,6 +166,12 @@ pub struct Plan {
     pub trial_limit_s: u32,
     /// Decides order and data.
     pub seed: u64,
+    /// How much smaller than the study's original it is.
+    #[serde(default, skip_serializing_if = "Scale::is_full")]
+    pub scale: Scale,
+    /// Figures and tables that the study asks for; they change nothing of what is measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureSpec>,
 }
 
 /// One point of a plan's matrix.
@@ -187,6 +195,7 @@ impl Plan {
             map.remove("seed");
             map.remove("repeats");
             map.remove("trial_limit_s");
+            map.remove("figures");
         }
         value.sort_all_objects();
         let digest = Sha256::digest(value.to_string());
@@ -248,6 +257,8 @@ pub(crate) mod tests {
             repeats: 3,
             trial_limit_s: 300,
             seed: 7,
+            scale: Scale::FULL,
+            figures: Vec::new(),
         }
     }
 

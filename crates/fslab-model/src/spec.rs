@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, CachePolicy, ColdMethod, Parameters, Subject, TrialId};
+use crate::{Bytes, CachePolicy, ColdMethod, Parameters, Subject, Swept, TrialId};
 
 /// A phase with every parameter spelled out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,32 @@ pub struct PhaseSpec {
     pub settle: bool,
     /// All parameters of the workload.
     pub parameters: Parameters,
+    /// The group of phases that it belongs to: after a failure the rest of its group is skipped,
+    /// and nothing else. `None`: after a failure everything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Where it stands in a sweep; `None` for a phase that runs once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swept: Option<Swept>,
+}
+
+impl PhaseSpec {
+    /// A phase that runs once, on its own, with the caches as they are.
+    pub fn new(
+        name: impl Into<String>,
+        workload: impl Into<String>,
+        parameters: Parameters,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            workload: workload.into(),
+            cache: CachePolicy::Keep,
+            settle: false,
+            parameters,
+            group: None,
+            swept: None,
+        }
+    }
 }
 
 /// What the trial works on.

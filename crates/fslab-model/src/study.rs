@@ -1,8 +1,10 @@
 //! A study: the declaration that a person writes in TOML.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::Parameters;
+use crate::{FigureSpec, Parameters, ScaleRules, Sweep};
 
 /// How warm the caches are when a phase begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +15,8 @@ pub enum CachePolicy {
     Keep,
     /// Nothing of the file system is in memory: see [`crate::ColdMethod`].
     Cold,
+    /// Everything that the phase will look at was looked at before its clock started.
+    Warm,
 }
 
 /// One phase of a study, as written; what is left out, the workload's defaults fill in.
@@ -28,9 +32,28 @@ pub struct PhaseEntry {
     /// Whether sync and unmount right after it are timed, for durable throughput.
     #[serde(default)]
     pub settle: bool,
+    /// The group of phases that it belongs to: after a failure the rest of its group is skipped,
+    /// and nothing else. Without one, everything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The sweep whose points it runs at. Its values stand in parameters as `"$DIMENSION"`. Phases
+    /// of one sweep that follow each other run together at each point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<String>,
+    /// Whether it runs unless somebody asks for it.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub enabled: bool,
     /// Parameters of the workload.
     #[serde(flatten)]
     pub parameters: Parameters,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The most characters of a name that a study gives.
@@ -64,6 +87,19 @@ pub struct Study {
     pub repeats: u32,
     /// Time limit of one trial, in seconds.
     pub trial_limit_s: u32,
+    /// What becomes smaller with `--scale`, and the scale where none is asked for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub scale: ScaleRules,
+    /// Sweeps by name.
+    #[serde(default, rename = "sweep", skip_serializing_if = "BTreeMap::is_empty")]
+    pub sweeps: BTreeMap<String, Sweep>,
+    /// Facts of the machine without which the figures would mean something else:
+    /// `read_ahead_kb = "128"`. A trial that finds another value says so and runs no phase.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub required_facts: BTreeMap<String, String>,
+    /// Figures and tables in the shape of the original's.
+    #[serde(default, rename = "figure", skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureSpec>,
     /// The phases, in order.
     #[serde(rename = "phase")]
     pub phases: Vec<PhaseEntry>,

@@ -146,6 +146,7 @@ fn cache(policy: CachePolicy) -> &'static str {
     match policy {
         CachePolicy::Keep => "keep",
         CachePolicy::Cold => "cold",
+        CachePolicy::Warm => "warm",
     }
 }
 

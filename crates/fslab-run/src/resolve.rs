@@ -7,7 +7,7 @@ use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
 use fslab_model::{
-    Bytes, ColdMethod, FORMAT_VERSION, ParseBytesError, PhaseSpec, Plan, Study, Subject,
+    Bytes, ColdMethod, FORMAT_VERSION, ParseBytesError, PhaseSpec, Plan, Scale, Study, Subject,
     SubjectPlan, VenuePlan,
 };
 use fslab_workload::WorkloadError;
@@ -200,6 +200,8 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             .collect::<Result<_, _>>()?,
     };
     let plan = Plan {
+        scale: Scale::FULL,
+        figures: Vec::new(),
         format: FORMAT_VERSION,
         study: study.name.clone(),
         title: study.title.clone(),
@@ -262,6 +264,8 @@ fn phases(study: &Study, size: Bytes) -> Result<Vec<PhaseSpec>, ResolveError> {
             cache: entry.cache,
             settle: entry.settle,
             parameters: workload.resolve(&entry.parameters, size).map_err(failed)?,
+            group: entry.group.clone(),
+            swept: None,
         })
     });
     resolved.collect()

@@ -216,6 +216,9 @@ fn phases(connection: &Connection, run: i64) -> Result<ByKey<Vec<PhaseRecord>>, 
                 settle_insight: read_optional_json(row, "phases.settle_insight")?,
                 host: host_cost(row)?,
                 notes: read_json(row, "phases.notes")?,
+                swept: read_optional_json(row, "phases.swept")?,
+                figures: read_optional_json(row, "phases.figures")?.unwrap_or_default(),
+                lists: read_optional_json(row, "phases.lists")?.unwrap_or_default(),
             });
     }
     Ok(phases)

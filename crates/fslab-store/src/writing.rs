@@ -34,7 +34,7 @@ const INSERT_PHASE: &str = "
                         settle_sync_ns, settle_unmount_ns, threads, first_done_ns,
                         harness_share, notes, window_begin_ns, window_end_ns, insight,
                         settle_window_begin_ns, settle_window_end_ns, settle_insight,
-                        host_cpu_ns, host_real_ns)
+                        host_cpu_ns, host_real_ns, swept, figures, lists)
     VALUES (:trial, :ordinal, :name, :workload, :kind, :headline, :cache, :parameters, :outcome,
             :skip_reason, :failure, :elapsed_ns, :operations, :bytes, :cpu_user_ns,
             :cpu_system_ns, :cpu_voluntary_switches, :cpu_involuntary_switches,
@@ -43,7 +43,7 @@ const INSERT_PHASE: &str = "
             :settle_sync_ns, :settle_unmount_ns, :threads, :first_done_ns,
             :harness_share, :notes, :window_begin_ns, :window_end_ns, :insight,
             :settle_window_begin_ns, :settle_window_end_ns, :settle_insight,
-            :host_cpu_ns, :host_real_ns)";
+            :host_cpu_ns, :host_real_ns, :swept, :figures, :lists)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -352,6 +352,9 @@ fn insert_phase_row(
         ":settle_insight": phase.settle_insight.as_ref().map(json),
         ":host_cpu_ns": optional("phases.host_cpu_ns", host.map(|h| h.cpu_ns))?,
         ":host_real_ns": optional("phases.host_real_ns", host.map(|h| h.real_ns))?,
+        ":swept": phase.swept.as_ref().map(json),
+        ":figures": (!phase.figures.is_empty()).then(|| json(&phase.figures)),
+        ":lists": (!phase.lists.is_empty()).then(|| json(&phase.lists)),
     })?;
     Ok(())
 }

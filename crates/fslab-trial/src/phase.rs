@@ -93,6 +93,8 @@ impl Phase<'_> {
         let host_after = self.host_moment();
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
+        record.figures = finished.figures;
+        record.lists = finished.lists;
         self.take_harness_share(&mut record, &finished.measured);
         if self.virtual_time {
             record.window = Some(window_of(&finished.measured));

@@ -225,11 +225,9 @@ mod tests {
             .and_then(|workload| workload.resolve(&Parameters::new(), Bytes::mib(8)))
             .expect("resolves");
         PhaseSpec {
-            name: name.into(),
-            workload: workload.into(),
             cache,
             settle: name == "write",
-            parameters,
+            ..PhaseSpec::new(name, workload, parameters)
         }
     }
 

@@ -1,9 +1,10 @@
 //! The trait that a workload implements, and the one by which others know it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fslab_engine::{EngineError, Measured, RunContext};
-use fslab_model::{Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind};
+use fslab_model::{Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, ValueList};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -87,6 +88,10 @@ pub struct Finished {
     pub measured: Measured,
     /// What a reader of them must know.
     pub notes: Vec<String>,
+    /// Figures that only this workload has, by the names of their metrics.
+    pub figures: BTreeMap<String, f64>,
+    /// Figures that have many values.
+    pub lists: Vec<ValueList>,
 }
 
 impl From<Measured> for Finished {
@@ -94,6 +99,8 @@ impl From<Measured> for Finished {
         Self {
             measured,
             notes: Vec::new(),
+            figures: BTreeMap::new(),
+            lists: Vec::new(),
         }
     }
 }

@@ -42,6 +42,7 @@ fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
         let cache = match phase.cache {
             CachePolicy::Keep => "",
             CachePolicy::Cold => ", cold",
+            CachePolicy::Warm => ", warm",
         };
         let settle = if phase.settle {
             ", then sync and unmount"

@@ -197,6 +197,7 @@ fn setting(phase: &PhaseAnalysis) -> Vec<(String, String)> {
     let mut setting = vec![("workload".to_owned(), phase.workload.to_owned())];
     let cache = match phase.cache {
         CachePolicy::Cold => "cold",
+        CachePolicy::Warm => "warm",
         CachePolicy::Keep => "as the phase before left it",
     };
     setting.push(("cache".to_owned(), cache.to_owned()));

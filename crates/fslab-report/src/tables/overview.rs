@@ -55,6 +55,7 @@ pub fn overview_by_subject(analysis: &Analysis, phases_max: usize) -> Vec<Table>
             let column = Column::right(wording::heading(phase.name));
             match phase.cache {
                 fslab_model::CachePolicy::Cold => column.in_group("cold"),
+                fslab_model::CachePolicy::Warm => column.in_group("warm"),
                 fslab_model::CachePolicy::Keep => column,
             }
         }));
@@ -100,6 +101,7 @@ fn head(phase: &PhaseAnalysis) -> TableCell {
     let cell = TableCell::new(wording::heading(phase.name)).leads_to(phase_target(phase.name));
     match phase.cache {
         fslab_model::CachePolicy::Cold => cell.detail("cold"),
+        fslab_model::CachePolicy::Warm => cell.detail("warm"),
         fslab_model::CachePolicy::Keep => cell,
     }
 }

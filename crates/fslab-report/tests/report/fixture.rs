@@ -5,8 +5,8 @@
 use fslab_model::{
     Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceUse, Facts, Failure, FailureKind,
     Headline, LatencyHistogram, MachineFacts, OperationLatency, Parameters, PhaseKind,
-    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Settled, StepRecord, Subject,
-    SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Scale, Settled, StepRecord,
+    Subject, SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
 
 const START_UNIX_S: u64 = 1_795_000_000;
@@ -247,6 +247,8 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
         }
     });
     Plan {
+        scale: Scale::FULL,
+        figures: Vec::new(),
         format: 1,
         study: "quick".into(),
         title: "Quick comparison".into(),
@@ -280,6 +282,8 @@ fn spec(scene: &Scene) -> PhaseSpec {
         cache: scene.cache,
         settle: scene.settle,
         parameters,
+        group: None,
+        swept: None,
     }
 }
 

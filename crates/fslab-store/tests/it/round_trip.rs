@@ -1,9 +1,11 @@
 //! What was stored reads back as the same record, whatever was measured and whatever was not.
 
+use std::collections::BTreeMap;
+
 use fslab_model::{
     CachePolicy, CpuUse, DeviceUse, Failure, FailureKind, Headline, HostCost, OperationLatency,
-    PhaseKind, PhaseOutcome, PhaseRecord, RunRecord, Settled, StepRecord, ThreadRecord, TimeSeries,
-    TrialOutcome, TrialRecord, Window,
+    PhaseKind, PhaseOutcome, PhaseRecord, PointValue, RunRecord, Settled, StepRecord, Swept,
+    ThreadRecord, TimeSeries, TrialOutcome, TrialRecord, ValueList, Window,
 };
 use fslab_store::{RunSelector, Store, StoreErrorKind};
 use proptest::prelude::*;
@@ -142,6 +144,7 @@ prop_compose! {
             option::of(0.0..1.0_f64),
         ),
         virtual_time in virtual_time(),
+        sweep in sweep(),
     ) -> PhaseRecord {
         let (notes, threads, first_done_ns, harness_share) = rest;
         let ([window, settle_window], host) = virtual_time;
@@ -158,8 +161,34 @@ prop_compose! {
             bytes, latencies, series, cpu, device, settled, threads, first_done_ns, harness_share,
             window, insight: window.map(sample::insight), settle_window,
             settle_insight: settle_window.map(sample::insight), host, notes,
+            swept: sweep.0, figures: sweep.1, lists: sweep.2,
         }
     }
+}
+
+/// Where a phase stands, and what only its workload measured. Figures go by names that no metric
+/// has: those of metrics are stored once more, as such.
+fn sweep() -> impl Strategy<Value = (Option<Swept>, BTreeMap<String, f64>, Vec<ValueList>)> {
+    let value = prop_oneof![
+        counter().prop_map(PointValue::Bytes),
+        counter().prop_map(PointValue::Count)
+    ];
+    let swept =
+        (text(), btree_map(text(), value, 0..3)).prop_map(|(phase, point)| Swept { phase, point });
+    let list =
+        (text(), text(), vec((0.0..1e9_f64, -1.0..1.0_f64), 0..3)).prop_map(|(name, x, points)| {
+            ValueList {
+                name,
+                y: x.clone(),
+                x,
+                points,
+            }
+        });
+    (
+        option::of(swept),
+        btree_map(text(), 0.0..1e9_f64, 0..3),
+        vec(list, 0..3),
+    )
 }
 
 prop_compose! {

@@ -2,10 +2,11 @@
 
 use fslab_model::{
     Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceInsight, DeviceUse, Facts, Failure,
-    FailureKind, Headline, HostCost, LatencyHistogram, Layer, MachineFacts, OperationLatency,
-    Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Picture, Plan, RunHeader, RunId,
-    RunRecord, ServiceTimes, Settled, StepRecord, Subject, SubjectPlan, TimeSeries, Traffic,
-    TrialId, TrialOutcome, TrialRecord, VenuePlan, Window,
+    FailureKind, FigureSpec, Headline, HostCost, LatencyHistogram, Layer, Layout, MachineFacts,
+    OperationLatency, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Picture, Plan,
+    PointValue, RunHeader, RunId, RunRecord, ServiceTimes, Settled, StepRecord, Subject,
+    SubjectPlan, Swept, TimeSeries, Traffic, TrialId, TrialOutcome, TrialRecord, ValueList,
+    VenuePlan, Window,
 };
 use serde_json::json;
 
@@ -26,6 +27,18 @@ pub(crate) fn trial_id(cell: u32, repeat: u32) -> TrialId {
 pub(crate) fn plan() -> Plan {
     let words = |text: &str| Some(text.split(' ').map(str::to_owned).collect());
     Plan {
+        scale: "1/20".parse().expect("a scale"),
+        figures: vec![FigureSpec {
+            id: "figure-1".into(),
+            title: "Write".into(),
+            layout: Layout::Curves,
+            phases: vec!["write".into()],
+            metric: None,
+            over: Some("file_size".into()),
+            condition: [("record".into(), "64KiB..".into())].into(),
+            cap: Some("450 s".into()),
+            list: None,
+        }],
         format: 1,
         study: "quick".into(),
         title: "Quick look".into(),
@@ -59,6 +72,11 @@ pub(crate) fn write_spec() -> PhaseSpec {
         cache: CachePolicy::Cold,
         settle: true,
         parameters: parameters.as_object().expect("an object").clone(),
+        group: Some("data".into()),
+        swept: Some(Swept {
+            phase: "write".into(),
+            point: [("record".into(), PointValue::Bytes(1 << 20))].into(),
+        }),
     }
 }
 
@@ -99,6 +117,13 @@ pub(crate) fn full_phase() -> PhaseRecord {
     );
     phase.elapsed_ns = Some(2_000_000_000);
     phase.operations = Some(256);
+    phase.figures = [("inline_threshold_bytes".into(), 160.0)].into();
+    phase.lists = vec![ValueList {
+        name: "readahead-window".into(),
+        x: "block".into(),
+        y: "blocks".into(),
+        points: vec![(0.0, 4.0), (4.0, 8.0)],
+    }];
     phase.bytes = Some(256 << 20);
     phase.latencies = [("write", [900, 1_000, 5_000_000]), ("fsync", [7, 8, 9])]
         .map(|(operation, latencies_ns)| OperationLatency {
@@ -186,13 +211,7 @@ pub(crate) fn insight(window: Window) -> DeviceInsight {
 
 /// A phase of which nothing is known but its outcome.
 pub(crate) fn empty_phase(outcome: PhaseOutcome) -> PhaseRecord {
-    let spec = PhaseSpec {
-        name: "stat".into(),
-        workload: "stat".into(),
-        cache: CachePolicy::Keep,
-        settle: false,
-        parameters: Parameters::new(),
-    };
+    let spec = PhaseSpec::new("stat", "stat", Parameters::new());
     PhaseRecord::empty(&spec, PhaseKind::Metadata, Headline::OperationRate, outcome)
 }
 

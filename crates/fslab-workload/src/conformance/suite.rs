@@ -190,12 +190,13 @@ pub(crate) fn timed(
         voluntary_switches: used.voluntary_switches,
         involuntary_switches: used.involuntary_switches,
     };
+    let measured = Measured {
+        start_ns,
+        ..measured(elapsed_ns, ledger.checks, ledger.bytes, Some(cpu))
+    };
     Ok(Finished {
-        measured: Measured {
-            start_ns,
-            ..measured(elapsed_ns, ledger.checks, ledger.bytes, Some(cpu))
-        },
         notes: ledger.notes,
+        ..measured.into()
     })
 }
 
@@ -204,10 +205,7 @@ pub(crate) fn imagined(seed: u64, parameters: &TreeParameters) -> Finished {
     let checks = 10 * parameters.files.max(1);
     let bytes = 4 * parameters.largest.bytes().max(1);
     let elapsed_ns = checks * (2_000 + mix(seed, checks) % 1_000) + bytes / 4;
-    Finished {
-        measured: measured(elapsed_ns, checks, bytes, None),
-        notes: Vec::new(),
-    }
+    measured(elapsed_ns, checks, bytes, None).into()
 }
 
 fn measured(elapsed_ns: u64, checks: u64, bytes: u64, cpu: Option<CpuUse>) -> Measured {

@@ -1,0 +1,141 @@
+//! How much smaller than its original a run of a study is.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+
+/// A scale, as a fraction: `1/20`, or `1`. Never above 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Scale {
+    numerator: u32,
+    denominator: u32,
+}
+
+/// Why a text is no scale.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the scale {0:?} is not a fraction like 1/20, of at most 1")]
+pub struct ParseScaleError(String);
+
+impl Scale {
+    /// As the original.
+    pub const FULL: Self = Self {
+        numerator: 1,
+        denominator: 1,
+    };
+
+    /// Whether it is that of the original.
+    #[must_use]
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "the signature is serde's"
+    )]
+    pub fn is_full(&self) -> bool {
+        *self == Self::FULL
+    }
+
+    /// As a number.
+    #[must_use]
+    pub fn ratio(self) -> f64 {
+        f64::from(self.numerator) / f64::from(self.denominator)
+    }
+
+    /// `count` at this scale, rounded up, so that something is left of everything.
+    #[must_use]
+    pub fn of(self, count: u64) -> u64 {
+        let scaled = u128::from(count) * u128::from(self.numerator);
+        let scaled = scaled.div_ceil(u128::from(self.denominator));
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self::FULL
+    }
+}
+
+impl FromStr for Scale {
+    type Err = ParseScaleError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || ParseScaleError(text.to_owned());
+        let (numerator, denominator) = text.split_once('/').unwrap_or((text, "1"));
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+        let (numerator, denominator) = (number(numerator)?, number(denominator)?);
+        if numerator == 0 || numerator > denominator {
+            return Err(wrong());
+        }
+        let divisor = greatest_common_divisor(numerator, denominator);
+        Ok(Self {
+            numerator: numerator / divisor,
+            denominator: denominator / divisor,
+        })
+    }
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 {
+        a
+    } else {
+        greatest_common_divisor(b, a % b)
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.denominator {
+            1 => write!(f, "{}", self.numerator),
+            _ => write!(f, "{}/{}", self.numerator, self.denominator),
+        }
+    }
+}
+
+impl TryFrom<String> for Scale {
+    type Error = ParseScaleError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Scale> for String {
+    fn from(scale: Scale) -> Self {
+        scale.to_string()
+    }
+}
+
+/// What of a study becomes smaller with its scale. Parameters that are not named keep their value:
+/// records, thresholds, the width of directories.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScaleRules {
+    /// The scale where the command line names none.
+    pub default: Scale,
+    /// Names of parameters of workloads: `file_size`, `files`, `operations`.
+    pub parameters: Vec<String>,
+    /// The size of the file system becomes smaller, though not below this; `None`: it stays.
+    pub size_min: Option<Bytes>,
+    /// A guest's memory becomes smaller, though not below this; `None`: it stays.
+    pub memory_min: Option<Bytes>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_a_fraction_in_lowest_terms() {
+        let scale: Scale = "2/40".parse().expect("a scale");
+        assert_eq!(scale.to_string(), "1/20");
+        assert_eq!((scale.of(1), scale.of(100), scale.of(101)), (1, 5, 6));
+        assert_eq!("1".parse(), Ok(Scale::FULL));
+        assert_eq!(Scale::FULL.of(u64::MAX), u64::MAX);
+        for bad in ["", "0", "2", "3/2", "1/0", "-1/2", "0.5", "1/2/3"] {
+            assert!(bad.parse::<Scale>().is_err(), "{bad}");
+        }
+    }
+}
