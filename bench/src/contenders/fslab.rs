@@ -1,10 +1,11 @@
 //! fslab itself, as `fslab trial` with a specification of one phase in a directory.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fslab_model::{
-    Bytes, CellId, ColdMethod, DeviceSpec, Event, EventBody, FORMAT_VERSION,
-    Parameters, PhaseOutcome, PhaseRecord, PhaseSpec, Subject, TrialId, TrialSpec,
+    Bytes, CellId, ColdMethod, DeviceSpec, Event, EventBody, FORMAT_VERSION, Parameters,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Subject, TrialId, TrialSpec,
 };
 use serde_json::{Value, json};
 
@@ -47,6 +48,7 @@ impl Fslab {
             cold: ColdMethod::Drop,
             engine: "psync".into(),
             phases: vec![PhaseSpec::new(figure.name(), workload, parameters)],
+            required_facts: BTreeMap::new(),
             seed: 1,
             host_folder: None,
             counter_hz: None,

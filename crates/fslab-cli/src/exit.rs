@@ -120,14 +120,7 @@ impl From<ResolveError> for CommandError {
             }
             // In bytes, since a printed size may be rounded.
             ResolveError::UnevenSize { nearest, .. } => Some(format!("use --size {}B", nearest.0)),
-            ResolveError::Phase {
-                source:
-                    fslab_workload::WorkloadError::Unknown {
-                        nearest: Some(nearest),
-                        ..
-                    },
-                ..
-            } => Some(format!("did you mean '{nearest}'?")),
+            ResolveError::Phases(phases) => phases.hint(),
             ResolveError::Venue { .. } => {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
             }
@@ -136,11 +129,7 @@ impl From<ResolveError> for CommandError {
                 "use --size {}B or less, or a larger --disk",
                 capacity.0
             )),
-            ResolveError::Phase { .. }
-            | ResolveError::Size(_)
-            | ResolveError::NoRepeat
-            | ResolveError::TooManyRepeats(_)
-            | ResolveError::NoTime => None,
+            ResolveError::NoRepeat | ResolveError::TooManyRepeats(_) | ResolveError::NoTime => None,
         };
         let mut failure = chain(FailureKind::BadInput, &error);
         failure.hint = hint;

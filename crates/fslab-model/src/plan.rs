@@ -1,5 +1,6 @@
 //! A plan: a study resolved against this machine, every value spelled out.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -169,6 +170,9 @@ pub struct Plan {
     /// How much smaller than the study's original it is.
     #[serde(default, skip_serializing_if = "Scale::is_full")]
     pub scale: Scale,
+    /// Facts of the machine that the study demands.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub required_facts: BTreeMap<String, String>,
     /// Figures and tables that the study asks for; they change nothing of what is measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureSpec>,
@@ -258,6 +262,7 @@ pub(crate) mod tests {
             trial_limit_s: 300,
             seed: 7,
             scale: Scale::FULL,
+            required_facts: BTreeMap::new(),
             figures: Vec::new(),
         }
     }

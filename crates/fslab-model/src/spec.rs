@@ -1,5 +1,6 @@
 //! The specification of one trial: what `fslab trial` reads on standard input.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -86,6 +87,9 @@ pub struct TrialSpec {
     pub engine: String,
     /// The phases, in order.
     pub phases: Vec<PhaseSpec>,
+    /// Facts without which no phase is to run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub required_facts: BTreeMap<String, String>,
     /// Decides the data written and the order of random access.
     pub seed: u64,
     /// Where a trial in a guest asks its host to forget what it keeps of the disk in memory: see

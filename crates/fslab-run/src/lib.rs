@@ -8,6 +8,8 @@
 mod conductor;
 mod machine;
 mod order;
+mod overrides;
+mod phases;
 mod resolve;
 mod resume;
 mod run_lock;
@@ -16,6 +18,8 @@ mod studies;
 
 pub use conductor::{Conductor, ConductorError, Observer, Outcome};
 pub use machine::machine_facts;
+pub use overrides::override_study;
+pub use phases::PhasesError;
 pub use resolve::{GuestChoice, Request, ResolveError, Resolved, VenueChoice, footprint, resolve};
 pub use resume::{ResumeError, Resumption};
 pub use run_lock::RunLock;

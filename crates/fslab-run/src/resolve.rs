@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::phases::{self, PhasesError};
 use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
 use fslab_model::{
-    Bytes, ColdMethod, FORMAT_VERSION, ParseBytesError, PhaseSpec, Plan, Scale, Study, Subject,
-    SubjectPlan, VenuePlan,
+    Bytes, ColdMethod, FORMAT_VERSION, PhaseSpec, Plan, Scale, Study, Subject, SubjectPlan,
+    VenuePlan,
 };
-use fslab_workload::WorkloadError;
 
 /// The most repeats of a cell: more are a slip of the finger, and no interval needs them.
 const REPEATS_MAX: u32 = 10_000;
@@ -66,6 +66,10 @@ pub struct Request {
     pub venue: VenueChoice,
     /// Size of each file system, where it is not the study's own.
     pub size: Option<Bytes>,
+    /// The profile by which each subject is aged once more, beside the fresh one.
+    pub aged: Option<String>,
+    /// How much smaller than its original, where it is not the study's own scale.
+    pub scale: Option<Scale>,
     /// Repeats, where they are not the study's own.
     pub repeats: Option<u32>,
     /// Time limit of a trial in seconds, where it is not the study's own.
@@ -92,18 +96,9 @@ pub enum ResolveError {
     /// A subject, its options, or its size.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// A phase.
-    #[error("cannot plan the phase '{phase}'")]
-    Phase {
-        /// Its name.
-        phase: String,
-        /// What is wrong.
-        #[source]
-        source: WorkloadError,
-    },
-    /// The study's size.
-    #[error("cannot use the size of the study")]
-    Size(#[from] ParseBytesError),
+    /// The phases, or the study's sizes.
+    #[error(transparent)]
+    Phases(#[from] PhasesError),
     /// The files do not fit.
     #[error("the files of the study '{study}' take {needed}, more than the size of {size}")]
     TooSmall {
@@ -161,7 +156,11 @@ pub enum ResolveError {
 pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let study = &request.study;
     let mut notices = Vec::new();
-    let size = request.size.map_or_else(|| study.size.parse(), Ok)?;
+    let scale = request.scale.unwrap_or(study.scale.default);
+    let size = request
+        .size
+        .map_or_else(|| phases::size(study, scale), Ok)?;
+    let memory = phases::memory(study, scale)?;
     let is_virtual = matches!(request.venue, VenueChoice::Sim(..));
     let of_study = if is_virtual {
         SIM_REPEATS
@@ -189,9 +188,12 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     } else {
         &request.subjects
     };
-    let subjects = fslab_fs::parse_subjects(asked)?;
+    let mut subjects = fslab_fs::parse_subjects(asked)?;
+    if let Some(profile) = &request.aged {
+        subjects = with_aged_twins(&subjects, profile)?;
+    }
     let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
-    let venue = choose_venue(request, size, &subjects, &mut notices)?;
+    let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
     let subjects = match &venue {
         VenuePlan::Dir { dir } => vec![recognised(dir, &subjects, &mut notices)?],
         _ => subjects
@@ -200,8 +202,9 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
             .collect::<Result<_, _>>()?,
     };
     let plan = Plan {
-        scale: Scale::FULL,
-        figures: Vec::new(),
+        scale,
+        figures: study.figures.clone(),
+        required_facts: study.required_facts.clone(),
         format: FORMAT_VERSION,
         study: study.name.clone(),
         title: study.title.clone(),
@@ -209,7 +212,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         cold: cold_method(&venue),
         engine: engine(&venue).to_string(),
         subjects,
-        phases: phases(study, size)?,
+        phases: phases::phases(study, scale, size)?,
         repeats,
         trial_limit_s,
         seed: request.seed,
@@ -230,6 +233,15 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     })
 }
 
+/// Each subject, and behind it the same one aged.
+fn with_aged_twins(subjects: &[Subject], profile: &str) -> Result<Vec<Subject>, CatalogueError> {
+    let aged: Vec<_> = subjects
+        .iter()
+        .flat_map(|subject| [subject.to_string(), format!("{subject}:age={profile}")])
+        .collect();
+    fslab_fs::parse_subjects(&aged)
+}
+
 /// The most that the files of these phases take together.
 ///
 /// # Errors
@@ -237,7 +249,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
 pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
     let mut largest: BTreeMap<Option<Vec<PathBuf>>, u64> = BTreeMap::new();
     for phase in phases {
-        let failed = |source| ResolveError::Phase {
+        let failed = |source| PhasesError::Workload {
             phase: phase.name.clone(),
             source,
         };
@@ -251,38 +263,26 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
     Ok(Bytes(largest.values().sum()))
 }
 
-fn phases(study: &Study, size: Bytes) -> Result<Vec<PhaseSpec>, ResolveError> {
-    let resolved = study.phases.iter().map(|entry| {
-        let failed = |source| ResolveError::Phase {
-            phase: entry.name.clone(),
-            source,
-        };
-        let workload = fslab_workload::find(&entry.workload).map_err(failed)?;
-        Ok(PhaseSpec {
-            name: entry.name.clone(),
-            workload: entry.workload.clone(),
-            cache: entry.cache,
-            settle: entry.settle,
-            parameters: workload.resolve(&entry.parameters, size).map_err(failed)?,
-            group: entry.group.clone(),
-            swept: None,
-        })
-    });
-    resolved.collect()
+/// What of the study's sizes a venue needs.
+#[derive(Clone, Copy)]
+struct Sizes {
+    size: Bytes,
+    /// That of a guest, as the study has it.
+    memory: Option<Bytes>,
 }
 
 /// The venue, with a notice where it is not the one that one would expect.
 fn choose_venue(
     request: &Request,
-    size: Bytes,
+    sizes: Sizes,
     subjects: &[Subject],
     notices: &mut Vec<String>,
 ) -> Result<VenuePlan, ResolveError> {
     let (folder, guest, dir) = match &request.venue {
         VenueChoice::Named(plan) => return Ok(plan.clone()),
-        VenueChoice::Guest(guest) => return guest_venue(guest, &request.study),
+        VenueChoice::Guest(guest) => return Ok(guest_venue(guest, sizes)),
         VenueChoice::Sim(guest, disk) => {
-            return sim_venue(guest, disk.as_deref(), &request.study, size);
+            return sim_venue(guest, disk.as_deref(), &request.study, sizes);
         }
         VenueChoice::Auto { folder, guest, dir } => (folder, guest, dir),
     };
@@ -303,7 +303,7 @@ fn choose_venue(
             "venue guest instead of loop, because {reason}: file systems are those of the guest \
              kernel, and its disk is a file behind this machine's page cache"
         ));
-        return guest_venue(guest, &request.study);
+        return Ok(guest_venue(guest, sizes));
     }
     notices.push(format!(
         "venue dir instead of loop, because {reason}: nothing is formatted, and what is mounted at \
@@ -313,41 +313,39 @@ fn choose_venue(
     Ok(VenuePlan::Dir { dir: dir.clone() })
 }
 
-fn guest_venue(guest: &GuestChoice, study: &Study) -> Result<VenuePlan, ResolveError> {
-    Ok(VenuePlan::Guest {
+fn guest_venue(guest: &GuestChoice, sizes: Sizes) -> VenuePlan {
+    VenuePlan::Guest {
         folder: guest.folder.clone(),
         kernel: guest.kernel.clone(),
-        memory_bytes: guest_memory(guest, study)?,
-    })
+        memory_bytes: guest_memory(guest, sizes),
+    }
 }
 
 fn sim_venue(
     guest: &GuestChoice,
     disk: Option<&str>,
     study: &Study,
-    size: Bytes,
+    sizes: Sizes,
 ) -> Result<VenuePlan, ResolveError> {
     let profile = fslab_disk::shelf::find(disk.or(study.disk.as_deref()).unwrap_or(DISK))?;
     let capacity = profile.capacity();
-    if size > capacity {
-        let disk = profile.name.clone();
+    if sizes.size > capacity {
         return Err(ResolveError::DiskTooSmall {
-            disk,
+            disk: profile.name.clone(),
             capacity,
-            size,
+            size: sizes.size,
         });
     }
     Ok(VenuePlan::Sim {
         folder: guest.folder.clone(),
         kernel: guest.kernel.clone(),
-        memory_bytes: guest_memory(guest, study)?,
+        memory_bytes: guest_memory(guest, sizes),
         disk: profile.simulated(),
     })
 }
 
-fn guest_memory(guest: &GuestChoice, study: &Study) -> Result<Bytes, ResolveError> {
-    let of_study = study.memory.as_deref().map(str::parse).transpose()?;
-    Ok(guest.memory.or(of_study).unwrap_or(GUEST_MEMORY))
+fn guest_memory(guest: &GuestChoice, sizes: Sizes) -> Bytes {
+    guest.memory.or(sizes.memory).unwrap_or(GUEST_MEMORY)
 }
 
 /// The subject of the `dir` venue: the file system that is there, whatever was named.
@@ -431,6 +429,8 @@ mod tests {
                 folder: "/var/tmp".into(),
             }),
             size: None,
+            aged: None,
+            scale: None,
             repeats: None,
             trial_limit_s: None,
             seed: 1,

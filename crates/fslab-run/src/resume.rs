@@ -97,6 +97,8 @@ mod tests {
             subjects: vec!["fake".into()],
             venue: VenueChoice::Named(fslab_model::VenuePlan::Fake),
             size: None,
+            aged: None,
+            scale: None,
             repeats: None,
             trial_limit_s: None,
             seed: 7,

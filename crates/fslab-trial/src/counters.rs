@@ -1,8 +1,9 @@
 //! What the block device below a file system did between two moments.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use fslab_model::DeviceUse;
+use fslab_model::{DeviceUse, Facts};
 use fslab_sys::{BlockCounters, DeviceNumber};
 
 /// The device whose counters tell what a phase cost.
@@ -31,6 +32,22 @@ impl DeviceMeter {
     /// The device's name in the kernel.
     pub(crate) fn name(self) -> Option<String> {
         self.0.kernel_name()
+    }
+
+    /// What a study may demand of it: its name, and how far the kernel reads ahead of a reader.
+    pub(crate) fn facts(self) -> Facts {
+        let mut facts = Facts::new();
+        if let Some(name) = self.name() {
+            // A partition has no queue of its own.
+            let block = Path::new("/sys/class/block").join(&name);
+            let queues = ["queue", "../queue"].map(|queue| block.join(queue));
+            let read = |queue: &PathBuf| fs::read_to_string(queue.join("read_ahead_kb")).ok();
+            if let Some(text) = queues.iter().find_map(read) {
+                facts.insert("device.read_ahead_kb".into(), text.trim().to_owned());
+            }
+            facts.insert("device".into(), name);
+        }
+        facts
     }
 
     pub(crate) fn read(self) -> Option<BlockCounters> {
@@ -62,12 +79,12 @@ pub(crate) fn between(before: &BlockCounters, after: &BlockCounters) -> Option<D
 
 /// Whether the Btrfs that has `device` has others as well: then no one counter tells its work.
 fn is_one_of_several(device: &str) -> bool {
-    let Ok(volumes) = std::fs::read_dir("/sys/fs/btrfs") else {
+    let Ok(volumes) = fs::read_dir("/sys/fs/btrfs") else {
         return false;
     };
     volumes
         .flatten()
-        .filter_map(|volume| std::fs::read_dir(volume.path().join("devices")).ok())
+        .filter_map(|volume| fs::read_dir(volume.path().join("devices")).ok())
         .map(|devices| {
             devices
                 .flatten()

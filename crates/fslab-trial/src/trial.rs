@@ -1,11 +1,12 @@
 //! The sequence of one trial.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, RunContext, StopFlag};
 use fslab_fs::SearchPath;
 use fslab_model::{
-    EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, TrialSpec,
+    EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, PhaseSpec, TrialSpec,
 };
 
 use crate::events::EventWriter;
@@ -105,8 +106,8 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     };
     facts.insert("clock".into(), clock);
     facts.insert("kernel".into(), fslab_sys::kernel_release());
-    if let Some(name) = target.meter().and_then(crate::counters::DeviceMeter::name) {
-        facts.insert("device".into(), name);
+    if let Some(meter) = target.meter() {
+        facts.extend(meter.facts());
     }
     match target {
         Target::Volume(volume) => {
@@ -147,14 +148,63 @@ fn prepare<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result
     Ok(())
 }
 
-/// Runs the phases in order. After a failure the rest is skipped for that reason, and recorded so.
+/// Which phases are not run any more, and why.
+#[derive(Default)]
+struct Skips {
+    all: Option<String>,
+    groups: BTreeMap<String, String>,
+}
+
+impl Skips {
+    fn everything(&mut self, reason: String) {
+        self.all.get_or_insert(reason);
+    }
+
+    /// The rest of the phase's group; everything, where it has none.
+    fn group_of(&mut self, spec: &PhaseSpec, reason: String) {
+        match &spec.group {
+            Some(group) => drop(self.groups.insert(group.clone(), reason)),
+            None => self.everything(reason),
+        }
+    }
+
+    fn reason(&self, spec: &PhaseSpec) -> Option<String> {
+        let of_group = spec.group.as_ref().and_then(|group| self.groups.get(group));
+        self.all.as_ref().or(of_group).cloned()
+    }
+}
+
+fn after(failed: &PhaseSpec) -> String {
+    format!("the phase '{}' before it failed", failed.name)
+}
+
+/// The first fact that the study demands and this machine has not.
+fn missing_fact(spec: &TrialSpec, target: &Target) -> Option<String> {
+    let found = facts(spec, target);
+    let differs = |(name, demanded): (&String, &String)| match found.get(name) {
+        Some(value) if value == demanded => None,
+        Some(value) => Some(format!(
+            "the study demands {name} = {demanded}, not {value}"
+        )),
+        None => Some(format!(
+            "the study demands {name} = {demanded}, and it is not known here"
+        )),
+    };
+    spec.required_facts.iter().find_map(differs)
+}
+
+/// Runs the phases in order. After a failure the rest of the phase's group is skipped for that
+/// reason, and recorded so.
 fn run_phases<W: Write>(
     spec: &TrialSpec,
     surroundings: &Surroundings,
     target: &mut Target,
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
-    let mut failed: Option<&str> = None;
+    let mut skips = Skips::default();
+    if let Some(reason) = missing_fact(spec, target) {
+        skips.everything(reason);
+    }
     for phase_spec in &spec.phases {
         let workload = fslab_workload::find(&phase_spec.workload).map_err(|error| {
             Failure::new(FailureKind::BadInput, "cannot run the phase").because(&error)
@@ -169,8 +219,7 @@ fn run_phases<W: Write>(
             calibration: surroundings.calibration,
             virtual_time: spec.virtual_time,
         };
-        if let Some(earlier) = failed {
-            let reason = format!("the phase '{earlier}' before it failed");
+        if let Some(reason) = skips.reason(phase_spec) {
             let skipped = phase.without_figures(PhaseOutcome::Skipped { reason });
             events.emit(EventBody::Phase(Box::new(skipped)));
             continue;
@@ -181,8 +230,10 @@ fn run_phases<W: Write>(
         steps
             .into_iter()
             .for_each(|step| events.emit(EventBody::Step(step)));
-        if failure.is_some() || matches!(record.outcome, PhaseOutcome::Failed { .. }) {
-            failed = Some(&phase_spec.name);
+        if failure.is_some() {
+            skips.everything(after(phase_spec));
+        } else if matches!(record.outcome, PhaseOutcome::Failed { .. }) {
+            skips.group_of(phase_spec, after(phase_spec));
         }
         events.emit(EventBody::Phase(Box::new(record)));
         if let Some(failure) = failure {
@@ -249,6 +300,7 @@ mod tests {
             cold: ColdMethod::Evict,
             engine: engine.into(),
             phases,
+            required_facts: BTreeMap::new(),
             seed: 1,
             host_folder: None,
             counter_hz: None,

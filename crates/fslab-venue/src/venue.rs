@@ -298,6 +298,7 @@ mod tests {
                 cold: ColdMethod::Evict,
                 engine: "psync".into(),
                 phases: Vec::new(),
+                required_facts: std::collections::BTreeMap::new(),
                 seed: 0,
                 host_folder: None,
                 counter_hz: None,

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::{
-    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, show, study, trial,
+    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, run, show, study, trial,
 };
 use crate::exit::CommandResult;
 
@@ -11,6 +11,8 @@ use crate::exit::CommandResult;
 pub(crate) enum Command {
     /// Compare file systems: run a study over them, print a table, write a report
     Compare(compare::CompareArgs),
+    /// Run a study as it stands: its subjects, its sweeps, its figures
+    Run(run::RunArgs),
     /// The catalogue of file systems, and what works on this machine
     Fs(fs::FsArgs),
     /// The studies that come with the program
@@ -42,6 +44,7 @@ impl Command {
     pub(crate) fn exec(self) -> CommandResult {
         match self {
             Self::Compare(args) => args.exec(),
+            Self::Run(args) => args.exec(),
             Self::Fs(args) => args.exec(),
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),

@@ -248,6 +248,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
     });
     Plan {
         scale: Scale::FULL,
+        required_facts: std::collections::BTreeMap::new(),
         figures: Vec::new(),
         format: 1,
         study: "quick".into(),

@@ -1,0 +1,202 @@
+//! Where trials run: the options, and what they demand of this machine.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use fslab_fs::Host;
+use fslab_lab::Kernel;
+use fslab_model::{Bytes, Failure, FailureKind, Plan, VenueKind, VenuePlan};
+use fslab_run::{GuestChoice, VenueChoice};
+
+use super::guest_kernel;
+use super::plan_args::parse_size;
+use crate::defaults::{self, absolute_path, true_path};
+use crate::exit::CommandError;
+
+/// Where trials run.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Where")]
+pub(super) struct PlaceArgs {
+    /// Where trials run [default: loop; guest or dir where loop cannot be had]
+    #[arg(long, value_enum)]
+    venue: Option<VenueName>,
+    /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Directory for the venue dir; a fresh one is made in it for each trial [default: .]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Memory of the guest, like 512MiB [default: the study's, or 1GiB]
+    #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
+    memory: Option<Bytes>,
+    /// The guest kernel, by the name that `fslab lab build` gave it [default: default]
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// The disk of the venue sim: a profile's name (see `fslab disk list`) or file [default: the
+    /// study's, or hdd-7200-ata100-2002]
+    #[arg(long, value_name = "PROFILE")]
+    disk: Option<String>,
+    /// The device of the venue block: EVERYTHING ON IT IS DESTROYED
+    #[arg(long, value_name = "DEVICE")]
+    destroy: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum VenueName {
+    /// An image file behind a loop device with direct I/O (root)
+    Loop,
+    /// A block device, named with --destroy (root)
+    Block,
+    /// A guest kernel with an image file as its disk; needs `fslab lab build` once, and no
+    /// privileges
+    Guest,
+    /// A guest kernel in virtual time with a simulated disk: the same figures on every machine
+    Sim,
+    /// A directory, on whatever is mounted there; nothing is formatted
+    Dir,
+}
+
+impl PlaceArgs {
+    pub(super) fn choice(&self) -> Result<VenueChoice, CommandError> {
+        let Some(venue) = self.named()? else {
+            return Ok(VenueChoice::Auto {
+                folder: self.true_folder()?,
+                guest: guest_kernel::find(None)
+                    .ok()
+                    .map(|k| self.guest(&k))
+                    .transpose()?,
+                dir: self.true_dir()?,
+            });
+        };
+        Ok(VenueChoice::Named(match venue {
+            VenueName::Guest => {
+                let kernel = guest_kernel::find(self.kernel.as_deref())?;
+                return Ok(VenueChoice::Guest(self.guest(&kernel)?));
+            }
+            VenueName::Sim => {
+                let kernel = guest_kernel::find_with_simdisk(self.kernel.as_deref())?;
+                return Ok(VenueChoice::Sim(self.guest(&kernel)?, self.disk.clone()));
+            }
+            VenueName::Loop => VenuePlan::Loop {
+                folder: self.true_folder()?,
+            },
+            VenueName::Dir => VenuePlan::Dir {
+                dir: self.true_dir()?,
+            },
+            VenueName::Block => VenuePlan::Block {
+                device: self.device()?,
+            },
+        }))
+    }
+
+    fn guest(&self, kernel: &Kernel) -> Result<GuestChoice, Failure> {
+        Ok(GuestChoice {
+            folder: self.true_folder()?,
+            kernel: guest_kernel::identity(kernel),
+            memory: self.memory,
+        })
+    }
+
+    /// The venue that was named, by itself or by its place; a place of another is refused.
+    fn named(&self) -> Result<Option<VenueName>, CommandError> {
+        const IMAGES: &[VenueName] = &[VenueName::Loop, VenueName::Guest, VenueName::Sim];
+        const GUEST: &[VenueName] = &[VenueName::Guest, VenueName::Sim];
+        let places = [
+            ("--disk", &[VenueName::Sim][..], self.disk.is_some()),
+            ("--memory", GUEST, self.memory.is_some()),
+            ("--kernel", GUEST, self.kernel.is_some()),
+            ("--folder", IMAGES, self.folder.is_some()),
+            ("--dir", &[VenueName::Dir], self.dir.is_some()),
+            ("--destroy", &[VenueName::Block], self.destroy.is_some()),
+        ];
+        let mut given = places.into_iter().filter(|(_, _, is_given)| *is_given);
+        let first = given.clone().next().map(|(_, venues, _)| venues[0]);
+        let Some(venue) = self.venue.or(first) else {
+            return Ok(None);
+        };
+        let Some((option, its, _)) = given.find(|(_, its, _)| !its.contains(&venue)) else {
+            return Ok(Some(venue));
+        };
+        let its: Vec<_> = its
+            .iter()
+            .map(|venue| format!("'{}'", venue.as_str()))
+            .collect();
+        let text = format!(
+            "{option} goes with the venue {} alone, and the venue is '{}'",
+            its.join(" or "),
+            venue.as_str()
+        );
+        let failure = Failure::new(FailureKind::BadInput, text)
+            .hint(format!("leave out {option}, or what names the other venue"));
+        Err(failure.into())
+    }
+
+    /// Demands, before anything is touched, that this machine can run every subject.
+    pub(super) fn demand_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
+        let kind = plan.venue.kind();
+        // What a guest can do does not depend on its clock.
+        let probed = match kind {
+            VenueKind::Sim => VenueKind::Guest,
+            VenueKind::Loop | VenueKind::Block | VenueKind::Guest => kind,
+            VenueKind::Dir | VenueKind::Fake => return Ok(()),
+        };
+        let mut host = Host::gather()?;
+        if probed == VenueKind::Guest {
+            let kernel = guest_kernel::find(self.kernel.as_deref())?;
+            host.guest = guest_kernel::for_probe(&kernel);
+        }
+        let text = format!(
+            "this machine cannot run every subject in the venue '{}'",
+            kind.as_str()
+        );
+        let mut failure = Failure::new(FailureKind::MissingTool, text);
+        let mut hints = BTreeSet::new();
+        for subject in &plan.subjects {
+            let file_system = fslab_fs::find(subject.subject.fs())?;
+            for venue in fslab_fs::probe(file_system, &host).venues {
+                for obstacle in venue.obstacles.iter().filter(|_| venue.venue == probed) {
+                    failure
+                        .causes
+                        .push(format!("{}: {obstacle}", subject.subject));
+                    hints.extend(obstacle.hint().map(str::to_owned));
+                }
+            }
+        }
+        if failure.causes.is_empty() {
+            return Ok(());
+        }
+        failure.hint = Some(hints.into_iter().collect::<Vec<_>>().join("; "));
+        Err(failure.into())
+    }
+
+    fn true_folder(&self) -> Result<PathBuf, Failure> {
+        let folder = self.folder.as_deref();
+        true_path(folder.unwrap_or(Path::new(defaults::IMAGE_FOLDER)))
+    }
+
+    fn true_dir(&self) -> Result<PathBuf, Failure> {
+        true_path(self.dir.as_deref().unwrap_or(Path::new(".")))
+    }
+
+    fn device(&self) -> Result<PathBuf, Failure> {
+        let Some(device) = &self.destroy else {
+            let text = "the venue 'block' formats a device, and none was named";
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint("name it with --destroy /dev/...; everything on it will be lost"));
+        };
+        absolute_path(device)
+    }
+}
+
+impl VenueName {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Block => "block",
+            Self::Guest => "guest",
+            Self::Sim => "sim",
+            Self::Dir => "dir",
+        }
+    }
+}

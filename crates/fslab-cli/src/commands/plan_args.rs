@@ -1,0 +1,93 @@
+//! What is done, how often, and what is written: options that every run of a study has.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use fslab_model::{Bytes, Failure, FailureKind, Scale, VenueKind, VenuePlan};
+
+use crate::exit::CommandError;
+
+/// What is done, and how often.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What")]
+pub(super) struct PlanArgs {
+    /// Size of each file system, like 1GiB; the study's files take their share of it [default: the
+    /// study's]
+    #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
+    pub(super) size: Option<Bytes>,
+    /// How much smaller than the study's original: files, counts and sizes take this share, like
+    /// 1/20 [default: the study's]
+    #[arg(long, value_name = "FRACTION")]
+    pub(super) scale: Option<Scale>,
+    /// Each subject twice: fresh, and aged before its phases begin, by that profile (see
+    /// docs/ageing.md)
+    #[arg(
+        long,
+        value_name = "PROFILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "churn"
+    )]
+    pub(super) aged: Option<String>,
+    /// Another value for one of the study's: repeats=5, phase.NAME.PARAMETER=VALUE,
+    /// sweep.NAME.DIMENSION=VALUES
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(super) settings: Vec<String>,
+    /// Repeats, each on a fresh file system [default: the study's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(super) repeats: Option<u32>,
+    /// Seconds after which a trial is ended and counts as failed [default: the study's]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(super) trial_limit: Option<u32>,
+    /// Trials at a time, in the venue sim alone [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    pub(super) jobs: Option<NonZeroUsize>,
+    /// Decides the order of trials and the data written [default: chance; 1 in the venue sim]
+    #[arg(long, allow_negative_numbers = true)]
+    pub(super) seed: Option<u64>,
+    /// Go on with the last run of this plan: do what is missing, and what failed; with the same
+    /// fslab, on the same machine, under the same kernel
+    #[arg(long)]
+    pub(super) resume: bool,
+    /// Print the plan, every value spelled out, and do nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
+/// What is written where.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    /// Folder for the report
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(super) out: PathBuf,
+    /// Print a JSON document: the plan with --dry-run, else the run with all its records
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+pub(super) fn parse_size(text: &str) -> Result<Bytes, fslab_model::ParseBytesError> {
+    text.parse()
+}
+
+impl PlanArgs {
+    /// How many trials run at a time: in real time they would disturb each other.
+    pub(super) fn jobs(&self, venue: &VenuePlan) -> Result<NonZeroUsize, CommandError> {
+        if venue.kind() == VenueKind::Sim {
+            let processors = fslab_sys::processors().map_or(1, |processors| processors.len());
+            let of_machine = NonZeroUsize::new(processors).unwrap_or(NonZeroUsize::MIN);
+            return Ok(self.jobs.unwrap_or(of_machine));
+        }
+        if self.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
+            let text = format!(
+                "trials of the venue '{}' take real time, and would disturb each other",
+                venue.kind().as_str()
+            );
+            let failure = Failure::new(FailureKind::BadInput, text)
+                .hint("leave out --jobs, or measure in virtual time with --venue sim");
+            return Err(failure.into());
+        }
+        Ok(NonZeroUsize::MIN)
+    }
+}

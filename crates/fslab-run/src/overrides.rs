@@ -1,0 +1,132 @@
+//! `--set KEY=VALUE`: one value of a study replaced by another, by its place in the declaration.
+//!
+//! ```text
+//!     repeats=5                          a value of the study
+//!     phase.write.record=64KiB           a parameter of a phase, by the phase's name
+//!     phase.per-char-write.enabled=true
+//!     sweep.sizes.record=["8KiB"]        a dimension of a sweep
+//! ```
+
+use fslab_model::{Failure, FailureKind, Study};
+use toml::{Table, Value};
+
+/// The study with every setting in force.
+///
+/// # Errors
+/// Of kind `BadInput`: a setting that is none, that leads nowhere, or that makes no study.
+pub fn override_study(study: &Study, settings: &[String]) -> Result<Study, Failure> {
+    if settings.is_empty() {
+        return Ok(study.clone());
+    }
+    let mut table = Table::try_from(study).map_err(|error| {
+        Failure::new(FailureKind::BadInput, "cannot change the study").because(&error)
+    })?;
+    for setting in settings {
+        let (path, value) = setting.split_once('=').ok_or_else(|| {
+            bad(setting, "it has no =").hint("write it like --set phase.write.record=64KiB")
+        })?;
+        set(&mut table, path.trim(), parse(value.trim())).map_err(|why| bad(setting, &why))?;
+    }
+    let text = table.to_string();
+    Study::from_toml(&text).map_err(|error| {
+        let text = format!(
+            "cannot use the study with --set {}",
+            settings.join(" --set ")
+        );
+        Failure::new(FailureKind::BadInput, text).because(&error)
+    })
+}
+
+fn bad(setting: &str, why: &str) -> Failure {
+    let text = format!("cannot use --set {setting}: {why}");
+    Failure::new(FailureKind::BadInput, text)
+}
+
+/// A TOML value where the text is one; otherwise the text itself, so that sizes need no quotes.
+fn parse(text: &str) -> Value {
+    let document: Result<Table, _> = toml::from_str(&format!("value = {text}"));
+    document
+        .ok()
+        .and_then(|mut table| table.remove("value"))
+        .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+fn set(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
+    let parts: Vec<_> = path.split('.').collect();
+    match parts.as_slice() {
+        ["phase", name, inside @ ..] if !inside.is_empty() => {
+            let phases = table.get_mut("phase").and_then(Value::as_array_mut);
+            let mut phases = phases.into_iter().flatten().filter_map(Value::as_table_mut);
+            let of_name =
+                |phase: &&mut Table| phase.get("name").and_then(Value::as_str) == Some(*name);
+            let phase = phases
+                .find(of_name)
+                .ok_or_else(|| format!("the study has no phase '{name}'"))?;
+            put(phase, inside, value)
+        }
+        ["phase" | "figure", ..] => Err("a phase's parameter is phase.NAME.PARAMETER".to_owned()),
+        parts => put(table, parts, value),
+    }
+}
+
+fn put(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
+    match path {
+        [] => Ok(()),
+        [last] => {
+            table.insert((*last).to_owned(), value);
+            Ok(())
+        }
+        [first, rest @ ..] => {
+            let inner = table
+                .entry((*first).to_owned())
+                .or_insert_with(|| Value::Table(Table::new()));
+            let inner = inner
+                .as_table_mut()
+                .ok_or_else(|| format!("'{first}' has no parts"))?;
+            put(inner, rest, value)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quick() -> Study {
+        crate::load_study("quick").expect("built in").0
+    }
+
+    fn with(settings: &[&str]) -> Result<Study, Failure> {
+        let settings: Vec<_> = settings.iter().map(ToString::to_string).collect();
+        override_study(&quick(), &settings)
+    }
+
+    #[test]
+    fn values_of_the_study_and_of_its_phases_are_replaced() {
+        let study = with(&[
+            "repeats=7",
+            "phase.write.record=64KiB",
+            "phase.read.enabled=false",
+        ])
+        .expect("a study");
+        assert_eq!(study.repeats, 7);
+        assert_eq!(study.phases[0].parameters["record"], "64KiB");
+        let read = study.phases.iter().find(|phase| phase.name == "read");
+        assert!(!read.expect("a phase").enabled);
+        assert_eq!(override_study(&quick(), &[]).expect("unchanged"), quick());
+    }
+
+    #[test]
+    fn settings_that_lead_nowhere_are_refused_by_their_text() {
+        for bad in [
+            "repeats",
+            "phase.wrote.record=1",
+            "phase.write=1",
+            "size.x=1",
+            "repeat=3",
+        ] {
+            let failure = with(&[bad]).expect_err(bad);
+            assert!(failure.to_string().contains(bad), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The phases of a plan: a study's entries at every point of their sweeps, at the scale asked for,
+//! every parameter spelled out.
+
+use fslab_model::{
+    Bytes, ParseBytesError, PhaseEntry, PhaseSpec, Point, PointValue, Scale, Study, SweepError,
+    Swept,
+};
+use fslab_workload::WorkloadError;
+use serde_json::Value;
+
+/// Scaled sizes are whole numbers of these, unless the phase has a record of another size.
+const BLOCK_BYTES: u64 = 4096;
+
+/// Why the phases of a study cannot be spelled out.
+#[derive(Debug, thiserror::Error)]
+pub enum PhasesError {
+    /// A phase's parameters.
+    #[error("cannot plan the phase '{phase}'")]
+    Workload {
+        /// Its name.
+        phase: String,
+        /// What is wrong.
+        #[source]
+        source: WorkloadError,
+    },
+    /// A sweep that makes no sense.
+    #[error("cannot use the sweep '{sweep}'")]
+    Sweep {
+        /// Its name.
+        sweep: String,
+        /// What is wrong.
+        #[source]
+        source: SweepError,
+    },
+    /// A sweep that is not there.
+    #[error("the phase '{phase}' runs over the sweep '{sweep}', which the study does not have")]
+    UnknownSweep {
+        /// The phase.
+        phase: String,
+        /// What it names.
+        sweep: String,
+    },
+    /// A value of no dimension.
+    #[error("the phase '{phase}' takes {value:?}, which is no dimension of its sweep")]
+    UnknownDimension {
+        /// The phase.
+        phase: String,
+        /// What stands there.
+        value: String,
+    },
+    /// A size of the study that is none.
+    #[error("cannot use the {what} of the study")]
+    Size {
+        /// Which.
+        what: &'static str,
+        /// What is wrong.
+        #[source]
+        source: ParseBytesError,
+    },
+    /// Nothing is left to run.
+    #[error("every phase of the study '{0}' is off")]
+    AllOff(String),
+}
+
+impl PhasesError {
+    /// What to do about it, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Workload {
+                source: WorkloadError::Unknown { nearest, .. },
+                ..
+            } => nearest.map(|nearest| format!("did you mean '{nearest}'?")),
+            Self::UnknownSweep { sweep, .. } => Some(format!("declare it as [sweep.{sweep}]")),
+            Self::UnknownDimension { .. } => {
+                Some("a text that begins with $ stands for a dimension of the phase's sweep".into())
+            }
+            Self::AllOff(_) => Some("turn one on: --set phase.NAME.enabled=true".into()),
+            Self::Workload { .. } | Self::Sweep { .. } | Self::Size { .. } => None,
+        }
+    }
+}
+
+/// All phases of `study` that are on, in their order; phases of one sweep that follow each other
+/// run together at each of its points. `size` is that of the file system.
+///
+/// # Errors
+/// [`PhasesError`] names the phase.
+pub(crate) fn phases(
+    study: &Study,
+    scale: Scale,
+    size: Bytes,
+) -> Result<Vec<PhaseSpec>, PhasesError> {
+    let entries: Vec<_> = study.phases.iter().filter(|entry| entry.enabled).collect();
+    let mut phases = Vec::new();
+    for together in entries.chunk_by(|a, b| a.sweep.is_some() && a.sweep == b.sweep) {
+        for point in points(study, together[0], scale)? {
+            for entry in together {
+                let scaled = scaled(study, entry, scale);
+                phases.push(phase(entry, scaled, point.as_ref(), size)?);
+            }
+        }
+    }
+    if phases.is_empty() {
+        return Err(PhasesError::AllOff(study.name.clone()));
+    }
+    Ok(phases)
+}
+
+/// The points at which the entry runs; a single `None` for one without a sweep.
+fn points(
+    study: &Study,
+    entry: &PhaseEntry,
+    scale: Scale,
+) -> Result<Vec<Option<Point>>, PhasesError> {
+    let Some(name) = &entry.sweep else {
+        return Ok(vec![None]);
+    };
+    let sweep = study
+        .sweeps
+        .get(name)
+        .ok_or_else(|| PhasesError::UnknownSweep {
+            phase: entry.name.clone(),
+            sweep: name.clone(),
+        })?;
+    let points = sweep
+        .points(scale.ratio())
+        .map_err(|source| PhasesError::Sweep {
+            sweep: name.clone(),
+            source,
+        })?;
+    Ok(points.into_iter().map(Some).collect())
+}
+
+fn phase(
+    entry: &PhaseEntry,
+    mut parameters: fslab_model::Parameters,
+    point: Option<&Point>,
+    size: Bytes,
+) -> Result<PhaseSpec, PhasesError> {
+    let failed = |source| PhasesError::Workload {
+        phase: entry.name.clone(),
+        source,
+    };
+    for value in parameters.values_mut() {
+        take_point(value, point).map_err(|value| PhasesError::UnknownDimension {
+            phase: entry.name.clone(),
+            value,
+        })?;
+    }
+    let workload = fslab_workload::find(&entry.workload).map_err(failed)?;
+    let swept = point.map(|point| Swept {
+        phase: entry.name.clone(),
+        point: point.clone(),
+    });
+    Ok(PhaseSpec {
+        name: swept.as_ref().map_or_else(|| entry.name.clone(), name),
+        cache: entry.cache,
+        settle: entry.settle,
+        group: entry.group.clone(),
+        swept,
+        ..PhaseSpec::new(
+            "",
+            &entry.workload,
+            workload.resolve(&parameters, size).map_err(failed)?,
+        )
+    })
+}
+
+/// The name of one point: `write 64KiB/8KiB`.
+fn name(swept: &Swept) -> String {
+    let values = swept.point.values();
+    let values: Vec<_> = values
+        .map(|value| value.to_string().replace(' ', ""))
+        .collect();
+    format!("{} {}", swept.phase, values.join("/"))
+}
+
+/// Puts the point's values in the place of `"$DIMENSION"`, however deep.
+///
+/// # Errors
+/// The text that names no dimension.
+fn take_point(value: &mut Value, point: Option<&Point>) -> Result<(), String> {
+    match value {
+        Value::String(text) => {
+            let Some(dimension) = text.strip_prefix('$') else {
+                return Ok(());
+            };
+            let found = point.and_then(|point| point.get(dimension));
+            let (PointValue::Count(number) | PointValue::Bytes(number)) =
+                *found.ok_or_else(|| text.clone())?;
+            *value = number.into();
+            Ok(())
+        }
+        Value::Array(values) => values.iter_mut().try_for_each(|it| take_point(it, point)),
+        Value::Object(map) => map.values_mut().try_for_each(|it| take_point(it, point)),
+        _ => Ok(()),
+    }
+}
+
+/// The entry's parameters with those that the study's rules name at `scale`.
+fn scaled(study: &Study, entry: &PhaseEntry, scale: Scale) -> fslab_model::Parameters {
+    let mut parameters = entry.parameters.clone();
+    if scale.is_full() {
+        return parameters;
+    }
+    let step_bytes = parameters
+        .get("record")
+        .and_then(bytes_of)
+        .filter(|bytes| *bytes > 0)
+        .unwrap_or(BLOCK_BYTES);
+    for name in &study.scale.parameters {
+        if let Some(value) = parameters.get_mut(name) {
+            shrink(value, scale, step_bytes);
+        }
+    }
+    parameters
+}
+
+/// Makes numbers and sizes smaller, however deep; shares of the file system stay what they are,
+/// since that has its own rule.
+fn shrink(value: &mut Value, scale: Scale, step_bytes: u64) {
+    match value {
+        Value::Number(number) => {
+            if let Some(number) = number.as_u64() {
+                *value = scale.of(number).into();
+            }
+        }
+        Value::String(_) => {
+            if let Some(bytes) = bytes_of(value) {
+                // Something is left of everything, in whole records.
+                *value = scale.of(bytes).next_multiple_of(step_bytes).into();
+            }
+        }
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|it| shrink(it, scale, step_bytes)),
+        Value::Object(map) => map
+            .values_mut()
+            .for_each(|it| shrink(it, scale, step_bytes)),
+        _ => {}
+    }
+}
+
+fn bytes_of(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.parse::<Bytes>().ok().map(|bytes| bytes.0),
+        _ => None,
+    }
+}
+
+/// The size of the file system at `scale`, in whole mebibytes.
+pub(crate) fn size(study: &Study, scale: Scale) -> Result<Bytes, PhasesError> {
+    let full = parse("size", &study.size)?;
+    Ok(reduced(full, study.scale.size_min, scale))
+}
+
+/// The memory of a guest at `scale`; `None` where the study names none.
+pub(crate) fn memory(study: &Study, scale: Scale) -> Result<Option<Bytes>, PhasesError> {
+    let full = study.memory.as_deref();
+    let full = full.map(|text| parse("memory", text)).transpose()?;
+    Ok(full.map(|full| reduced(full, study.scale.memory_min, scale)))
+}
+
+fn parse(what: &'static str, text: &str) -> Result<Bytes, PhasesError> {
+    text.parse()
+        .map_err(|source| PhasesError::Size { what, source })
+}
+
+/// `full` at `scale`, though not below `min`; without a minimum it stays as it is.
+fn reduced(full: Bytes, min: Option<Bytes>, scale: Scale) -> Bytes {
+    match min {
+        Some(min) if !scale.is_full() => {
+            let scaled = scale.of(full.0).next_multiple_of(Bytes::mib(1).0);
+            Bytes(scaled.max(min.0).min(full.0))
+        }
+        _ => full,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "format = 1\nname = 's'\ntitle = 't'\nsize = '1GiB'\nmemory = '512MiB'\n\
+                        repeats = 1\ntrial_limit_s = 60\n";
+
+    fn study(text: &str) -> Study {
+        Study::from_toml(&format!("{HEAD}{text}")).expect("a study")
+    }
+
+    fn at(study: &Study, scale: &str) -> Result<Vec<PhaseSpec>, PhasesError> {
+        phases(study, scale.parse().expect("a scale"), Bytes::gib(1))
+    }
+
+    const SWEPT: &str = "
+        [sweep.sizes]
+        file_size = ['64KiB', '1MiB']
+        record = ['4KiB']
+        [[phase]]
+        name = 'first'
+        workload = 'stat'
+        [[phase]]
+        name = 'write'
+        workload = 'write'
+        sweep = 'sizes'
+        file_size = '$file_size'
+        record = '$record'
+        [[phase]]
+        name = 'read'
+        workload = 'read'
+        sweep = 'sizes'
+        file_size = '$file_size'
+        record = '$record'";
+
+    #[test]
+    fn phases_of_one_sweep_run_together_at_each_of_its_points() {
+        let phases = at(&study(SWEPT), "1").expect("phases");
+        let names: Vec<_> = phases.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "first",
+                "write 64KiB/4KiB",
+                "read 64KiB/4KiB",
+                "write 1MiB/4KiB",
+                "read 1MiB/4KiB"
+            ]
+        );
+        assert_eq!(phases[3].parameters["file_size"], 1 << 20);
+        let swept = phases[3].swept.as_ref().expect("swept");
+        assert_eq!(swept.phase, "write");
+        assert_eq!(swept.point["record"], PointValue::Bytes(4096));
+        assert_eq!(phases[0].swept, None);
+    }
+
+    #[test]
+    fn a_scale_shrinks_what_the_study_names_and_leaves_something_of_everything() {
+        let study = study(
+            "scale = { parameters = ['file_size', 'files'], size_min = '256MiB' }
+            [[phase]]
+            name = 'w'
+            workload = 'write'
+            file_size = '100MiB'
+            record = '1MiB'
+            [[phase]]
+            name = 'c'
+            workload = 'create'
+            files = 30
+            file_size = '4KiB'
+            files_per_directory = 200",
+        );
+        let phases = at(&study, "1/64").expect("phases");
+        assert_eq!(phases[0].parameters["file_size"], 2 << 20);
+        assert_eq!(phases[0].parameters["record"], 1 << 20);
+        assert_eq!(phases[1].parameters["files"], 1);
+        assert_eq!(phases[1].parameters["file_size"], 4096);
+        assert_eq!(phases[1].parameters["files_per_directory"], 200);
+        let (half, small) = ("1/2".parse().expect("half"), "1/64".parse().expect("small"));
+        assert_eq!(size(&study, half).expect("a size"), Bytes::mib(512));
+        assert_eq!(size(&study, small).expect("a size"), Bytes::mib(256));
+        assert_eq!(
+            memory(&study, small).expect("memory"),
+            Some(Bytes::mib(512))
+        );
+    }
+
+    #[test]
+    fn phases_that_are_off_do_not_run_and_something_must() {
+        let off = "[[phase]]\nname = 'w'\nworkload = 'write'\nenabled = false\n";
+        assert!(matches!(at(&study(off), "1"), Err(PhasesError::AllOff(_))));
+        let on = format!("{off}[[phase]]\nname = 'r'\nworkload = 'read'\n");
+        assert_eq!(at(&study(&on), "1").expect("phases").len(), 1);
+    }
+
+    #[test]
+    fn sweeps_and_dimensions_that_are_not_there_are_named() {
+        let phase = "[[phase]]\nname = 'w'\nworkload = 'write'\n";
+        let unknown = study(&format!("{phase}sweep = 'x'"));
+        assert!(matches!(
+            at(&unknown, "1"),
+            Err(PhasesError::UnknownSweep { .. })
+        ));
+        let loose = study(&format!("{phase}file_size = '$x'"));
+        let Err(PhasesError::UnknownDimension { value, .. }) = at(&loose, "1") else {
+            panic!("must be refused")
+        };
+        assert_eq!(value, "$x");
+        let empty = study(&format!("[sweep.x]\na = []\n{phase}sweep = 'x'"));
+        assert!(matches!(at(&empty, "1"), Err(PhasesError::Sweep { .. })));
+    }
+}
