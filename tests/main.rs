@@ -2,16 +2,20 @@
 //!
 //! Tests that format and mount run where root and loop devices are there, and say why where not.
 
+mod ageing;
 mod bad_input;
 mod bad_machine;
 mod block_venue;
+mod claims;
 mod directory_venue;
 mod disk;
 mod fake_path;
+mod figure_files;
 mod guest_venue;
 mod harness;
 mod interruption;
 mod loop_venue;
 mod reference;
 mod sim_venue;
+mod trace;
 mod verification;

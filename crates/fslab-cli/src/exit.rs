@@ -15,10 +15,6 @@ pub(crate) enum Exit {
     /// Everything that was asked for is done.
     Done = 0,
     /// A gate or a claim failed.
-    #[expect(
-        dead_code,
-        reason = "documented from the start; gates and claims come later"
-    )]
     GateFailed = 1,
     /// Arguments, a study, or a store that make no sense.
     BadInput = 2,

@@ -100,7 +100,7 @@ fn null_operation_ns(operations: u32) -> f64 {
         amount: Amount::Operations(operations.into()),
         ..DataJob::read("null", 1 << 30, 4096)
     };
-    let prepare = |thread| Ok(DataWorker::new(&context, &job, thread, false));
+    let prepare = |thread| Ok(DataWorker::new(&context, &job, thread, false, None));
     let stop = StopFlag::new();
     let staff = Staff {
         count: 1,

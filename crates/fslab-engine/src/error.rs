@@ -23,7 +23,7 @@ struct Content {
 
 impl EngineError {
     /// `operation` on `path` failed with `source`, which decides the kind.
-    pub(crate) fn io(
+    pub fn io(
         operation: impl Into<Cow<'static, str>>,
         path: &Path,
         source: io::Error,
@@ -40,7 +40,8 @@ impl EngineError {
     }
 
     /// A job that makes no sense.
-    pub(crate) fn bad_input(message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn bad_input(message: impl Into<String>) -> Self {
         Self::plain(FailureKind::BadInput, "check the job", None, message.into())
     }
 
@@ -55,13 +56,15 @@ impl EngineError {
     }
 
     /// The stop flag was raised while the job worked on `path`.
-    pub(crate) fn interrupted(path: &Path) -> Self {
+    #[must_use]
+    pub fn interrupted(path: &Path) -> Self {
         let message = format!("interrupted while working on {}", path.display());
         Self::plain(FailureKind::Interrupted, "go on", Some(path), message)
     }
 
     /// `path` does not hold what was written to it; `message` says where and what.
-    pub(crate) fn corrupt(path: &Path, message: impl fmt::Display) -> Self {
+    #[must_use]
+    pub fn corrupt(path: &Path, message: impl fmt::Display) -> Self {
         let message = format!("{} has {message}", path.display());
         Self::plain(FailureKind::Corrupt, "verify", Some(path), message)
     }
@@ -83,16 +86,24 @@ impl EngineError {
         }))
     }
 
+    /// Adds when it happened.
+    #[must_use]
+    pub(crate) fn during(mut self, when: &str) -> Self {
+        self.0.message.push(' ');
+        self.0.message.push_str(when);
+        self
+    }
+
     /// Adds advice.
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
     /// Replaces the kind that the errno suggests.
     #[must_use]
-    pub(crate) fn of_kind(mut self, kind: FailureKind) -> Self {
+    pub fn of_kind(mut self, kind: FailureKind) -> Self {
         self.0.kind = kind;
         self
     }

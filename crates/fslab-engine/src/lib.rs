@@ -13,12 +13,14 @@ mod access;
 mod calibrate;
 mod content;
 mod context;
+mod data_run;
 mod drive;
 mod engines;
 mod error;
 mod evict;
 mod jobs;
 mod kind;
+mod logbook;
 mod measured;
 mod random;
 mod recording;
@@ -28,6 +30,7 @@ pub use access::Access;
 pub use calibrate::{Calibration, calibrate};
 pub use content::Content;
 pub use context::{RunContext, StopFlag};
+pub use data_run::{EngineJob, Together, run_data, run_data_together};
 pub use error::EngineError;
 pub use evict::evict;
 pub use jobs::{
@@ -35,6 +38,9 @@ pub use jobs::{
     Names, OpenMode, OpenSync, Order, Pace, Preparation, Sharing, StdioTuning, SyncCall, SyncEvery,
     SyncPolicy, TreeShape, UringTuning, WeightedSize, Workers,
 };
+pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};
+pub use logbook::{Filler, Kind, Logbook, run_crew};
 pub use measured::{Measured, ThreadMeasured};
-pub use registry::{run_data, run_metadata};
+pub use random::{Random, mix};
+pub use registry::run_metadata;

@@ -29,6 +29,8 @@ pub struct Measured {
     pub first_done_ns: u64,
     /// When the last one had; equal to `elapsed_ns`.
     pub last_done_ns: u64,
+    /// What a reader of the figures must know.
+    pub notes: Vec<String>,
 }
 
 /// What one thread of a job did.

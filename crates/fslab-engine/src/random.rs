@@ -5,30 +5,31 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A stream of pseudo-random numbers: xoshiro256++.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(Xoshiro256PlusPlus);
+pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
     /// The stream of `seed` for one `purpose`, so that no two uses of a seed are correlated.
-    pub(crate) fn new(seed: u64, purpose: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, purpose: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(mix(seed, purpose)))
     }
 
     /// Any 64 bits.
     #[inline]
-    pub(crate) fn next_u64(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number below `bound`, which is not 0; its bias is below `bound` / 2^64.
     #[inline]
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.next_u64()) * u128::from(bound);
         (product >> 64) as u64
     }
 
     /// A number in [0, 1), in steps of 2^-53.
     #[inline]
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
@@ -42,7 +43,8 @@ impl Random {
 
 /// Mixes two numbers into one: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
 #[inline]
-pub(crate) const fn mix(a: u64, b: u64) -> u64 {
+#[must_use]
+pub const fn mix(a: u64, b: u64) -> u64 {
     let mut z = a ^ b
         .wrapping_add(0x9e37_79b9_7f4a_7c15)
         .wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -1,5 +1,8 @@
 //! The table of engines, and the way into it. A new engine is one file and one line here.
 
+use fslab_sys::SharedCounter;
+
+use crate::drive::ReadyWorker;
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
 
@@ -7,37 +10,45 @@ use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext}
 pub(crate) struct Engine {
     /// Its name.
     pub(crate) kind: EngineKind,
-    /// Runs a job that was found to make sense.
-    pub(crate) run_data: fn(&RunContext, &DataJob) -> Result<Measured, EngineError>,
-    /// The same for a metadata job; `None` for an engine that issues none.
+    /// How it reads and writes data.
+    pub(crate) data: DataEngine,
+    /// Runs a metadata job that was found to make sense; `None` for an engine that issues none.
     pub(crate) run_metadata: Option<MetadataRunner>,
 }
+
+/// How an engine runs data jobs.
+pub(crate) struct DataEngine {
+    /// Whether there are files, and a clock that they share; the null engine has neither.
+    pub(crate) keeps_files: bool,
+    /// Refuses what it has no way to do, before anything is touched.
+    pub(crate) check: fn(&DataJob) -> Result<(), EngineError>,
+    /// Prepares a thread of a job that was found to make sense.
+    pub(crate) prepare: DataPreparer,
+}
+
+/// Prepares one thread of a data job, with what its operations are taken from.
+pub(crate) type DataPreparer = for<'a> fn(
+    &'a RunContext,
+    &'a DataJob,
+    u32,
+    Option<&'a SharedCounter>,
+) -> Result<ReadyWorker<'a>, EngineError>;
 
 /// Runs a metadata job that was found to make sense.
 pub(crate) type MetadataRunner = fn(&RunContext, &MetadataJob) -> Result<Measured, EngineError>;
 
 const ENGINES: &[&Engine] = &[&PSYNC, &URING, &MMAP, &STDIO, &NULL];
 
-fn engine(kind: EngineKind) -> &'static Engine {
+/// The engine of that name.
+pub(crate) fn engine(kind: EngineKind) -> &'static Engine {
     let known = ENGINES.iter().find(|engine| engine.kind == kind);
     known.expect("every kind of engine stands in the table")
-}
-
-/// Reads or writes as `job` says.
-///
-/// # Errors
-/// `BadInput` for a job that makes no sense, `Unsupported` for one that the engine, the kernel or
-/// the file system does not do, `Interrupted` after the stop flag was raised, `Corrupt` for data
-/// that is not what was written, `NoSpace`, `Permission` or `Io` for a failed system call.
-pub fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
-    job.validate()?;
-    (engine(context.engine).run_data)(context, job)
 }
 
 /// Works on names, attributes and small files as `job` says.
 ///
 /// # Errors
-/// As those of [`run_data`].
+/// As those of [`run_data`](crate::run_data).
 pub fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
     job.validate()?;
     let engine = engine(context.engine);

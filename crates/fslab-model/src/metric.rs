@@ -134,6 +134,24 @@ pub mod definitions {
         HOST_REAL, "host_real_ns", Nanoseconds, Lower, "real time of the phase on the host";
         INLINE_THRESHOLD, "inline_threshold_bytes", Bytes, Neither,
             "largest file that is stored without a data block";
+        INLINE_CREATE_GAIN, "inline_create_gain", Ratio, Higher,
+            "creating files one byte above the threshold, per creating them at it";
+        INLINE_READ_GAIN, "inline_read_gain", Ratio, Higher,
+            "reading cold files one byte above the threshold, per reading them at it";
+        READAHEAD_FIRST, "readahead_first_blocks", Count, Neither,
+            "blocks that the first read brought in";
+        READAHEAD_LARGEST, "readahead_largest_blocks", Count, Neither,
+            "most blocks that one read brought in";
+        READAHEAD_LIMIT, "readahead_limit_bytes", Bytes, Neither,
+            "how far the kernel may read ahead";
+        FIRST_READ_DEVICE_READS, "first_read_device_reads", Count, Lower,
+            "read requests at the device for the first read";
+        BYTES_HELD_MAX, "bytes_held_max", Bytes, Neither,
+            "most application bytes that files held at a time";
+        REPLAY_DEVIATIONS, "replay_deviations", Count, Lower,
+            "operations of a trace that ended otherwise than recorded";
+        REPLAY_DIFFERENCES, "replay_differences", Count, Lower,
+            "names that are not as a trace left them";
         HARNESS_SHARE, "harness_share", Ratio, Lower, "share of the time that fslab took itself";
         MKFS, "mkfs_ns", Nanoseconds, Lower, "duration of mkfs";
         MOUNT, "mount_ns", Nanoseconds, Lower, "duration of the first mount";

@@ -79,6 +79,7 @@ const COMPANIONS: &[&str] = &[
     "syncfs",
     "fsync-directory",
     "list",
+    "remove-directory",
 ];
 
 /// Processor use of the trial's process and its threads, from getrusage(2).

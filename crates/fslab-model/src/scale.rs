@@ -29,10 +29,6 @@ impl Scale {
 
     /// Whether it is that of the original.
     #[must_use]
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "the signature is serde's"
-    )]
     pub fn is_full(&self) -> bool {
         *self == Self::FULL
     }

@@ -1,11 +1,15 @@
-//! A subject: a file system with its options, as a person writes it.
+//! A subject: a file system with its options, and what is done to it before it is measured, as a
+//! person writes it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A catalogue entry's name with the options that a trial passes to its mkfs and its mount.
+use crate::{ParseStageError, Stage};
+
+/// A catalogue entry's name with the options that a trial passes to its mkfs and its mount, and the
+/// stages that it goes through before the phases.
 ///
 /// ```text
 ///     ext4
@@ -13,6 +17,7 @@ use serde::{Deserialize, Serialize};
 ///     ext4:mount=data=journal,noatime       the same, in full
 ///     xfs:mkfs=-m reflink=0                 arguments for mkfs, separated by blanks
 ///     ext4:mkfs=-O ^metadata_csum:mount=noatime
+///     ext4:age=churn,full=80%:fill=90%      stages, in the order in which they are done
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -20,6 +25,7 @@ pub struct Subject {
     fs: String,
     mkfs: Vec<String>,
     mount: Vec<String>,
+    stages: Vec<Stage>,
 }
 
 /// Why a text is not a subject. Whether the file system exists, the catalogue knows.
@@ -31,6 +37,23 @@ pub enum ParseSubjectError {
     /// `mkfs=` or `mount=` without anything behind it, or an empty part.
     #[error("the subject '{0}' has an empty option; leave out what is behind the last colon")]
     EmptyOption(String),
+    /// A stage that there is not, or with values that make no sense.
+    #[error("the subject '{subject}' has a stage that makes no sense")]
+    Stage {
+        /// The subject.
+        subject: String,
+        /// What is wrong with it.
+        #[source]
+        source: ParseStageError,
+    },
+    /// The same stage twice.
+    #[error("the subject '{subject}' has the stage '{stage}' twice")]
+    StageTwice {
+        /// The subject.
+        subject: String,
+        /// The stage's word.
+        stage: &'static str,
+    },
 }
 
 impl Subject {
@@ -40,6 +63,7 @@ impl Subject {
             fs: fs.into(),
             mkfs: Vec::new(),
             mount: Vec::new(),
+            stages: Vec::new(),
         }
     }
 
@@ -60,6 +84,48 @@ impl Subject {
     pub fn mount_options(&self) -> &[String] {
         &self.mount
     }
+
+    /// What is done to the file system before the phases, in this order.
+    #[must_use]
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// Whether it is the file system alone, without options or stages.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.mkfs.is_empty() && self.mount.is_empty() && self.stages.is_empty()
+    }
+
+    /// How much of the capacity its stages fill, in percent; 0 without any.
+    #[must_use]
+    pub fn filled_percent(&self) -> u8 {
+        let shares = self.stages.iter().map(Stage::full_percent);
+        shares.max().unwrap_or(0)
+    }
+
+    fn add_stage(&mut self, text: &str, stage: Stage) -> Result<(), ParseSubjectError> {
+        if self.stages.iter().any(|it| it.name() == stage.name()) {
+            return Err(ParseSubjectError::StageTwice {
+                subject: text.to_owned(),
+                stage: stage.name(),
+            });
+        }
+        self.stages.push(stage);
+        Ok(())
+    }
+}
+
+/// The stage that a part of the text is, if it is one.
+fn stage_of(text: &str, part: &str) -> Result<Option<Stage>, ParseSubjectError> {
+    let Some((word, value)) = part.split_once('=') else {
+        return Ok(None);
+    };
+    let stage = Stage::parse(word.trim(), value.trim()).transpose();
+    stage.map_err(|source| ParseSubjectError::Stage {
+        subject: text.to_owned(),
+        source,
+    })
 }
 
 /// What a part of the text, between colons, belongs to.
@@ -82,9 +148,15 @@ impl FromStr for Subject {
         let mut subject = Self::plain(fs);
         let (mut mkfs, mut mount) = (String::new(), String::new());
         let mut section = Section::Mount;
+        let mut after_stage = false;
         for part in options.into_iter().flat_map(|options| options.split(':')) {
+            if let Some(stage) = stage_of(text, part)? {
+                subject.add_stage(text, stage)?;
+                (section, after_stage) = (Section::Mount, true);
+                continue;
+            }
             // A part without a keyword goes on where the last one stopped: an option's value may
-            // hold a colon of its own.
+            // hold a colon of its own. Those of stages hold none: behind them it is an option.
             let (into, value, fresh) = if let Some(value) = part.strip_prefix("mkfs=") {
                 section = Section::Mkfs;
                 (&mut mkfs, value, true)
@@ -94,9 +166,10 @@ impl FromStr for Subject {
             } else {
                 match section {
                     Section::Mkfs => (&mut mkfs, part, false),
-                    Section::Mount => (&mut mount, part, false),
+                    Section::Mount => (&mut mount, part, after_stage),
                 }
             };
+            after_stage = false;
             if value.trim().is_empty() {
                 return Err(ParseSubjectError::EmptyOption(text.to_owned()));
             }
@@ -129,7 +202,9 @@ impl fmt::Display for Subject {
         if !self.mount.is_empty() {
             write!(f, ":mount={}", self.mount.join(","))?;
         }
-        Ok(())
+        self.stages
+            .iter()
+            .try_for_each(|stage| write!(f, ":{stage}"))
     }
 }
 
@@ -179,9 +254,27 @@ mod tests {
     }
 
     #[test]
+    fn stages_are_kept_apart_from_options_and_in_their_order() {
+        let subject: Subject = "ext4:fill=20%:noatime:age=mail,full=80%:data=journal"
+            .parse()
+            .expect("stages");
+        assert_eq!(subject.mount_options(), ["noatime", "data=journal"]);
+        let stages: Vec<_> = subject.stages().iter().map(ToString::to_string).collect();
+        assert_eq!(stages, ["fill=20%", "age=mail,full=80%"]);
+        assert_eq!((subject.filled_percent(), subject.is_plain()), (80, false));
+        assert_eq!(Subject::plain("ext4").filled_percent(), 0);
+        let twice = "ext4:age=mail:age=churn".parse::<Subject>();
+        assert!(matches!(twice, Err(ParseSubjectError::StageTwice { .. })));
+        let unknown = "ext4:age=".parse::<Subject>();
+        assert!(matches!(unknown, Err(ParseSubjectError::Stage { .. })));
+    }
+
+    #[test]
     fn what_is_printed_reads_back_as_the_same_subject() {
         for text in [
             "xfs",
+            "xfs:age=churn,score=0.6",
+            "ext4:mkfs=-b 1024:mount=noatime:age=churn:fill=90%",
             "xfs:mkfs=-m reflink=0",
             "btrfs:mount=compress=zstd:3,ssd",
         ] {

@@ -4,12 +4,14 @@
 mod disk_story;
 #[path = "../tests/report/fixture.rs"]
 mod fixture;
+#[path = "../tests/report/sweep_story.rs"]
+mod sweep_story;
 
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-use fslab_report::{Analysis, html, sentences, tables};
+use fslab_report::{Analysis, exhibits, html, sentences, tables};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));
@@ -32,6 +34,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             "single.html",
             vec![fixture::run_of(&["ext4", "xfs", "btrfs"], 1)],
         ),
+        (
+            "swept.html",
+            vec![sweep_story::swept(&sweep_story::SUBJECTS, (12, 3), 3)],
+        ),
+        (
+            "iozone.html",
+            vec![sweep_story::swept(&sweep_story::SUBJECTS, (16, 15), 1)],
+        ),
+        ("bonnie.html", vec![sweep_story::bonnie()]),
+        ("home-usb.html", vec![sweep_story::home_usb()]),
         ("alone.html", vec![fixture::run_of(&["xfs"], 3)]),
         ("many.html", vec![fixture::run_of(&many, 5)]),
         (
@@ -41,6 +53,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     for (name, runs) in &runs {
         fs::write(folder.join(name), html(runs)?)?;
+    }
+    for (_, runs) in &runs {
+        for run in runs {
+            for exhibit in exhibits(&Analysis::of(run), None) {
+                let name = format!("{}-{}", run.header.plan.study, exhibit.id);
+                if let Some(svg) = exhibit.svg() {
+                    fs::write(folder.join(format!("{name}.svg")), svg)?;
+                }
+                fs::write(folder.join(format!("{name}.csv")), exhibit.csv()?)?;
+            }
+        }
     }
     let usual = fixture::usual();
     let analysis = Analysis::of(&usual);

@@ -18,4 +18,12 @@ pub enum ReportError {
     /// A record could not be written as JSON.
     #[error("cannot write the run as JSON")]
     Json(#[from] serde_json::Error),
+    /// The run is not of the kind that a layout is for.
+    #[error("the layout of {layout} needs {wanted}")]
+    Layout {
+        /// Whose layout.
+        layout: &'static str,
+        /// What it needs.
+        wanted: String,
+    },
 }

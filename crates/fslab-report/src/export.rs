@@ -69,7 +69,7 @@ pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
                     .chain(&value),
             )?;
         }
-        for phase in &analysis.phases {
+        for phase in analysis.runs() {
             let cell = phase.cells.get(trial.trial.cell.0 as usize);
             let Some(repeat) =
                 cell.and_then(|cell| cell.repeats.iter().find(|r| r.repeat == trial.trial.repeat))
@@ -139,6 +139,7 @@ fn state(state: &RepeatState) -> &'static str {
         RepeatState::Failed(_) => "failed",
         RepeatState::Lost(_) => "trial-failed",
         RepeatState::NotRun => "not-run",
+        RepeatState::Points { .. } => "swept",
     }
 }
 

@@ -55,6 +55,24 @@ pub(crate) fn rules(subjects: usize) -> String {
     rules
 }
 
+/// The same colours where a page gives none: a drawing in a file of its own, by day and by night.
+pub(crate) fn fixed_rules(looks: impl Iterator<Item = usize> + Clone) -> String {
+    let of = |look: usize, colour: &str| {
+        let class = class(look);
+        format!(
+            ".{class} .key,.{class} .dot,.{class} .bar{{fill:{colour}}}\n\
+             .{class} .curve,.{class} .cap,.{class} .median{{stroke:{colour}}}\n"
+        )
+    };
+    let light = |look: usize| of(look, COLOURS[look % COLOURS.len()].0);
+    let dark = |look: usize| of(look, COLOURS[look % COLOURS.len()].1);
+    let (light, dark): (String, String) = (
+        looks.clone().map(light).collect(),
+        looks.map(dark).collect(),
+    );
+    format!("{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -371,43 +371,26 @@ impl Teller<'_> {
         } else if self.names.len() == 1 {
             caveats.push("There is one subject, hence no comparison.".to_owned());
         }
-        let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
+        caveats.extend(self.of_sweeps());
         let idle = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_no_device_time);
-        let without_disk: Vec<String> = phases
-            .iter()
-            .filter(|phase| phase.cells.iter().any(idle))
-            .map(|of| phase(of.name))
-            .collect();
-        if !without_disk.is_empty() {
+        if let Some(phases) = self.phases_where(&idle) {
             caveats.push(format!(
                 "In virtual time the processor takes none, so there is no rate where nothing \
-                 waited for the disk: {}.",
-                list(&without_disk)
+                 waited for the disk: {phases}."
             ));
         }
         let mostly = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_little_device_time);
-        let little_disk: Vec<String> = phases
-            .iter()
-            .filter(|phase| phase.cells.iter().any(mostly))
-            .map(|of| phase(of.name))
-            .collect();
-        if !little_disk.is_empty() {
+        if let Some(phases) = self.phases_where(&mostly) {
             caveats.push(format!(
                 "The disk worked for less than half of these phases, the rest is waiting for \
-                 timers: {}.",
-                list(&little_disk)
+                 timers: {phases}."
             ));
         }
-        let of_cache: Vec<String> = phases
-            .iter()
-            .filter(|phase| !phase.is_virtual && phase.cells.iter().any(cached))
-            .map(|of| phase(of.name))
-            .collect();
-        if !of_cache.is_empty() {
+        let cached = |cell: &PhaseCell| cell.cache_verdict() == Some(CacheVerdict::Cache);
+        if !is_virtual && let Some(phases) = self.phases_where(&cached) {
             caveats.push(format!(
-                "The figures of {} come from the page cache: the device moved less than a tenth \
-                 of the bytes.",
-                list(&of_cache)
+                "The figures of {phases} come from the page cache: the device moved less than a \
+                 tenth of the bytes."
             ));
         }
         let holes = phases
@@ -424,6 +407,42 @@ impl Teller<'_> {
         }
         let caveat = |text| sentence(SentenceKind::Caveat, text);
         caveats.into_iter().map(caveat).collect()
+    }
+
+    /// What the figures of swept phases are; `None` where there is no sweep.
+    fn of_sweeps(&self) -> Option<String> {
+        let told = |of: &PhaseAnalysis| {
+            let sweep = of.sweep.as_ref()?;
+            let (shared, all) = (sweep.shared, sweep.points.len());
+            Some(format!("{} ({shared} of {all})", phase(of.name)))
+        };
+        let told: Vec<String> = self.analysis.phases.iter().filter_map(told).collect();
+        (!told.is_empty()).then(|| {
+            format!(
+                "Of a sweep the geometric mean over the points that all subjects have is \
+                 compared: {}.",
+                list(&told)
+            )
+        })
+    }
+
+    /// The phases in which `holds` for any subject, in words; of a sweep, at how many points.
+    fn phases_where(&self, holds: &dyn Fn(&PhaseCell) -> bool) -> Option<String> {
+        let told = |of: &PhaseAnalysis| {
+            let points = of.points();
+            let found = points.iter().filter(|point| point.cells.iter().any(holds));
+            match (found.count(), of.sweep.is_some()) {
+                (0, _) => None,
+                (_, false) => Some(phase(of.name)),
+                (found, true) => Some(format!(
+                    "{} ({found} of {} points)",
+                    phase(of.name),
+                    points.len()
+                )),
+            }
+        };
+        let told: Vec<String> = self.analysis.phases.iter().filter_map(told).collect();
+        (!told.is_empty()).then(|| list(&told))
     }
 
     fn names_of(&self, subjects: &[usize]) -> String {

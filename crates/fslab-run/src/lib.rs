@@ -24,4 +24,4 @@ pub use resolve::{GuestChoice, Request, ResolveError, Resolved, VenueChoice, foo
 pub use resume::{ResumeError, Resumption};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};
-pub use studies::{StudySource, load_study, studies};
+pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};

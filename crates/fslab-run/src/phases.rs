@@ -2,8 +2,7 @@
 //! every parameter spelled out.
 
 use fslab_model::{
-    Bytes, ParseBytesError, PhaseEntry, PhaseSpec, Point, PointValue, Scale, Study, SweepError,
-    Swept,
+    Bytes, ParseBytesError, PhaseEntry, PhaseSpec, Point, Scale, Study, SweepError, Swept,
 };
 use fslab_workload::WorkloadError;
 use serde_json::Value;
@@ -176,26 +175,35 @@ fn name(swept: &Swept) -> String {
     format!("{} {}", swept.phase, values.join("/"))
 }
 
-/// Puts the point's values in the place of `"$DIMENSION"`, however deep.
+/// Puts the point's values in the place of `"$DIMENSION"`, however deep: the number where a text is
+/// nothing else, its digits where it stands in a longer text.
 ///
 /// # Errors
 /// The text that names no dimension.
 fn take_point(value: &mut Value, point: Option<&Point>) -> Result<(), String> {
     match value {
-        Value::String(text) => {
-            let Some(dimension) = text.strip_prefix('$') else {
-                return Ok(());
-            };
-            let found = point.and_then(|point| point.get(dimension));
-            let (PointValue::Count(number) | PointValue::Bytes(number)) =
-                *found.ok_or_else(|| text.clone())?;
-            *value = number.into();
+        Value::String(text) if text.contains('$') => {
+            *value = taken(text, point).ok_or_else(|| text.clone())?;
             Ok(())
         }
         Value::Array(values) => values.iter_mut().try_for_each(|it| take_point(it, point)),
         Value::Object(map) => map.values_mut().try_for_each(|it| take_point(it, point)),
         _ => Ok(()),
     }
+}
+
+fn taken(text: &str, point: Option<&Point>) -> Option<Value> {
+    let point = point?;
+    if let Some(value) = text.strip_prefix('$').and_then(|name| point.get(name)) {
+        return Some(value.number().into());
+    }
+    // The longest name first: one may begin with another.
+    let mut names: Vec<_> = point.iter().collect();
+    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    let whole = names.iter().fold(text.to_owned(), |text, (name, value)| {
+        text.replace(&format!("${name}"), &value.number().to_string())
+    });
+    (!whole.contains('$')).then(|| whole.into())
 }
 
 /// The entry's parameters with those that the study's rules name at `scale`.
@@ -281,6 +289,8 @@ fn reduced(full: Bytes, min: Option<Bytes>, scale: Scale) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use fslab_model::PointValue;
+
     use super::*;
 
     const HEAD: &str = "format = 1\nname = 's'\ntitle = 't'\nsize = '1GiB'\nmemory = '512MiB'\n\
@@ -387,6 +397,11 @@ mod tests {
             panic!("must be refused")
         };
         assert_eq!(value, "$x");
+        let inside = study(&format!(
+            "[sweep.x]\na = [3]\nab = ['4KiB']\n{phase}sweep = 'x'\nfile = 'f-$a-$ab'"
+        ));
+        let named = at(&inside, "1").expect("phases");
+        assert_eq!(named[0].parameters["file"], "f-3-4096");
         let empty = study(&format!("[sweep.x]\na = []\n{phase}sweep = 'x'"));
         assert!(matches!(at(&empty, "1"), Err(PhasesError::Sweep { .. })));
     }

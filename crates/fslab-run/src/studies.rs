@@ -1,16 +1,57 @@
 //! The studies that come with the program, and those of the user's in files.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
+use fslab_claims::{Claims, NamedText, Original, Published};
 use fslab_model::{Failure, FailureKind, Study, nearest_name};
 
+/// A study that is built in: its name and its text.
+macro_rules! study {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../../studies/", $name, "/study.toml")),
+        )
+    };
+}
+
 /// The text of every study that is built in: a new one is a folder below studies/ and a line here.
-const BUILT_IN: [(&str, &str); 2] = [
-    (
-        "conformance",
-        include_str!("../../../studies/conformance/study.toml"),
-    ),
-    ("quick", include_str!("../../../studies/quick/study.toml")),
+const BUILT_IN: &[(&str, &str)] = &[
+    study!("bonnie-2010"),
+    study!("conformance"),
+    study!("home-usb"),
+    study!("iozone-2003"),
+    study!("ntfs-ext4"),
+    study!("quick"),
+    study!("replay"),
+    study!("small-files"),
+];
+
+/// The claims and the published values of a built-in original, by the name of its study.
+macro_rules! originals {
+    ($($name:literal),* $(,)?) => {
+        [$((
+            $name,
+            NamedText {
+                file: concat!("studies/", $name, "/claims.toml"),
+                text: include_str!(concat!("../../../studies/", $name, "/claims.toml")),
+            },
+            NamedText {
+                file: concat!("studies/", $name, "/published.csv"),
+                text: include_str!(concat!("../../../studies/", $name, "/published.csv")),
+            },
+        )),*]
+    };
+}
+
+/// What the originals of built-in studies claimed and printed.
+const ORIGINALS: [(&str, NamedText<'static>, NamedText<'static>); 5] = originals![
+    "bonnie-2010",
+    "home-usb",
+    "iozone-2003",
+    "ntfs-ext4",
+    "small-files",
 ];
 
 /// Where a study came from.
@@ -35,8 +76,7 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == name_or_file) {
         return Ok((parse(name_or_file, text)?, StudySource::BuiltIn(name)));
     }
-    let is_file = name_or_file.contains('/') || name_or_file.ends_with(".toml");
-    if is_file {
+    if is_file(name_or_file) {
         let text = std::fs::read_to_string(name_or_file).map_err(|error| {
             let text = format!("cannot read the study {name_or_file}");
             Failure::new(FailureKind::BadInput, text).because(&error)
@@ -46,14 +86,85 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
             StudySource::File(name_or_file.into()),
         ));
     }
-    let failure = Failure::new(
-        FailureKind::BadInput,
-        format!("there is no study '{name_or_file}'"),
-    );
-    Err(match nearest_name(name_or_file, studies()) {
+    Err(unknown(name_or_file))
+}
+
+/// Whether that means a file, and not the name of a study.
+fn is_file(name_or_file: &str) -> bool {
+    name_or_file.contains('/') || name_or_file.ends_with(".toml")
+}
+
+fn unknown(name: &str) -> Failure {
+    let failure = Failure::new(FailureKind::BadInput, format!("there is no study '{name}'"));
+    match nearest_name(name, studies()) {
         Some(nearest) => failure.hint(format!("did you mean '{nearest}'?")),
         None => failure.hint("a file is named with its folder, like ./my-study.toml"),
-    })
+    }
+}
+
+/// The original that a built-in study repeats; `None` where it repeats none.
+#[must_use]
+pub fn original(name: &str) -> Option<Original> {
+    let (_, claims, published) = ORIGINALS.iter().find(|(known, ..)| *known == name)?;
+    let original = Original::read(*claims, *published);
+    Some(original.expect("every original that is built in reads: a test reads them all"))
+}
+
+/// The original of the study of that name, or of the study in that file: then the `claims.toml` and
+/// the `published.csv` beside it. `None` where it has neither.
+///
+/// # Errors
+/// Of kind `BadInput`: an unknown name, or a file that cannot be read, or makes no sense.
+pub fn load_original(name_or_file: &str) -> Result<Option<Original>, Failure> {
+    if studies().any(|name| name == name_or_file) {
+        return Ok(original(name_or_file));
+    }
+    // The study itself must be there: what stands beside nothing is not its original.
+    load_study(name_or_file)?;
+    let beside = |name: &str| Path::new(name_or_file).with_file_name(name);
+    let claims = load_claims(&beside("claims.toml"))?;
+    let published = load_published(&beside("published.csv"))?;
+    if claims.is_none() && published.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Original {
+        claims: claims.unwrap_or_default(),
+        published: published.unwrap_or_default(),
+    }))
+}
+
+/// The claims in that file; `None` where there is no such file.
+///
+/// # Errors
+/// Of kind `BadInput`: it cannot be read, or makes no sense.
+pub fn load_claims(file: &Path) -> Result<Option<Claims>, Failure> {
+    let text = read_if_there(file)?;
+    let claims = text.map(|text| Claims::from_toml(&text, &file.to_string_lossy()));
+    claims.transpose().map_err(|error| unusable(file, &error))
+}
+
+fn load_published(file: &Path) -> Result<Option<Published>, Failure> {
+    let text = read_if_there(file)?;
+    let published = text.map(|text| Published::from_csv(&text, &file.to_string_lossy()));
+    published
+        .transpose()
+        .map_err(|error| unusable(file, &error))
+}
+
+fn unusable(file: &Path, error: &fslab_claims::OriginalError) -> Failure {
+    let text = format!("cannot use {}", file.display());
+    Failure::new(FailureKind::BadInput, text).because(error)
+}
+
+fn read_if_there(file: &Path) -> Result<Option<String>, Failure> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            let text = format!("cannot read {}", file.display());
+            Err(Failure::new(FailureKind::BadInput, text).because(&error))
+        }
+    }
 }
 
 fn parse(origin: &str, text: &str) -> Result<Study, Failure> {
@@ -75,6 +186,77 @@ mod tests {
         for name in studies() {
             assert_eq!(load_study(name).expect(name).0.name, name);
         }
+    }
+
+    #[test]
+    fn every_original_that_is_built_in_reads_and_is_of_its_study() {
+        let counts: Vec<_> = ORIGINALS
+            .iter()
+            .map(|(name, claims, published)| {
+                let original = Original::read(*claims, *published);
+                let original = original.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+                assert_eq!(original.claims.study, *name);
+                (original.claims.claims.len(), original.published.rows.len())
+            })
+            .collect();
+        // As many as the files have: nothing is passed over.
+        assert_eq!(counts, [(27, 602), (55, 202), (42, 68), (17, 27), (10, 20)]);
+    }
+
+    /// A claim about a phase that no study has would be "not measured" for ever.
+    #[test]
+    fn every_claim_is_about_phases_points_and_subjects_of_its_study() {
+        for (name, ..) in ORIGINALS {
+            let original = original(name).expect(name);
+            let (study, _) = load_study(name).expect(name);
+            let phase = |wanted: &str| {
+                let fresh = wanted.strip_prefix("aged-").unwrap_or(wanted);
+                let found = study.phases.iter().find(|phase| phase.name == fresh);
+                found.unwrap_or_else(|| panic!("{name} has no phase {wanted}"))
+            };
+            for claim in &original.claims.claims {
+                for wanted in claim.holds.kind.phases() {
+                    let phase = phase(wanted);
+                    let sweep = phase.sweep.as_ref().map(|sweep| &study.sweeps[sweep]);
+                    let dimensions = claim.holds.condition.keys();
+                    for dimension in dimensions.chain(claim.holds.kind.over()) {
+                        let swept = sweep.is_some_and(|s| s.dimensions.contains_key(dimension));
+                        let fixed = phase.parameters.contains_key(dimension);
+                        assert!(swept || fixed, "{name} {}: {dimension}", claim.id);
+                    }
+                }
+                for subject in claim.holds.kind.subjects() {
+                    let stand_in = original.claims.stand_in.get(subject);
+                    let subject = stand_in.map_or(subject, String::as_str);
+                    let is_it = |known: &String| known.split(':').next() == Some(subject);
+                    assert!(
+                        study.subjects.iter().any(is_it),
+                        "{name} {}: {subject}",
+                        claim.id
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_original_of_a_file_stands_beside_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let study = folder.path().join("study.toml");
+        std::fs::copy("../../tests/fixtures/small.toml", &study).expect("copied");
+        let study = study.to_str().expect("a plain path");
+        assert_eq!(load_original(study).expect("none"), None);
+        std::fs::write(folder.path().join("claims.toml"), "study = 'mine'").expect("written");
+        let original = load_original(study).expect("reads").expect("an original");
+        assert_eq!(original.claims.study, "mine");
+        assert_eq!(original.published.rows.len(), 0);
+        std::fs::write(folder.path().join("published.csv"), "value").expect("written");
+        let error = load_original(study).expect_err("columns");
+        assert!(
+            error.to_string().contains("the columns are value"),
+            "{error}"
+        );
+        assert!(load_original("quick").expect("built in").is_none());
     }
 
     #[test]

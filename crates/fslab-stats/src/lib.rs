@@ -9,19 +9,28 @@
 //!            --> location --> Estimate          geometric mean, t-interval on the logarithms
 //!     two    --> ratio    --> Estimate          ratio of geometric means, Welch's interval
 //!                             Estimate --> Verdict
+//!            --> mean, share               arithmetic mean, share of repeats, with intervals
+//!            --> deviation, its ratio      spread, with intervals of chi-squared and F
+//!     two    --> rank_correlation          whether two orders agree
 //! ```
 
+mod dispersion;
 mod estimate;
 mod location;
 mod logs;
+mod mean;
 mod quantile;
+mod rank;
 mod ratio;
 mod summary;
 mod verdict;
 
+pub use dispersion::{deviation, deviation_ratio, percent_of_largest, relative_deviation};
 pub use estimate::{Estimate, Interval};
 pub use location::location;
+pub use mean::{Mean, mean, share};
 pub use quantile::quantile;
+pub use rank::{RankCorrelation, rank_correlation};
 pub use ratio::ratio;
 pub use summary::Summary;
 pub use verdict::{Verdict, verdict};

@@ -1,6 +1,6 @@
 //! The logarithms of a sample: where throughputs, rates and times are closest to normal.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::CONFIDENCE;
 
@@ -54,6 +54,11 @@ pub(crate) fn mean_and_variance(values: &[f64]) -> Option<(f64, Option<f64>)> {
 pub(crate) fn t_bound(freedom: f64) -> Option<f64> {
     let t = StudentsT::new(0.0, 1.0, (freedom >= 1.0).then_some(freedom)?).ok()?;
     Some(t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
+}
+
+/// The quantile of the normal distribution that bounds such an interval.
+pub(crate) fn normal_bound() -> f64 {
+    Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }
 
 #[cfg(test)]

@@ -136,6 +136,12 @@ pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether [`monotonic_ns`] follows a guest's virtual time, in which the processor's work takes none.
+#[must_use]
+pub fn is_time_virtual() -> bool {
+    matches!(SOURCE.get(), Some(Source::Page(_)))
+}
+
 #[cfg(target_arch = "x86_64")]
 fn ticks() -> u64 {
     // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it.

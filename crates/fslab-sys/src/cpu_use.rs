@@ -47,6 +47,23 @@ impl ResourceUse {
         // SAFETY: `usage` is a valid rusage that outlives the call.
         let status = unsafe { libc::getrusage(who, &raw mut usage) };
         assert!(status == 0, "getrusage(2) fails only on a wrong argument");
+        usage.into()
+    }
+
+    /// What this and `other` used together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            user_ns: self.user_ns + other.user_ns,
+            system_ns: self.system_ns + other.system_ns,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
+        }
+    }
+}
+
+impl From<libc::rusage> for ResourceUse {
+    fn from(usage: libc::rusage) -> Self {
         let ns = |time: libc::timeval| {
             time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_usec.cast_unsigned() * 1_000
         };

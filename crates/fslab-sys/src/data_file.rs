@@ -1,4 +1,5 @@
-//! A file whose data is read and written at given offsets, and what is done to it around that.
+//! A file whose data is read and written at given offsets, or at its own position, and what is done
+//! to it around that.
 //!
 //! Reads and writes here are single system calls: what is short stays short.
 
@@ -99,6 +100,34 @@ impl DataFile {
     #[inline]
     pub fn write_at(&self, data: &[u8], offset: u64) -> io::Result<usize> {
         Ok(rustix::io::pwrite(&self.0, data, offset)?)
+    }
+
+    /// read(2), at the file's own position, which moves on.
+    ///
+    /// # Errors
+    /// That of read(2).
+    #[inline]
+    pub fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(&self.0, into)?)
+    }
+
+    /// write(2), at the file's own position, which moves on.
+    ///
+    /// # Errors
+    /// That of write(2).
+    #[inline]
+    pub fn write(&self, data: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(&self.0, data)?)
+    }
+
+    /// lseek(2) from the beginning of the file.
+    ///
+    /// # Errors
+    /// That of lseek(2).
+    #[inline]
+    pub fn seek(&self, offset: u64) -> io::Result<()> {
+        rustix::fs::seek(&self.0, rustix::fs::SeekFrom::Start(offset))?;
+        Ok(())
     }
 
     /// fsync(2).
@@ -235,6 +264,11 @@ mod tests {
         let mut into = [9_u8; 8];
         assert_eq!(file.read_at(&mut into, 9).expect("reads"), 4);
         assert_eq!(&into[..4], b"\0abc");
+        file.seek(11).expect("seeks");
+        assert_eq!(file.read(&mut into[..1]).expect("reads"), 1);
+        assert_eq!(file.write(b"C").expect("writes"), 1);
+        assert_eq!(file.read_at(&mut into[1..4], 10).expect("reads"), 3);
+        assert_eq!(&into[..4], b"babC");
         file.fsync().expect("syncs");
         file.fdatasync().expect("syncs");
         file.advise(FileAdvice::DontNeed).expect("advises");

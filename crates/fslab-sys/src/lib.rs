@@ -6,15 +6,20 @@
     reason = "every system call that needs it stands here and nowhere else"
 )]
 
+mod backing;
 mod block_device;
+mod child_group;
 mod clock;
 mod cpu_use;
 mod data_file;
+mod descriptors;
 mod disk_model;
+mod extents;
 mod file_name;
 mod file_system;
 mod kernel_log;
 mod loop_device;
+mod loopback;
 mod mapping;
 mod mount_table;
 mod mounting;
@@ -23,17 +28,26 @@ mod page_buffer;
 mod process;
 mod residency;
 mod ring;
+mod send_file;
+mod shared_counter;
 mod space;
 mod stream;
 mod worker_process;
 
+pub use backing::{device_below, read_ahead_kib, requests_in_flight};
 pub use block_device::{BlockCounters, DeviceNumber, InUse};
+pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{
-    counter_frequency, monotonic_ns, read_clock_by_counter, read_clock_of_page, sleep_until_ns,
+    counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
+    sleep_until_ns,
 };
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
+pub use descriptors::{At, Descriptors, Reached, errno_name, errno_number, flag_bits};
 pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};
+pub use extents::{
+    Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes,
+};
 pub use file_name::is_named;
 pub use file_system::{
     FileSystemRoom, available_memory_bytes, is_in_memory, named_attribute, remove_named_attribute,
@@ -41,6 +55,7 @@ pub use file_system::{
 };
 pub use kernel_log::KernelLog;
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
+pub use loopback::bring_up_loopback;
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};
 pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, unmount_lazily};
@@ -52,8 +67,10 @@ pub use process::{
     signal_group, signal_name, terminate_process, terminate_with_parent, wait_for_any_child,
     without_address_randomisation,
 };
-pub use residency::resident_pages;
+pub use residency::{page_bytes, resident_pages};
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
+pub use send_file::send_file;
+pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, forget_cached, zero_range};
 pub use stream::{Stream, StreamUse};
 pub use worker_process::{WorkerProcess, WorkerSide};

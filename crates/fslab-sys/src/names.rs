@@ -9,7 +9,8 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RawDir, Timespec, Timestamps, UTIME_NOW, XattrFlags,
+    AtFlags, FileType, Mode, OFlags, RawDir, ResolveFlags, Timespec, Timestamps, UTIME_NOW,
+    XattrFlags,
 };
 
 use crate::DataFile;
@@ -53,6 +54,18 @@ impl NameDirectory {
         Ok(Self(directory))
     }
 
+    /// Opens the directory `name` below this one, if it is on the same file system, and no symbolic
+    /// link leads to it.
+    ///
+    /// # Errors
+    /// That of openat2(2): EXDEV for another file system, ELOOP for a symbolic link.
+    pub fn open_directory_within(&self, name: &CStr) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let within = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+        let directory = rustix::fs::openat2(&self.0, name, flags, Mode::empty(), within)?;
+        Ok(Self(directory))
+    }
+
     /// mkdirat(2).
     ///
     /// # Errors
@@ -85,13 +98,28 @@ impl NameDirectory {
         Ok(file.into())
     }
 
-    /// fstatat(2); gives the length in bytes.
+    /// fstatat(2), of the name itself or of what it leads to; gives the length in bytes.
     ///
     /// # Errors
     /// That of fstatat(2).
-    pub fn stat(&self, name: &CStr) -> io::Result<u64> {
-        let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    pub fn stat(&self, name: &CStr, follows_links: bool) -> io::Result<u64> {
+        let flags = if follows_links {
+            AtFlags::empty()
+        } else {
+            AtFlags::SYMLINK_NOFOLLOW
+        };
+        let stat = rustix::fs::statat(&self.0, name, flags)?;
         Ok(stat.st_size.cast_unsigned())
+    }
+
+    /// Whether `name` is a directory, and no symbolic link to one; for where a listing does not
+    /// say.
+    ///
+    /// # Errors
+    /// That of fstatat(2).
+    pub fn is_directory(&self, name: &CStr) -> io::Result<bool> {
+        let stat = rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
     }
 
     /// renameat(2).

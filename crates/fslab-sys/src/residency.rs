@@ -27,7 +27,12 @@ pub fn resident_pages(file: &File) -> io::Result<u64> {
     Ok(resident)
 }
 
-fn page_bytes() -> usize {
+/// Bytes of a page of memory.
+///
+/// # Panics
+/// Where the kernel has no page size, which every one has.
+#[must_use]
+pub fn page_bytes() -> usize {
     // SAFETY: the call takes a number and gives one.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes).expect("every kernel has a page size")

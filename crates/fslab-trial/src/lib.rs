@@ -4,22 +4,27 @@
 //! its device is, is the venue's affair; what it mounts, it unmounts.
 //!
 //! ```text
-//!     run_trial --> Target (directory | volume | fake) --> phases --> events
+//!     run_trial --> Target (directory | volume | fake) --> stages --> phases --> events
 //!                     |  mkfs, mount, cold, settle, unmount, check
 //! ```
 
+mod ageing;
 mod attachment;
 mod command;
 mod counters;
 mod events;
 mod host;
+mod layout;
 mod phase;
 mod pool;
+mod population;
 mod server;
+mod stage;
 mod target;
 mod trial;
 mod virtual_time;
 mod volume;
+mod warmth;
 
 pub use events::EventWriter;
 pub use trial::run_trial;

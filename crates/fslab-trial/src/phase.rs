@@ -5,8 +5,8 @@ use std::path::Path;
 use fslab_engine::{Calibration, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
 use fslab_model::{
-    CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseOutcome, PhaseRecord,
-    PhaseSpec, Subject, ThreadRecord, Window,
+    CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseKind, PhaseOutcome,
+    PhaseRecord, PhaseSpec, Subject, ThreadRecord, Window,
 };
 use fslab_workload::{RunError, Workload};
 
@@ -14,6 +14,7 @@ use crate::counters;
 use crate::host::let_host_forget;
 use crate::target::{Coldness, Steps, Target};
 use crate::virtual_time::{HostMoment, timed};
+use crate::warmth::Warmth;
 
 /// From here on a phase says that the harness is a part of its figures.
 const HARNESS_SHARE_MAX: f64 = 0.05;
@@ -31,6 +32,14 @@ pub(crate) struct Phase<'a> {
     pub(crate) calibration: Option<Calibration>,
     /// Whether the clock moves only while the disk works.
     pub(crate) virtual_time: bool,
+}
+
+/// What became of the caches before a phase.
+enum Prepared {
+    /// They are as they are to be, with what a reader must know of that.
+    Ready(Option<String>),
+    /// They cannot be: the phase is skipped.
+    Impossible(String),
 }
 
 impl Phase<'_> {
@@ -57,12 +66,20 @@ impl Phase<'_> {
             }
             Err(mut failure) => {
                 if failure.kind == FailureKind::NoSpace && failure.hint.is_none() {
-                    failure.hint = Some(
-                        "the file system ran full: take a larger --size, or smaller files".into(),
-                    );
+                    failure.hint = Some(self.advice_where_full());
                 }
                 (self.without_figures(PhaseOutcome::Failed { failure }), None)
             }
+        }
+    }
+
+    fn advice_where_full(&self) -> String {
+        match self.subject.filled_percent() {
+            0 => "the file system ran full: take a larger --size, or smaller files".into(),
+            filled => format!(
+                "the file system ran full: its stages had filled {filled} % of it before the \
+                 phases; take a larger --size, or let them fill less"
+            ),
         }
     }
 
@@ -71,15 +88,12 @@ impl Phase<'_> {
         if let Some(reason) = self.lack(target)? {
             return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
         }
-        if self.spec.cache == CachePolicy::Cold {
-            let files = self.workload.data_files(parameters)?;
-            match target.make_cold(self.cold, files.as_deref(), steps)? {
-                Coldness::Cold => self.host_folder.map_or(Ok(()), let_host_forget)?,
-                Coldness::Impossible(reason) => {
-                    return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
-                }
+        let warm_note = match self.prepare_caches(target, steps)? {
+            Prepared::Ready(note) => note,
+            Prepared::Impossible(reason) => {
+                return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
             }
-        }
+        };
         let host_before = self.host_moment();
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
@@ -93,6 +107,7 @@ impl Phase<'_> {
         let host_after = self.host_moment();
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
+        record.notes.extend(warm_note);
         record.figures = finished.figures;
         record.lists = finished.lists;
         self.take_harness_share(&mut record, &finished.measured);
@@ -115,6 +130,31 @@ impl Phase<'_> {
             .zip(after)
             .and_then(|(before, after)| counters::between(&before, &after));
         Ok(record)
+    }
+
+    /// Makes the caches as cold or as warm as the phase is to find them.
+    fn prepare_caches(&self, target: &mut Target, steps: &mut Steps) -> Result<Prepared, Failure> {
+        let files = self.workload.data_files(&self.spec.parameters)?;
+        match (self.spec.cache, &*target) {
+            (CachePolicy::Keep, _) | (CachePolicy::Warm, Target::Fake) => {}
+            (CachePolicy::Cold, _) => {
+                match target.make_cold(self.cold, files.as_deref(), steps)? {
+                    Coldness::Cold => self.host_folder.map_or(Ok(()), let_host_forget)?,
+                    Coldness::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
+                }
+            }
+            (CachePolicy::Warm, target) => {
+                let kind = self.workload.kind(&self.spec.parameters);
+                let warmth = Warmth {
+                    root: target.root(),
+                    files,
+                    content: matches!(kind, PhaseKind::Read | PhaseKind::Mixed),
+                    stop: &self.context.stop,
+                };
+                return Ok(Prepared::Ready(warmth.bring()?));
+            }
+        }
+        Ok(Prepared::Ready(None))
     }
 
     fn host_moment(&self) -> Option<HostMoment> {

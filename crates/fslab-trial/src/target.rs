@@ -104,7 +104,9 @@ impl Target {
                     return Ok(Coldness::Impossible(reason.into()));
                 };
                 let root = target.root();
-                let files: Vec<_> = files.iter().map(|file| root.join(file)).collect();
+                let files = files.iter().map(|file| root.join(file));
+                // Of what the phase makes itself, nothing is in memory yet.
+                let files: Vec<_> = files.filter(|file| file.exists()).collect();
                 match fslab_engine::evict(&files) {
                     // tmpfs, for one, has nowhere else to keep its pages.
                     Err(error) if error.kind() == FailureKind::Unsupported => {

@@ -59,6 +59,7 @@ fn try_trial<W: Write>(
         facts: facts(spec, &target),
     });
     prepare(&mut target, events)?;
+    crate::stage::run(spec, stop, &mut target, events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
     context.promises = crate::phase::promises(&target, &spec.subject);
@@ -373,6 +374,49 @@ mod tests {
             panic!("must be skipped")
         };
         assert!(reason.contains("'read'"), "{reason}");
+    }
+
+    #[test]
+    fn a_failure_in_a_group_costs_the_rest_of_that_group_alone() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let grouped = |name, workload| PhaseSpec {
+            group: Some("a".into()),
+            ..phase(name, workload, CachePolicy::Keep)
+        };
+        let phases = vec![
+            grouped("read", "read"),
+            grouped("random", "random-read"),
+            phase("write", "write", CachePolicy::Keep),
+        ];
+        let device = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        let record = record(&spec(device, "psync", phases), &StopFlag::new());
+        assert!(matches!(record.outcome, TrialOutcome::Failed { .. }));
+        assert!(matches!(
+            record.phases[1].outcome,
+            PhaseOutcome::Skipped { .. }
+        ));
+        assert_eq!(record.phases[2].outcome, PhaseOutcome::Done);
+    }
+
+    #[test]
+    fn a_machine_without_a_fact_that_the_study_demands_runs_no_phase_and_says_so() {
+        let phases = vec![phase("write", "write", CachePolicy::Keep)];
+        let demanded = |name: &str, value: &str| TrialSpec {
+            required_facts: [(name.into(), value.into())].into(),
+            ..spec(DeviceSpec::Fake, "null", phases.clone())
+        };
+        for bad in [demanded("kernel", "0.01"), demanded("moon", "full")] {
+            let record = record(&bad, &StopFlag::new());
+            let PhaseOutcome::Skipped { reason } = &record.phases[0].outcome else {
+                panic!("must be skipped")
+            };
+            assert!(reason.starts_with("the study demands"), "{reason}");
+        }
+        let good = demanded("kernel", &fslab_sys::kernel_release());
+        let good = record(&good, &StopFlag::new());
+        assert_eq!(good.phases[0].outcome, PhaseOutcome::Done);
     }
 
     #[test]

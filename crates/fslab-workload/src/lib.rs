@@ -3,12 +3,20 @@
 //! A workload turns parameters into jobs of the engine. It knows no file system, no device and no
 //! cache; it neither prints nor summarises.
 
+mod applications;
+mod big_file;
 mod conformance;
+mod own_trees;
 mod parameters;
+mod probe;
+mod programs;
 mod registry;
+mod replay;
+mod size_series;
 mod workload;
 mod workloads;
 
 pub use conformance::Problem;
+pub use programs::{ProgramError, foreign_program};
 pub use registry::{all, find, names};
 pub use workload::{Finished, RunError, Workload, WorkloadError};

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::conformance::Problem;
 use crate::parameters;
+use crate::programs::ProgramError;
 
 /// Why a phase of a study cannot be planned.
 #[derive(Debug, thiserror::Error)]
@@ -95,10 +96,10 @@ pub struct Finished {
 }
 
 impl From<Measured> for Finished {
-    fn from(measured: Measured) -> Self {
+    fn from(mut measured: Measured) -> Self {
         Self {
+            notes: std::mem::take(&mut measured.notes),
             measured,
-            notes: Vec::new(),
             figures: BTreeMap::new(),
             lists: Vec::new(),
         }
@@ -120,6 +121,9 @@ pub enum RunError {
     /// The file system does not do what it must, or what its entry promises.
     #[error(transparent)]
     Conformance(#[from] Problem),
+    /// A program of a phase did not do what it must.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
 }
 
 impl From<RunError> for Failure {
@@ -127,6 +131,7 @@ impl From<RunError> for Failure {
         match error {
             RunError::Engine(error) => error.into(),
             RunError::Conformance(problem) => problem.into(),
+            RunError::Program(error) => error.into(),
             RunError::Impossible(reason) => Self::new(FailureKind::Unsupported, reason),
             RunError::Workload(error) => error.into(),
         }

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::{
-    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, run, show, study, trial,
+    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, run, show, study, trace, trial,
 };
 use crate::exit::CommandResult;
 
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     /// Be the first process of a guest kernel
     #[command(hide = true)]
     GuestInit(guest_init::GuestInitArgs),
+    /// Record what a program does to files, and issue it again
+    Trace(trace::TraceArgs),
     /// Run one trial: specification on standard input, events on standard output
     Trial(trial::TrialArgs),
 }
@@ -56,6 +58,7 @@ impl Command {
             Self::Clean(args) => args.exec(),
             Self::Mkfs(args) => args.exec(),
             Self::GuestInit(args) => args.exec(),
+            Self::Trace(args) => args.exec(),
             Self::Trial(args) => args.exec(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use fslab_model::{Plan, RunHeader, RunId, RunRecord, VenuePlan};
+use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenuePlan};
 use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, GuestSettings, Venue, VenueSettings};
@@ -49,6 +49,7 @@ impl Execution<'_> {
             }
             return Ok(Exit::Done);
         }
+        self.demand_leave_for_programs(&plan)?;
         if !is_whole_catalogue {
             self.place.demand_what_it_takes(&plan)?;
         }
@@ -82,6 +83,26 @@ impl Execution<'_> {
             repeats: self.plan.repeats,
             trial_limit_s: self.plan.trial_limit,
         })
+    }
+
+    /// A study from elsewhere may start anything: whoever runs it must have said that it may.
+    fn demand_leave_for_programs(&self, plan: &Plan) -> Result<(), CommandError> {
+        if self.plan.allow_commands {
+            return Ok(());
+        }
+        for phase in &plan.phases {
+            let found = fslab_workload::foreign_program(&phase.workload, &phase.parameters);
+            if let Some(program) = found {
+                let text = format!(
+                    "the phase '{}' would start a program that the study names: {program}",
+                    phase.name
+                );
+                return Err(Failure::new(FailureKind::BadInput, text)
+                    .hint("look at it, and allow it with --allow-commands")
+                    .into());
+            }
+        }
+        Ok(())
     }
 
     /// The header of the run that is resumed, or of a new one, which is in the store from now on;

@@ -19,6 +19,10 @@ pub(crate) enum Format {
     /// What every machine gets of this plan: the records of a run in virtual time, without what
     /// the host adds; two runs are compared with cmp
     Exact,
+    /// The CSV of bonnie++ 1.98, for a run of its phases; bon_csv2html reads it
+    Bonnie,
+    /// Iozone's tables and its report of matrices, for phases swept over file and record size
+    Iozone,
 }
 
 /// Arguments of `fslab export`.
@@ -43,6 +47,8 @@ impl ExportArgs {
         let text = match self.format {
             Format::Json => fslab_report::json(&record)?,
             Format::Csv => fslab_report::csv_long(&record)?,
+            Format::Bonnie => fslab_report::bonnie_csv(&record)?,
+            Format::Iozone => fslab_report::iozone_report(&record)?,
             Format::Exact => record.exact_json().ok_or_else(in_real_time)?,
         };
         match &self.output {

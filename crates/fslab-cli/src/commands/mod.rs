@@ -10,6 +10,7 @@ mod disk_plot;
 mod disk_test;
 mod execution;
 mod export;
+mod figure_files;
 mod fs;
 mod guest_init;
 mod guest_kernel;
@@ -25,6 +26,10 @@ mod run;
 mod show;
 mod store_args;
 mod study;
+mod study_check;
+mod study_text;
+mod trace;
+mod trace_text;
 mod trial;
 
 pub(crate) use command::Command;

@@ -50,6 +50,9 @@ pub(super) struct PlanArgs {
     /// fslab, on the same machine, under the same kernel
     #[arg(long)]
     pub(super) resume: bool,
+    /// Let the study of a file start the programs that it names
+    #[arg(long)]
+    pub(super) allow_commands: bool,
     /// Print the plan, every value spelled out, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -1,12 +1,16 @@
-//! `fslab report`: one HTML file of one or more runs.
+//! `fslab report`: one HTML file of one or more runs, and the figures of their studies as files.
 
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
-use fslab_model::RunRecord;
+use fslab_claims::Original;
+use fslab_model::{Failure, FailureKind, RunRecord, Subject};
+use fslab_report::{Chapter, MergeError, merge, relabel};
 
+use super::figure_files;
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -20,25 +24,136 @@ pub(crate) struct ReportArgs {
     /// Where the report is written
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
+    /// Also write each figure that the study asks for, as SVG, PNG, CSV and text
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    /// Name the one subject of a run: what is mounted there is not what the run says
+    #[arg(long, value_name = "RUN=SUBJECT")]
+    label: Vec<Label>,
+    /// Compare the subjects of all runs with each other, though they ran on different machines; the
+    /// report says in what these differ
+    #[arg(long)]
+    across_machines: bool,
     #[command(flatten)]
     store: StoreArgs,
 }
 
+/// A run, as it was named among the runs, and what its subject is to be called.
+#[derive(Clone, Debug)]
+struct Label {
+    run: String,
+    subject: Subject,
+}
+
+impl FromStr for Label {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (run, subject) = text
+            .split_once('=')
+            .ok_or_else(|| format!("'{text}' is not RUN=SUBJECT, like last=ntfs"))?;
+        let subject = subject.parse().map_err(|error| format!("{error}"))?;
+        Ok(Self {
+            run: run.to_owned(),
+            subject,
+        })
+    }
+}
+
 impl ReportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
+        let (records, differences) = self.records()?;
+        prepare_folder(&self.out)?;
+        let names: Vec<_> = self.named(&records);
+        let path = write_as(&names, &records, &differences, &self.out)?;
+        let mut lines = format!("{}\n", path.display());
+        if let Some(folder) = &self.figures {
+            prepare_folder(folder)?;
+            for (record, folder) in records.iter().zip(figure_folders(folder, &records)) {
+                prepare_folder(&folder)?;
+                let original = original_of(record);
+                for file in figure_files::write(record, original.as_ref(), &folder)? {
+                    lines.push_str(&format!("{}\n", file.display()));
+                }
+            }
+        }
+        screen::print(&lines)?;
+        Ok(Exit::Done)
+    }
+
+    /// The runs, labelled and, where asked for, joined; and in what the joined ones differ.
+    fn records(&self) -> Result<(Vec<RunRecord>, Vec<String>), CommandError> {
         let store = self.store.open_read_only()?;
         let mut records: Vec<RunRecord> = Vec::new();
+        let mut used = vec![false; self.label.len()];
         for run in &self.runs {
-            let record = load(&store, run)?;
+            let mut record = load(&store, run)?;
+            let name = record.header.run.to_string();
+            for (label, used) in self.label.iter().zip(&mut used) {
+                if label.run == *run || label.run == name {
+                    relabel(&mut record, &label.subject).map_err(refused)?;
+                    *used = true;
+                }
+            }
             let is_same = |other: &RunRecord| other.header.run == record.header.run;
             if !records.iter().any(is_same) {
                 records.push(record);
             }
         }
-        prepare_folder(&self.out)?;
-        let path = write(&records, &self.out)?;
-        screen::print(&format!("{}\n", path.display()))?;
-        Ok(Exit::Done)
+        let unused = self.label.iter().zip(&used).find(|(_, used)| !**used);
+        if let Some((label, _)) = unused {
+            let text = format!("the label of '{}' is of none of the runs", label.run);
+            let failure = Failure::new(FailureKind::BadInput, text);
+            return Err(failure
+                .hint("write the run as among the runs of the report")
+                .into());
+        }
+        if !self.across_machines {
+            return Ok((records, Vec::new()));
+        }
+        let merged = merge(&records).map_err(refused)?;
+        Ok((vec![merged.run], merged.differences))
+    }
+
+    /// What the report's file is named after: the runs, also where they were joined.
+    fn named(&self, records: &[RunRecord]) -> Vec<String> {
+        let names = records.iter().map(|record| record.header.run.to_string());
+        let names: Vec<String> = names.collect();
+        match self.across_machines {
+            true => names
+                .into_iter()
+                .map(|name| format!("{name}+across-machines"))
+                .collect(),
+            false => names,
+        }
+    }
+}
+
+fn refused(error: MergeError) -> CommandError {
+    let hint = match &error {
+        MergeError::TooFew => "name the runs to be compared",
+        MergeError::Question { .. } => "run the same study at the same scale on each machine",
+        MergeError::Twins { .. } => "tell them apart: --label RUN=SUBJECT",
+        MergeError::Several { .. } => "label runs of one subject each",
+    };
+    Failure::new(FailureKind::BadInput, error.to_string())
+        .hint(hint)
+        .into()
+}
+
+/// What the study of a run repeats, where that is built in.
+fn original_of(record: &RunRecord) -> Option<Original> {
+    fslab_run::original(&record.header.plan.study)
+}
+
+/// A folder for the figures of each run: the one that was named, or one in it where runs are many.
+fn figure_folders(folder: &Path, records: &[RunRecord]) -> Vec<PathBuf> {
+    match records {
+        [_] => vec![folder.to_owned()],
+        several => several
+            .iter()
+            .map(|record| folder.join(record.header.run.as_str()))
+            .collect(),
     }
 }
 
@@ -68,14 +183,27 @@ fn probe(folder: &Path) -> io::Result<()> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-/// Writes the report and returns its path. Half a report is not left behind.
+/// Writes the report and returns its path.
 pub(crate) fn write(records: &[RunRecord], folder: &Path) -> Result<PathBuf, CommandError> {
-    let names: Vec<_> = records
-        .iter()
-        .map(|record| record.header.run.as_str())
-        .collect();
+    let names = records.iter().map(|record| record.header.run.to_string());
+    write_as(&names.collect::<Vec<_>>(), records, &[], folder)
+}
+
+/// Writes the report under a name of `names`. Half a report is not left behind.
+fn write_as(
+    names: &[String],
+    records: &[RunRecord],
+    differences: &[String],
+    folder: &Path,
+) -> Result<PathBuf, CommandError> {
     let path = folder.join(format!("fslab-{}.html", names.join("+")));
-    let page = fslab_report::html(records)?;
+    let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
+    let chapters = records.iter().zip(&originals).map(|(record, original)| {
+        Chapter::of(record)
+            .with_original(original.as_ref())
+            .with_differences(differences)
+    });
+    let page = fslab_report::html_of(&chapters.collect::<Vec<_>>())?;
     let part = path.with_extension("html.part");
     fs::write(&part, page)
         .and_then(|()| fs::rename(&part, &path))

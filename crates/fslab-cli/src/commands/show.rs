@@ -2,8 +2,9 @@
 
 use clap::Args;
 use fslab_model::RunRecord;
-use fslab_report::{Analysis, sentences, tables};
+use fslab_report::{Analysis, exhibits, sentences, tables};
 
+use super::figure_files;
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -22,8 +23,11 @@ pub(crate) struct ShowArgs {
     /// Show every figure of every phase
     #[arg(long)]
     all: bool,
+    /// Show the figures and tables that the study asks for
+    #[arg(long)]
+    figures: bool,
     /// Print a JSON document
-    #[arg(long, conflicts_with = "all")]
+    #[arg(long, conflicts_with_all = ["all", "figures"])]
     json: bool,
     #[command(flatten)]
     store: StoreArgs,
@@ -36,13 +40,20 @@ impl ShowArgs {
             screen::print(&fslab_report::json(&record)?)?;
             return Ok(Exit::Done);
         }
+        if self.figures && !self.all {
+            return print_figures(&record);
+        }
         print_summary(&record)?;
+        if self.figures {
+            print_figures(&record)?;
+        }
         if self.all {
             let analysis = Analysis::of(&record);
             let subjects = || record.header.plan.subjects.iter().map(|plan| &plan.subject);
             for phase in &analysis.phases {
-                let disk = tables::disk(phase, subjects());
-                for table in [tables::phase(phase, subjects())].iter().chain(&disk) {
+                let whole = tables::sweep(phase, subjects());
+                let whole = whole.unwrap_or_else(|| tables::phase(phase, subjects()));
+                for table in [whole].iter().chain(&tables::disk(phase, subjects())) {
                     screen::print(&format!("\n{}", screen::render(table)))?;
                 }
             }
@@ -50,6 +61,19 @@ impl ShowArgs {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The figures that the study asks for, as text.
+fn print_figures(record: &RunRecord) -> CommandResult {
+    let original = fslab_run::original(&record.header.plan.study);
+    let exhibits = exhibits(&Analysis::of(record), original.as_ref());
+    if exhibits.is_empty() {
+        screen::notice("the study of this run asks for no figures");
+    }
+    for exhibit in &exhibits {
+        screen::print(&format!("\n{}", figure_files::text(exhibit)))?;
+    }
+    Ok(Exit::Done)
 }
 
 /// The tables and the sentences that say what came out of a run.
@@ -70,6 +94,7 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     } else {
         vec![tables::overview(&analysis)]
     };
+    shown.extend(tables::aged(&analysis));
     shown.extend(tables::durable(&analysis));
     shown.extend(tables::steps(&analysis));
     shown.extend(tables::failures(&analysis));

@@ -1,9 +1,12 @@
-//! `fslab study`: the studies that come with the program.
+//! `fslab study`: the studies that come with the program, and what a run says of their claims.
 
 use clap::{Args, Subcommand};
+use fslab_model::Scale;
 use fslab_report::{Column, Table, TableCell};
-use fslab_run::{load_study, studies};
+use fslab_run::{load_original, load_study, studies};
 
+use super::study_check::CheckArgs;
+use super::study_text::study_text;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -18,54 +21,83 @@ pub(crate) struct StudyArgs {
 enum StudyCommand {
     /// List the studies
     List,
-    /// Show a study's declaration
+    /// Show a study: its phases, sweeps and scale, and what its original claims
     Show {
         /// A study's name, or a file
         study: String,
-        /// Print a JSON document
+        /// Print the declaration as a JSON document
         #[arg(long)]
         json: bool,
     },
+    /// Check which of the original's claims hold in a run
+    Check(CheckArgs),
 }
 
 impl StudyArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         match &self.command {
-            StudyCommand::List => {
-                let rows = studies().map(|name| {
-                    let (study, _) = load_study(name)?;
-                    Ok(vec![
-                        TableCell::new(name),
-                        TableCell::new(study.title),
-                        TableCell::new(study.phases.len().to_string()),
-                        TableCell::new(study.subjects.join(", ")),
-                    ])
-                });
-                let table = Table {
-                    caption: "Studies".into(),
-                    columns: vec![
-                        Column::left("Study"),
-                        Column::left("Title"),
-                        Column::right("Phases"),
-                        Column::left("Subjects"),
-                    ],
-                    rows: rows.collect::<Result<_, CommandError>>()?,
-                    notes: Vec::new(),
-                };
-                screen::print(&screen::render(&table))?;
-            }
-            StudyCommand::Show { study, json } => {
-                let (study, _) = load_study(study)?;
-                if *json {
-                    screen::print_json(&study)?;
-                } else {
-                    let text = toml::to_string_pretty(&study).map_err(|error| {
-                        CommandError::bad_input(format!("cannot write the study: {error}"))
-                    })?;
-                    screen::print(&text)?;
-                }
-            }
+            StudyCommand::List => list(),
+            StudyCommand::Show { study, json } => show(study, *json),
+            StudyCommand::Check(args) => args.exec(),
         }
-        Ok(Exit::Done)
     }
+}
+
+fn list() -> CommandResult {
+    let rows = studies().map(|name| {
+        let (study, _) = load_study(name)?;
+        let (claims, values) = match load_original(name)? {
+            Some(original) => (
+                TableCell::new(original.claims.claims.len().to_string()),
+                TableCell::new(original.published.values().to_string()),
+            ),
+            None => (TableCell::nothing(), TableCell::nothing()),
+        };
+        let mut points = 0;
+        for sweep in study.sweeps.values() {
+            points += sweep
+                .points(Scale::FULL.ratio())
+                .map_or(0, |points| points.len());
+        }
+        let sweeps = match study.sweeps.len() {
+            0 => TableCell::nothing(),
+            count => TableCell::new(format!("{count} ({points} points)")),
+        };
+        Ok(vec![
+            TableCell::new(name),
+            TableCell::new(study.title),
+            TableCell::new(study.phases.len().to_string()),
+            sweeps,
+            claims,
+            values,
+            TableCell::new(study.subjects.join(", ")),
+        ])
+    });
+    let table = Table {
+        caption: "Studies".into(),
+        columns: vec![
+            Column::left("Study"),
+            Column::left("Title"),
+            Column::right("Phases"),
+            Column::right("Sweeps"),
+            Column::right("Claims"),
+            Column::right("Published values"),
+            Column::left("Subjects"),
+        ],
+        rows: rows.collect::<Result<_, CommandError>>()?,
+        notes: Vec::new(),
+    };
+    screen::print(&screen::render(&table))?;
+    Ok(Exit::Done)
+}
+
+fn show(name: &str, json: bool) -> CommandResult {
+    let (study, _) = load_study(name)?;
+    if json {
+        screen::print_json(&study)?;
+    } else {
+        let original = load_original(name)?;
+        screen::print(&study_text(&study, original.as_ref()))?;
+    }
+    Ok(Exit::Done)
 }

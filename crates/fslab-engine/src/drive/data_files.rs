@@ -1,38 +1,31 @@
 //! Makes the files of a data job what they must be before the clock starts, and opens them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fslab_model::FailureKind;
 use fslab_sys::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 
-use crate::jobs::{Advice, DataJob, OpenMode, OpenSync, Preparation, Sharing};
+use crate::jobs::{Advice, DataJob, OpenMode, OpenSync, Preparation};
 use crate::{EngineError, RunContext};
-
-/// The path of thread `thread`'s file.
-pub(crate) fn absolute(context: &RunContext, job: &DataJob, thread: u32) -> PathBuf {
-    context.root.join(job.file_of(thread))
-}
 
 /// Creates, empties, and reserves space for the files of all threads, as `job` says.
 pub(crate) fn prepare_files(context: &RunContext, job: &DataJob) -> Result<(), EngineError> {
-    let files = match job.sharing {
-        Sharing::Own => job.threads,
-        Sharing::Shared => 1,
-    };
-    for thread in 0..files {
-        prepare_file(&absolute(context, job, thread), job)?;
+    for thread in 0..job.owners() {
+        for (index, file) in job.files_of(thread).into_iter().enumerate() {
+            prepare_file(&context.root.join(file), job, job.length_of(index))?;
+        }
     }
     Ok(())
 }
 
-/// Sees to it that the files are as long as a mapping must be: those that are written are
-/// extended by a hole, those that are only read must be long enough.
+/// Sees to it that a file is as long as a mapping of `end` bytes must be: one that is written is
+/// extended by a hole, one that is only read must be long enough.
 pub(crate) fn lengthen_file(
     path: &Path,
+    end: u64,
     job: &DataJob,
     file: &DataFile,
 ) -> Result<(), EngineError> {
-    let end = job.offset_bytes + job.file_bytes;
     let length = file
         .length()
         .map_err(|e| EngineError::io("stat", path, e))?;
@@ -47,7 +40,7 @@ pub(crate) fn lengthen_file(
         .map_err(|e| EngineError::io("truncate", path, e))
 }
 
-fn prepare_file(path: &Path, job: &DataJob) -> Result<(), EngineError> {
+fn prepare_file(path: &Path, job: &DataJob, end: u64) -> Result<(), EngineError> {
     let reserves = job.preparation != Preparation::None;
     if job.open == OpenMode::Existing && !reserves {
         return Ok(());
@@ -64,7 +57,6 @@ fn prepare_file(path: &Path, job: &DataJob) -> Result<(), EngineError> {
         "create"
     };
     let file = DataFile::open(path, options).map_err(|e| EngineError::io(operation, path, e))?;
-    let end = job.offset_bytes + job.file_bytes;
     match job.preparation {
         Preparation::None => {}
         Preparation::Truncate => {

@@ -1,10 +1,11 @@
 //! The loop that issues one read or write after the other.
 
 use super::budget::Budget;
-use super::data_worker::{DataWorker, Step};
+use super::data_worker::{Action, DataWorker};
 use super::target::DataTarget;
 use super::threads::Crew;
 use crate::EngineError;
+use crate::access::Extent;
 use crate::jobs::SyncCall;
 use crate::recording::{Clock, Slot, ThreadOutcome};
 
@@ -46,7 +47,7 @@ fn issue<T: DataTarget, C: Clock>(
     target: &mut T,
     clock: &C,
     crew: &Crew<'_>,
-    mut budget: Budget,
+    mut budget: Budget<'_>,
     start_ns: u64,
 ) -> Result<u64, EngineError> {
     worker.recorder.begin(start_ns);
@@ -57,10 +58,10 @@ fn issue<T: DataTarget, C: Clock>(
             return Err(worker.interruption());
         }
         let step = worker.next_step();
-        now_ns = if step.reads {
-            read(worker, target, clock, step)?
-        } else {
-            write(worker, target, clock, step)?
+        now_ns = match step.action {
+            Action::Read => read(worker, target, clock, step.extent)?,
+            Action::Write => write(worker, target, clock, step.extent)?,
+            Action::Update => update(worker, target, clock, step.extent)?,
         };
     }
     Ok(now_ns)
@@ -71,9 +72,8 @@ fn read<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
     clock: &C,
-    step: Step,
+    extent: Extent,
 ) -> Result<u64, EngineError> {
-    let extent = step.extent;
     let into: &mut [u8] = if T::HOLDS_DATA {
         &mut worker.buffer[..extent.length]
     } else {
@@ -82,7 +82,7 @@ fn read<T: DataTarget, C: Clock>(
     let start_ns = worker.pacer.start(clock);
     let done = target.read(extent, into);
     let end_ns = clock.now_ns();
-    done.map_err(|e| worker.failure("read", e))?;
+    done.map_err(|e| worker.failure_at(extent, "read", e))?;
     worker
         .recorder
         .operation(worker.read, start_ns, end_ns, extent.length as u64);
@@ -95,9 +95,8 @@ fn write<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
     clock: &C,
-    step: Step,
+    extent: Extent,
 ) -> Result<u64, EngineError> {
-    let extent = step.extent;
     let data: &[u8] = match &mut worker.pool {
         Some(pool) => pool.slice(worker.identity, extent.offset, extent.length),
         None => &[],
@@ -105,10 +104,46 @@ fn write<T: DataTarget, C: Clock>(
     let start_ns = worker.pacer.start(clock);
     let done = target.write(extent, data);
     let end_ns = clock.now_ns();
-    done.map_err(|e| worker.failure("write", e))?;
+    done.map_err(|e| worker.failure_at(extent, "write", e))?;
     worker
         .recorder
         .operation(worker.write, start_ns, end_ns, extent.length as u64);
+    sync_if_due(worker, target, clock, end_ns)
+}
+
+/// Reads a record, changes a byte of it, and writes it back.
+#[inline]
+fn update<T: DataTarget, C: Clock>(
+    worker: &mut DataWorker<'_>,
+    target: &mut T,
+    clock: &C,
+    extent: Extent,
+) -> Result<u64, EngineError> {
+    let length = if T::HOLDS_DATA { extent.length } else { 0 };
+    let start_ns = worker.pacer.start(clock);
+    target
+        .read(extent, &mut worker.buffer[..length])
+        .map_err(|e| worker.failure_at(extent, "read", e))?;
+    if T::HOLDS_DATA {
+        worker.change(extent);
+    }
+    let done = target.write(extent, &worker.buffer[..length]);
+    let end_ns = clock.now_ns();
+    done.map_err(|e| worker.failure_at(extent, "write", e))?;
+    worker
+        .recorder
+        .operation(worker.update, start_ns, end_ns, extent.length as u64);
+    sync_if_due(worker, target, clock, end_ns)
+}
+
+/// Counts a write that ended at `end_ns`, and makes it durable where that is due.
+#[inline]
+fn sync_if_due<T: DataTarget, C: Clock>(
+    worker: &mut DataWorker<'_>,
+    target: &mut T,
+    clock: &C,
+    end_ns: u64,
+) -> Result<u64, EngineError> {
     worker.until_sync -= 1;
     match worker.sync_due() {
         None => Ok(end_ns),

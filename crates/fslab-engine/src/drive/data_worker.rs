@@ -1,42 +1,59 @@
 //! What one thread of a data job carries: where it is, what it writes, what it has noted.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fslab_model::FailureKind;
-use fslab_sys::PageBuffer;
+use fslab_sys::{PageBuffer, SharedCounter};
 
 use super::budget::Budget;
-use super::data_files::absolute;
 use super::pacer::Pacer;
 use crate::access::{Cursor, Extent, Region};
 use crate::content::{DataPool, FileIdentity};
 use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
-use crate::random::{Random, mix_bytes};
+use crate::random::{Random, mix, mix_bytes};
 use crate::recording::{Recorder, Slot};
 use crate::{Access, EngineError, RunContext};
 
 /// What the next operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// Whether it reads; else it writes.
-    pub(crate) reads: bool,
+    /// What is done.
+    pub(crate) action: Action,
     /// Where.
     pub(crate) extent: Extent,
+}
+
+/// What is done with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// It is read.
+    Read,
+    /// It is written.
+    Write,
+    /// It is read, changed and written back.
+    Update,
 }
 
 /// The state of one thread.
 pub(crate) struct DataWorker<'a> {
     pub(crate) job: &'a DataJob,
-    pub(crate) path: PathBuf,
+    /// The folder that the job's files are below.
+    root: PathBuf,
+    thread: u32,
     pub(crate) identity: FileIdentity,
     pub(crate) region: Region,
     pub(crate) cursor: Cursor,
     pub(crate) direction: Random,
+    /// Reads until the next update.
+    until_update: u64,
+    /// What the threads take their operations from; `None` where each has its own.
+    tickets: Option<&'a SharedCounter>,
     pub(crate) pacer: Pacer,
     pub(crate) recorder: Recorder,
     pub(crate) read: Slot,
     pub(crate) write: Slot,
+    pub(crate) update: Slot,
     pub(crate) periodic: Option<Periodic>,
     /// Writes until the next periodic sync; without one, more than there can be.
     pub(crate) until_sync: u64,
@@ -57,12 +74,14 @@ pub(crate) struct Periodic {
 
 impl<'a> DataWorker<'a> {
     /// Thread `thread` of `job`, with everything that it will need. `holds_data` is false for an
-    /// engine that keeps no data, so that none is made.
+    /// engine that keeps no data, so that none is made. Without `tickets` a thread of a job with a
+    /// common amount does its even share of it.
     pub(crate) fn new(
         context: &RunContext,
         job: &'a DataJob,
         thread: u32,
         holds_data: bool,
+        tickets: Option<&'a SharedCounter>,
     ) -> Self {
         let region = region_of(job, thread);
         let file = job.file_of(thread);
@@ -73,7 +92,8 @@ impl<'a> DataWorker<'a> {
         let record_bytes = job.record_bytes.min(region.bytes) as usize;
         let mut recorder = Recorder::new(context.series_interval_ns.max(1));
         let (read, write) = (recorder.slot("read"), recorder.slot("write"));
-        let periodic = job.sync.every.map(|every| Periodic {
+        let update = recorder.slot("update");
+        let periodic = job.sync.periodic().map(|every| Periodic {
             call: every.call,
             slot: recorder.slot(every.call.as_str()),
             every: every.operations,
@@ -82,11 +102,12 @@ impl<'a> DataWorker<'a> {
             .sync
             .closing
             .map(|call| (call, recorder.slot(call.as_str())));
-        let needs_pool = holds_data && (job.writes() || job.verify);
+        let needs_pool = holds_data && (job.makes_data() || job.verify);
         let needs_buffer = holds_data && job.reads();
         Self {
             job,
-            path: absolute(context, job, thread),
+            root: context.root.clone(),
+            thread,
             identity: FileIdentity {
                 file: mix_bytes(context.seed, file.as_os_str().as_encoded_bytes()),
                 generation: job.generation,
@@ -94,10 +115,13 @@ impl<'a> DataWorker<'a> {
             region,
             cursor: Cursor::new(region, job.access, random(1)),
             direction: random(2),
+            until_update: 0,
+            tickets,
             pacer: Pacer::new(job.pace, random(3)),
             recorder,
             read,
             write,
+            update,
             until_sync: periodic.map_or(u64::MAX, |periodic| periodic.every),
             periodic,
             closing,
@@ -119,28 +143,69 @@ impl<'a> DataWorker<'a> {
     /// The next operation.
     #[inline]
     pub(crate) fn next_step(&mut self) -> Step {
-        let reads = match self.job.direction {
-            Direction::Read => true,
-            Direction::Write => false,
-            Direction::Mix { read_percent } => self.direction.below(100) < read_percent.into(),
+        let action = match self.job.direction {
+            Direction::Read => Action::Read,
+            Direction::Write => Action::Write,
+            Direction::Update => Action::Update,
+            Direction::Mix { read_percent } => {
+                if self.direction.below(100) < read_percent.into() {
+                    Action::Read
+                } else {
+                    Action::Write
+                }
+            }
+            Direction::ReadUpdate { every } => self.read_or_update(every),
         };
         Step {
-            reads,
+            action,
             extent: self.cursor.next(),
         }
     }
 
-    /// The budget of the measured part, from `now_ns` on.
-    pub(crate) fn budget(&self, now_ns: u64) -> Budget {
-        self.budget_of(self.job.amount, now_ns)
+    /// The first of `every` operations updates.
+    #[inline]
+    fn read_or_update(&mut self, every: u64) -> Action {
+        if self.until_update == 0 {
+            self.until_update = every - 1;
+            Action::Update
+        } else {
+            self.until_update -= 1;
+            Action::Read
+        }
     }
 
-    /// The budget of the ramp-up.
-    pub(crate) fn ramp_up(&self, now_ns: u64) -> Budget {
+    /// Changes one byte of the record in the buffer. Which one, and by how much, follows from the
+    /// seed, the file, its generation and the offset; a second update changes it again.
+    #[inline]
+    pub(crate) fn change(&mut self, extent: Extent) {
+        let number = mix(
+            self.identity.file ^ extent.offset,
+            self.identity.generation.into(),
+        );
+        let at = (number >> 8) % extent.length as u64;
+        // An odd summand is not 0, and takes 256 turns to come back to where it began.
+        let byte = &mut self.buffer[at as usize];
+        *byte = byte.wrapping_add((number & 0xff) as u8 | 1);
+    }
+
+    /// The budget of the measured part, from `now_ns` on.
+    pub(crate) fn budget(&self, now_ns: u64) -> Budget<'a> {
+        let (job, tickets) = (self.job, self.tickets);
+        let amount = match job.amount {
+            Amount::TotalOperations(total) if tickets.is_none() => {
+                Amount::Operations(even_share(total, self.thread, job.threads))
+            }
+            amount => amount,
+        };
+        self.budget_of(amount, now_ns).with_tickets(tickets)
+    }
+
+    /// The budget of the ramp-up, for which nobody takes a ticket.
+    pub(crate) fn ramp_up(&self, now_ns: u64) -> Budget<'a> {
         self.budget_of(Amount::TimeNs(self.job.ramp_up_ns), now_ns)
     }
 
-    fn budget_of(&self, amount: Amount, now_ns: u64) -> Budget {
+    fn budget_of(&self, amount: Amount, now_ns: u64) -> Budget<'a> {
         Budget::new(
             amount,
             self.region.records(),
@@ -168,14 +233,46 @@ impl<'a> DataWorker<'a> {
     ) -> Result<(), EngineError> {
         let older = self.job.older_generations;
         pool.verify(self.identity, older, extent.offset, &found[..extent.length])
-            .map_err(|message| EngineError::corrupt(&self.path, message))
+            .map_err(|message| EngineError::corrupt(&self.path_at(extent.offset), message))
     }
 
-    /// An operation failed.
+    /// The file that holds the byte at `offset`.
+    fn path_at(&self, offset: u64) -> PathBuf {
+        self.root.join(self.job.file_at(self.thread, offset))
+    }
+
+    /// The file; where it is cut, the pattern of its segments' names.
+    fn path(&self) -> PathBuf {
+        let mut path = self
+            .root
+            .join(self.job.file_of(self.thread))
+            .into_os_string();
+        if self.job.segment_bytes.is_some() {
+            path.push(".*");
+        }
+        path.into()
+    }
+
+    /// An operation on the whole file failed.
     #[cold]
     pub(crate) fn failure(&self, operation: &'static str, source: io::Error) -> EngineError {
+        self.failure_on(&self.path(), operation, source)
+    }
+
+    /// An operation at `extent` failed.
+    #[cold]
+    pub(crate) fn failure_at(
+        &self,
+        extent: Extent,
+        operation: &'static str,
+        source: io::Error,
+    ) -> EngineError {
+        self.failure_on(&self.path_at(extent.offset), operation, source)
+    }
+
+    fn failure_on(&self, path: &Path, operation: &'static str, source: io::Error) -> EngineError {
         let invalid = source.kind() == io::ErrorKind::InvalidInput;
-        let error = EngineError::io(operation, &self.path, source);
+        let error = EngineError::io(operation, path, source);
         if invalid && self.job.direct {
             return error.of_kind(FailureKind::BadInput).hint(
                 "with O_DIRECT, records and offsets must be multiples of the device's sector size",
@@ -187,8 +284,14 @@ impl<'a> DataWorker<'a> {
     /// Somebody wants the job to end.
     #[cold]
     pub(crate) fn interruption(&self) -> EngineError {
-        EngineError::interrupted(&self.path)
+        EngineError::interrupted(&self.path())
     }
+}
+
+/// What thread `thread` of `threads` does of `total`.
+fn even_share(total: u64, thread: u32, threads: u32) -> u64 {
+    let (thread, threads) = (u64::from(thread), u64::from(threads));
+    total / threads + u64::from(thread < total % threads)
 }
 
 /// The part of its file that thread `thread` visits.
@@ -220,6 +323,12 @@ fn region_of(job: &DataJob, thread: u32) -> Region {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn even_shares_add_up() {
+        let shares: Vec<_> = (0..3).map(|thread| even_share(8, thread, 3)).collect();
+        assert_eq!(shares, [3, 3, 2]);
+    }
 
     #[test]
     fn threads_that_share_a_file_cover_it_without_overlap() {

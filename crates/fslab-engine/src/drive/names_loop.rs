@@ -1,5 +1,8 @@
 //! The loop that performs one operation on one name after the other.
 
+use std::ffi::CStr;
+use std::io;
+
 use fslab_model::FailureKind;
 
 use super::names_worker::NamesWorker;
@@ -7,16 +10,16 @@ use super::target::{NamesTarget, Task};
 use super::threads::Crew;
 use crate::EngineError;
 use crate::access::Permutation;
-use crate::jobs::{DirectoryNumber, MetadataOperation, Order, Subjects};
-use crate::recording::{Clock, ThreadOutcome};
+use crate::jobs::{DirectoryNumber, MetadataJob, MetadataOperation, Order, Refusal, Subjects};
+use crate::recording::{Clock, Slot, ThreadOutcome};
 
 /// One thread's loop with all that it works on.
-struct NamesLoop<'a, 'w, T, C> {
-    worker: NamesWorker<'w>,
-    target: T,
-    clock: &'a C,
+pub(super) struct NamesLoop<'a, 'w, T, C> {
+    pub(super) worker: NamesWorker<'w>,
+    pub(super) target: T,
+    pub(super) clock: &'a C,
     crew: &'a Crew<'a>,
-    end_ns: u64,
+    pub(super) end_ns: u64,
 }
 
 /// Runs the worker's share of its job on `target`.
@@ -41,6 +44,8 @@ pub(crate) fn run_names_loop<T: NamesTarget, C: Clock>(
         (Subjects::Files, Order::Readdir) => running.files_as_listed()?,
         (Subjects::Files, Order::Sequential | Order::Random) => running.files_by_number()?,
         (Subjects::Directories | Subjects::BaseAndDirectories, _) => running.directories()?,
+        (Subjects::Turnover, _) => running.turnover()?,
+        (Subjects::Everything, _) => running.everything()?,
     }
     if job.sync.closing_syncfs {
         running.closing_sync()?;
@@ -56,6 +61,7 @@ pub(crate) fn run_names_loop<T: NamesTarget, C: Clock>(
 
 impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     fn files_by_number(&mut self) -> Result<(), EngineError> {
+        let (job, slot) = (self.worker.job, self.worker.slots.operation);
         let files = self.worker.files();
         if files.count == 0 {
             return Ok(());
@@ -64,47 +70,93 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             .then(|| Permutation::new(files.count, &mut self.worker.random));
         for turn in 0..files.count {
             let turn = order.as_ref().map_or(turn, |order| order.at(turn));
-            self.file(files.number(turn))?;
+            self.act(job.operation, slot, files.number(turn))?;
+        }
+        if job.remove_directories {
+            self.remove_directories(job.tree.levels())?;
         }
         Ok(())
     }
 
     fn files_as_listed(&mut self) -> Result<(), EngineError> {
-        let tree = &self.worker.job.tree;
-        let names = self.worker.names();
+        let job = self.worker.job;
         for leaf in self.worker.leaves() {
-            let expected = tree.files_of(leaf);
-            let number = leaf.map(|index| DirectoryNumber {
-                level: tree.levels(),
-                index,
-            });
-            let mut listed = std::mem::take(&mut self.worker.listed);
-            listed.clear();
-            let worker = &mut self.worker;
-            // A listing is always relative to the base, even where the operation is not.
-            let mut paths = super::PathWriter::new(b"");
-            let name = paths.directory(tree, number);
-            let start_ns = self.clock.now_ns();
-            let done = self.target.list(name, names, expected.clone(), &mut listed);
-            let end_ns = self.clock.now_ns();
-            done.map_err(|e| worker.failure("list", name, e))?;
-            worker
-                .recorder
-                .companion(worker.slots.list, start_ns, end_ns);
-            if listed.len() as u64 != expected.end - expected.start {
-                let path = worker.base.join(name.to_string_lossy().as_ref());
-                let message = format!(
-                    "{} of the {} files that should be in it",
-                    listed.len(),
-                    expected.end - expected.start,
-                );
-                return Err(EngineError::corrupt(&path, message));
+            self.files_of(leaf, job.operation, self.worker.slots.operation)?;
+            if job.remove_directories && leaf.is_some() {
+                self.remove_directory(self.worker.leaf_directory(leaf))?;
             }
-            for number in &listed {
-                self.file(*number)?;
-            }
-            self.worker.listed = listed;
         }
+        if job.remove_directories {
+            self.remove_directories(job.tree.levels().saturating_sub(1))?;
+        }
+        Ok(())
+    }
+
+    /// Lists one directory, and performs `operation` on each of its files as listed.
+    pub(super) fn files_of(
+        &mut self,
+        leaf: Option<u64>,
+        operation: MetadataOperation,
+        slot: Slot,
+    ) -> Result<(), EngineError> {
+        let expected = self.worker.job.tree.files_of(leaf);
+        let names = self.worker.names();
+        let mut listed = std::mem::take(&mut self.worker.listed);
+        listed.clear();
+        let name = self.worker.folder(self.worker.leaf_directory(leaf));
+        let start_ns = self.clock.now_ns();
+        let done = self.target.list(name, names, expected.clone(), &mut listed);
+        let end_ns = self.clock.now_ns();
+        if let Err(source) = done {
+            let name = name.to_owned();
+            return Err(self.worker.failure("list", &name, source));
+        }
+        self.worker
+            .recorder
+            .companion(self.worker.slots.list, start_ns, end_ns);
+        if listed.len() as u64 != expected.end - expected.start {
+            let name = self.worker.folder(self.worker.leaf_directory(leaf));
+            let name = name.to_string_lossy().into_owned();
+            let path = self.worker.base.join(name);
+            let message = format!(
+                "{} of the {} files that should be in it",
+                listed.len(),
+                expected.end - expected.start,
+            );
+            return Err(EngineError::corrupt(&path, message));
+        }
+        for number in &listed {
+            self.act(operation, slot, *number)?;
+        }
+        self.worker.listed = listed;
+        Ok(())
+    }
+
+    /// Removes all directories, from `level` up to the base.
+    fn remove_directories(&mut self, level: u32) -> Result<(), EngineError> {
+        for level in (1..=level).rev() {
+            for index in 0..self.worker.job.tree.directories_at(level) {
+                self.remove_directory(Some(DirectoryNumber { level, index }))?;
+            }
+        }
+        self.remove_directory(None)
+    }
+
+    /// Removes an empty directory.
+    pub(super) fn remove_directory(
+        &mut self,
+        number: Option<DirectoryNumber>,
+    ) -> Result<(), EngineError> {
+        let name = match number {
+            Some(_) => self.worker.folder(number).to_owned(),
+            None => self.worker.base_name.clone(),
+        };
+        let start_ns = self.clock.now_ns();
+        let done = self.target.remove_directory(&name);
+        self.end_ns = self.clock.now_ns();
+        done.map_err(|e| self.worker.failure("rmdir", &name, e))?;
+        let slot = self.worker.slots.remove_directory;
+        self.worker.recorder.companion(slot, start_ns, self.end_ns);
         Ok(())
     }
 
@@ -129,12 +181,10 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
 
     fn directory(&mut self, number: Option<DirectoryNumber>) -> Result<(), EngineError> {
         self.check_stop()?;
-        let worker = &mut self.worker;
-        let (job, identity) = (worker.job, worker.identity(0));
-        let name = worker.paths.directory(&job.tree, number);
+        let (job, identity) = (self.worker.job, self.worker.identity(0));
         let task = Task {
             operation: job.operation,
-            name,
+            name: self.worker.folder(number),
             other: c"",
             bytes: 0,
             identity,
@@ -143,86 +193,145 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         let done = self.target.perform(&task);
         let end_ns = self.clock.now_ns();
         if let Err(source) = done {
-            let name = name.to_owned();
+            let name = task.name.to_owned();
             return Err(self.worker.failure(job.operation.as_str(), &name, source));
         }
-        worker
-            .recorder
-            .operation(worker.slots.operation, start_ns, end_ns, 0);
+        let slot = self.worker.slots.operation;
+        self.worker.recorder.operation(slot, start_ns, end_ns, 0);
         self.end_ns = end_ns;
-        if job.sync.fsync_directory {
-            let above = number
-                .filter(|number| number.level > 1)
-                .map(|number| DirectoryNumber {
-                    level: number.level - 1,
-                    index: number.index / job.tree.fan_out.max(1),
-                });
-            self.fsync_directory(above)?;
+        let above = number
+            .filter(|number| number.level > 1)
+            .map(|number| DirectoryNumber {
+                level: number.level - 1,
+                index: number.index / job.tree.fan_out.max(1),
+            });
+        if let Some((start_ns, end_ns)) = self.sync_directory(above)? {
+            let slot = self.worker.slots.fsync_directory;
+            self.worker.recorder.companion(slot, start_ns, end_ns);
         }
         Ok(())
     }
 
+    /// Performs `operation`, with what follows it, on file `number`, and notes it in `slot`.
     #[inline]
-    fn file(&mut self, number: u64) -> Result<(), EngineError> {
+    pub(super) fn act(
+        &mut self,
+        operation: MetadataOperation,
+        slot: Slot,
+        number: u64,
+    ) -> Result<(), EngineError> {
         self.check_stop()?;
-        let worker = &mut self.worker;
-        let (job, names, other_names) = (worker.job, worker.names(), worker.other_names());
-        let identity = worker.identity(number);
-        let task = Task {
-            operation: job.operation,
-            name: worker.paths.file(&job.tree, number, names),
-            other: if job.operation.gives_a_name() {
-                worker.others.file(&job.tree, number, other_names)
-            } else {
-                c""
-            },
-            bytes: job.file_bytes.of(worker.seed, number),
-            identity,
-        };
-        let slots = worker.slots;
-        let result = if job.operation == MetadataOperation::Create {
-            let fsync = job
-                .sync
-                .fsync_file
-                .then_some((&mut worker.recorder, slots.fsync));
-            create(&mut self.target, self.clock, &task, fsync)
-        } else {
-            perform(&mut self.target, self.clock, &task)
-        };
-        let done = match result {
+        let entered_ns = self.enter(operation, number)?;
+        let job = self.worker.job;
+        let task = self.worker.task(operation, number);
+        let mut done = match operate(&mut self.target, self.clock, job, &task) {
             Ok(done) => done,
-            Err(source) => {
-                let name = task.name.to_owned();
-                return Err(self.worker.failure(job.operation.as_str(), &name, source));
+            Err((step, source)) => {
+                // Of a symbolic link `name` is only the text.
+                let symlink = task.operation == MetadataOperation::Symlink;
+                let name = if symlink { task.other } else { task.name }.to_owned();
+                return Err(self.worker.failure(step, &name, source));
             }
         };
         if job.verify
             && let Err(message) = self.target.verify(&task)
         {
-            let path = worker.base.join(task.name.to_string_lossy().as_ref());
-            return Err(EngineError::corrupt(&path, message));
+            let name = task.name.to_string_lossy().into_owned();
+            return Err(EngineError::corrupt(&self.worker.base.join(name), message));
         }
-        worker
-            .recorder
-            .operation(slots.operation, done.start_ns, done.end_ns, done.bytes);
+        if let Some(entered_ns) = entered_ns {
+            done.start_ns = entered_ns;
+        }
         self.end_ns = done.end_ns;
-        if job.sync.fsync_directory {
-            let level = job.tree.levels();
+        let synced = if job.sync.fsync_directory {
             let leaf = job.tree.leaf_of(number);
-            self.fsync_directory(leaf.map(|index| DirectoryNumber { level, index }))?;
+            self.sync_directory(self.worker.leaf_directory(leaf))?
+        } else {
+            None
+        };
+        if let Some(file) = done.open {
+            let closed = self.target.close_created(file);
+            self.end_ns = self.clock.now_ns();
+            if let Err(source) = closed {
+                let name = self.worker.task(operation, number).name.to_owned();
+                return Err(self.worker.failure("close", &name, source));
+            }
+        }
+        let (recorder, slots) = (&mut self.worker.recorder, self.worker.slots);
+        if job.sync.as_one {
+            recorder.operation(slot, done.start_ns, self.end_ns, done.bytes);
+            return Ok(());
+        }
+        let from_ns = done.start_ns + done.synced_ns.map_or(0, |(from, to)| to - from);
+        recorder.operation(slot, from_ns, done.end_ns, done.bytes);
+        for (slot, span) in [
+            (slots.fsync, done.synced_ns),
+            (slots.fsync_directory, synced),
+        ] {
+            if let Some((start_ns, end_ns)) = span {
+                recorder.companion(slot, start_ns, end_ns);
+            }
         }
         Ok(())
     }
 
-    fn fsync_directory(&mut self, number: Option<DirectoryNumber>) -> Result<(), EngineError> {
-        let mut paths = super::PathWriter::new(b"");
-        let name = paths.directory(&self.worker.job.tree, number);
+    /// Makes the directory of file `number`, if this is the first file that is created in it.
+    /// Gives the clock before that.
+    #[inline]
+    fn enter(
+        &mut self,
+        operation: MetadataOperation,
+        number: u64,
+    ) -> Result<Option<u64>, EngineError> {
+        let Some(name) = self.worker.enter(operation, number) else {
+            return Ok(None);
+        };
+        let start_ns = self.clock.now_ns();
+        let done = match operation {
+            // Its directory is there already.
+            MetadataOperation::Replace => self.target.ensure_directory(name),
+            _ => self.target.make_directory(name),
+        };
+        if let Err(source) = done {
+            let name = name.to_owned();
+            return Err(self.worker.failure("mkdir", &name, source));
+        }
+        Ok(Some(start_ns))
+    }
+
+    /// Makes a changed directory durable, where the job asks for that and the file system can.
+    /// Gives the time from its start to its end.
+    fn sync_directory(
+        &mut self,
+        number: Option<DirectoryNumber>,
+    ) -> Result<Option<(u64, u64)>, EngineError> {
+        if !self.worker.syncs_directories {
+            return Ok(None);
+        }
+        let name = self.worker.folder(number);
         let start_ns = self.clock.now_ns();
         let done = self.target.fsync_directory(name);
         self.end_ns = self.clock.now_ns();
-        done.map_err(|e| self.worker.failure("fsync", name, e))?;
-        let slot = self.worker.slots.fsync_directory;
-        self.worker.recorder.companion(slot, start_ns, self.end_ns);
+        match done {
+            Ok(()) => Ok(Some((start_ns, self.end_ns))),
+            Err(source) => {
+                let name = name.to_owned();
+                self.take_refusal(&name, source)?;
+                Ok(None)
+            }
+        }
+    }
+
+    #[cold]
+    fn take_refusal(&mut self, name: &CStr, source: io::Error) -> Result<(), EngineError> {
+        let accepted = self.worker.job.sync.directory_refused == Refusal::Note;
+        if !accepted || !is_refusal(&source) {
+            return Err(self.worker.failure("fsync", name, source));
+        }
+        self.worker.syncs_directories = false;
+        self.worker.recorder.note(format!(
+            "directories were not synchronised: the file system refuses fsync(2) of one ({source})"
+        ));
         Ok(())
     }
 
@@ -238,7 +347,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     }
 
     #[inline]
-    fn check_stop(&self) -> Result<(), EngineError> {
+    pub(super) fn check_stop(&self) -> Result<(), EngineError> {
         if self.crew.must_stop() {
             let error = EngineError::interrupted(&self.worker.base);
             debug_assert_eq!(error.kind(), FailureKind::Interrupted);
@@ -248,52 +357,79 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     }
 }
 
-/// When an operation began and ended, and how many bytes it moved.
-struct Done {
+/// Whether `error` says that the file system cannot do such a thing, rather than that it failed.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+    )
+}
+
+/// When an operation began and ended, how many bytes it moved, and when a created file was made
+/// durable meanwhile.
+struct Done<F> {
     start_ns: u64,
     end_ns: u64,
     bytes: u64,
+    synced_ns: Option<(u64, u64)>,
+    /// The created file, where its directory is to be durable before it is closed.
+    open: Option<F>,
 }
 
+/// Performs `task` and what follows it; where that fails, the name of the step that did.
 #[inline]
-fn perform<T: NamesTarget, C: Clock>(
+fn operate<T: NamesTarget, C: Clock>(
     target: &mut T,
     clock: &C,
+    job: &MetadataJob,
     task: &Task<'_>,
-) -> std::io::Result<Done> {
+) -> Result<Done<T::Created>, (&'static str, io::Error)> {
+    use MetadataOperation as Operation;
+    let failed = |source| (task.operation.as_str(), source);
     let start_ns = clock.now_ns();
-    let met = target.perform(task)?;
-    let end_ns = clock.now_ns();
-    let bytes = if task.operation.reads_data() { met } else { 0 };
-    Ok(Done {
-        start_ns,
-        end_ns,
-        bytes,
-    })
-}
-
-/// Creates a file. The time of its fsync, if there is one, is noted by itself, and is not part of
-/// that of the creation.
-#[inline]
-fn create<T: NamesTarget, C: Clock>(
-    target: &mut T,
-    clock: &C,
-    task: &Task<'_>,
-    fsync: Option<(&mut crate::recording::Recorder, crate::recording::Slot)>,
-) -> std::io::Result<Done> {
-    let mut start_ns = clock.now_ns();
-    let mut file = target.create(task)?;
-    if let Some((recorder, slot)) = fsync {
-        let from_ns = clock.now_ns();
-        target.fsync_created(&mut file)?;
-        let to_ns = clock.now_ns();
-        recorder.companion(slot, from_ns, to_ns);
-        start_ns += to_ns - from_ns;
+    let (mut synced_ns, mut open) = (None, None);
+    let mut bytes = match task.operation {
+        Operation::Create | Operation::Replace => {
+            let created = if task.operation == Operation::Create {
+                target.create(task)
+            } else {
+                target.replace(task)
+            };
+            let mut file = created.map_err(failed)?;
+            if job.sync.fsync_file {
+                let from_ns = clock.now_ns();
+                target
+                    .fsync_created(&mut file)
+                    .map_err(|source| ("fsync", source))?;
+                synced_ns = Some((from_ns, clock.now_ns()));
+            }
+            if job.sync.as_one {
+                open = Some(file);
+            } else {
+                target.close_created(file).map_err(failed)?;
+            }
+            task.bytes
+        }
+        operation => {
+            let met = target.perform(task).map_err(failed)?;
+            if operation.reads_data() { met } else { 0 }
+        }
+    };
+    for step in &job.then {
+        let task = Task {
+            operation: *step,
+            ..*task
+        };
+        let met = target
+            .perform(&task)
+            .map_err(|source| (step.as_str(), source))?;
+        bytes += if step.reads_data() { met } else { 0 };
     }
-    target.close_created(file)?;
     Ok(Done {
         start_ns,
         end_ns: clock.now_ns(),
-        bytes: task.bytes,
+        bytes,
+        synced_ns,
+        open,
     })
 }

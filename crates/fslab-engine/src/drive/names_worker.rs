@@ -1,17 +1,25 @@
 //! What one thread of a metadata job carries: its share of the tree, its paths, its book.
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::paths::PathWriter;
+use super::paths::{Naming, PathWriter};
+use super::target::Task;
 use crate::access::Permutation;
 use crate::content::FileIdentity;
-use crate::jobs::{DirectoryNumber, MetadataJob, MetadataOperation, Names, Order, Sharing};
+use crate::jobs::{
+    DirectoryNumber, DirectoryTiming, FileKind, MetadataJob, MetadataOperation, Names, Order,
+    Sharing, TreeShape,
+};
 use crate::random::{Random, mix, mix_bytes};
 use crate::recording::{Recorder, Slot};
 use crate::{EngineError, RunContext};
+
+/// Room for the names of one directory and those above it, before more has to be made.
+const ENTRIES_BYTES: usize = 1 << 20;
 
 /// The state of one thread.
 pub(crate) struct NamesWorker<'a> {
@@ -22,8 +30,20 @@ pub(crate) struct NamesWorker<'a> {
     tree_identity: u64,
     pub(crate) share: Share,
     pub(crate) random: Random,
-    pub(crate) paths: PathWriter,
-    pub(crate) others: PathWriter,
+    paths: PathWriter,
+    others: PathWriter,
+    /// Directories, which stand relative to the base even where files do not.
+    folders: PathWriter,
+    /// What symbolic links to the first file hold.
+    link_text: CString,
+    /// The absolute path of the base, where that is to be removed.
+    pub(crate) base_name: CString,
+    /// Room for listings of whatever there is.
+    pub(crate) entries: Vec<u8>,
+    /// The deepest directory that the last file was created in.
+    entered: Option<u64>,
+    /// Whether a changed directory is made durable; `false` once that was refused.
+    pub(crate) syncs_directories: bool,
     pub(crate) recorder: Recorder,
     pub(crate) slots: Slots,
     /// Numbers of the files of one directory, in the order in which it lists them.
@@ -34,7 +54,10 @@ pub(crate) struct NamesWorker<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {
     pub(crate) operation: Slot,
+    pub(crate) unlink: Slot,
+    pub(crate) rmdir: Slot,
     pub(crate) list: Slot,
+    pub(crate) remove_directory: Slot,
     pub(crate) fsync: Slot,
     pub(crate) fsync_directory: Slot,
     pub(crate) syncfs: Slot,
@@ -48,6 +71,12 @@ pub(crate) struct Share {
 }
 
 impl Share {
+    /// That of the only thread of a tree.
+    const ALONE: Self = Self {
+        thread: 0,
+        threads: 1,
+    };
+
     /// Whether this is the first thread.
     pub(crate) fn is_first(self) -> bool {
         self.thread == 0
@@ -73,10 +102,65 @@ impl Share {
     }
 }
 
+impl Slots {
+    fn new(recorder: &mut Recorder, job: &MetadataJob) -> Self {
+        // Only what creates is more than one operation: a turnover also unlinks.
+        let operation = match job.operation {
+            MetadataOperation::Turnover => MetadataOperation::Create.as_str(),
+            _ => job.latency_name(),
+        };
+        Self {
+            operation: recorder.slot(operation),
+            unlink: recorder.slot("unlink"),
+            rmdir: recorder.slot("rmdir"),
+            list: recorder.slot("list"),
+            remove_directory: recorder.slot("remove-directory"),
+            fsync: recorder.slot("fsync"),
+            fsync_directory: recorder.slot("fsync-directory"),
+            syncfs: recorder.slot("syncfs"),
+        }
+    }
+}
+
+/// What symbolic links to the first file of `tree` hold, whichever directory they stand in.
+fn link_text(tree: &TreeShape, naming: Naming) -> CString {
+    let mut text = b"../".repeat(tree.levels() as usize);
+    text.extend_from_slice(
+        PathWriter::new(b"", naming)
+            .file(tree, 0, Names::Files)
+            .to_bytes(),
+    );
+    CString::new(text).expect("names of trees hold no zero byte")
+}
+
+/// The path from the root of all, since nothing is its own way to itself.
+fn absolute_name(base: &Path) -> CString {
+    // Where even the working directory is unknown, removing the base fails by its name.
+    let path = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
+    CString::new(path.as_os_str().as_bytes()).unwrap_or_default()
+}
+
+/// What stands after the last slash of `path`.
+fn last_part(path: &CStr) -> &CStr {
+    let bytes = path.to_bytes_with_nul();
+    let start = bytes
+        .iter()
+        .rposition(|byte| *byte == b'/')
+        .map_or(0, |slash| slash + 1);
+    CStr::from_bytes_with_nul(&bytes[start..]).expect("the end of a C string is one")
+}
+
 impl<'a> NamesWorker<'a> {
     /// Thread `thread` of `job`.
     pub(crate) fn new(context: &RunContext, job: &'a MetadataJob, thread: u32) -> Self {
-        let base = context.root.join(&job.tree.base);
+        let (below_root, share) = if job.base_per_worker {
+            let own = job.tree.base.join(format!("p{thread}"));
+            (own, Share::ALONE)
+        } else {
+            let threads = job.threads;
+            (job.tree.base.clone(), Share { thread, threads })
+        };
+        let base = context.root.join(&below_root);
         // These calls have no form that starts at an open directory.
         let absolute = matches!(
             job.operation,
@@ -87,15 +171,14 @@ impl<'a> NamesWorker<'a> {
             beginning.extend_from_slice(base.as_os_str().as_bytes());
             beginning.push(b'/');
         }
-        let tree_identity = mix_bytes(context.seed, job.tree.base.as_os_str().as_bytes());
-        let mut recorder = Recorder::new(context.series_interval_ns.max(1));
-        let slots = Slots {
-            operation: recorder.slot(job.operation.as_str()),
-            list: recorder.slot("list"),
-            fsync: recorder.slot("fsync"),
-            fsync_directory: recorder.slot("fsync-directory"),
-            syncfs: recorder.slot("syncfs"),
+        let naming = Naming {
+            style: job.name_style,
+            seed: context.seed,
         };
+        let tree_identity = mix_bytes(context.seed, below_root.as_os_str().as_bytes());
+        let everything = job.operation == MetadataOperation::RemoveAll;
+        let mut recorder = Recorder::new(context.series_interval_ns.max(1));
+        let slots = Slots::new(&mut recorder, job);
         let listed = if job.order == Order::Readdir {
             let in_one = job.tree.files_of(job.tree.leaf_of(0));
             Vec::with_capacity((in_one.end - in_one.start) as usize)
@@ -104,20 +187,83 @@ impl<'a> NamesWorker<'a> {
         };
         Self {
             job,
-            base,
             seed: context.seed,
             tree_identity,
-            share: Share {
-                thread,
-                threads: job.threads,
-            },
+            share,
             random: Random::new(tree_identity, u64::from(thread)),
-            paths: PathWriter::new(&beginning),
-            others: PathWriter::new(&beginning),
+            paths: PathWriter::new(&beginning, naming),
+            others: PathWriter::new(&beginning, naming),
+            folders: PathWriter::new(b"", naming),
+            link_text: link_text(&job.tree, naming),
+            base_name: absolute_name(&base),
+            base,
+            entries: Vec::with_capacity(if everything { ENTRIES_BYTES } else { 0 }),
+            entered: None,
+            syncs_directories: job.sync.fsync_directory,
             recorder,
             slots,
             listed,
         }
+    }
+
+    /// What `operation` needs to know of file `number`.
+    #[inline]
+    pub(crate) fn task(&mut self, operation: MetadataOperation, number: u64) -> Task<'_> {
+        use MetadataOperation as Operation;
+        let tree = &self.job.tree;
+        let mut task = Task {
+            operation,
+            bytes: self.job.file_bytes.of(self.seed, number),
+            identity: self.identity(number),
+            name: c"",
+            other: c"",
+        };
+        if self.job.kind != FileKind::File && number > 0 {
+            task.bytes = 0;
+            task.other = self.others.file(tree, number, Names::Files);
+            if self.job.kind == FileKind::Link {
+                task.operation = Operation::Link;
+                task.name = self.paths.file(tree, 0, Names::Files);
+            } else {
+                task.operation = Operation::Symlink;
+                task.name = &self.link_text;
+            }
+            return task;
+        }
+        let (names, other_names) = (self.names(), self.other_names());
+        if operation.gives_a_name() {
+            task.other = self.others.file(tree, number, other_names);
+        }
+        task.name = self.paths.file(tree, number, names);
+        if operation == Operation::Symlink {
+            task.name = last_part(task.name);
+        }
+        task
+    }
+
+    /// The name of a directory.
+    pub(crate) fn folder(&mut self, number: Option<DirectoryNumber>) -> &CStr {
+        self.folders.directory(&self.job.tree, number)
+    }
+
+    /// The name of the directory that holds file `number`, where a job that creates files in
+    /// directories made in time comes to it for the first time.
+    #[inline]
+    pub(crate) fn enter(&mut self, operation: MetadataOperation, number: u64) -> Option<&CStr> {
+        let in_time = self.job.directories == DirectoryTiming::InTime
+            || self.job.operation == MetadataOperation::Turnover;
+        let leaf = self.job.tree.leaf_of(number);
+        if !in_time || !operation.creates() || leaf == self.entered {
+            return None;
+        }
+        self.entered = leaf;
+        Some(self.folder(self.leaf_directory(leaf)))
+    }
+
+    /// The deepest directory `leaf`; `None` for the base.
+    pub(crate) fn leaf_directory(&self, leaf: Option<u64>) -> Option<DirectoryNumber> {
+        let level = self.job.tree.levels();
+        leaf.map(|index| DirectoryNumber { level, index })
     }
 
     /// Whose content file `number` has.
@@ -125,8 +271,23 @@ impl<'a> NamesWorker<'a> {
     pub(crate) fn identity(&self, number: u64) -> FileIdentity {
         FileIdentity {
             file: mix(self.tree_identity, number),
-            generation: 0,
+            generation: self.job.generation,
         }
+    }
+
+    /// How the files of the tree are named.
+    pub(crate) fn naming(&self) -> Naming {
+        self.paths.naming()
+    }
+
+    /// What each file of this thread holds: whose content, and how many bytes of it.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (FileIdentity, u64)> {
+        let files = self.files();
+        (0..files.count).map(move |turn| {
+            let number = files.number(turn);
+            let bytes = self.job.file_bytes.of(self.seed, number);
+            (self.identity(number), bytes)
+        })
     }
 
     /// The kind of name that the job's operation works on.
@@ -161,7 +322,7 @@ impl<'a> NamesWorker<'a> {
                     step,
                 };
             }
-            Sharing::Own if self.job.directories_are_own() => {
+            Sharing::Own if tree.leaves() >= u64::from(self.share.threads) => {
                 let leaves = self.share.range(tree.leaves());
                 let border = |leaf: u64| (leaf * tree.files_per_directory).min(tree.files);
                 border(leaves.start)..border(leaves.end)
@@ -204,7 +365,7 @@ impl<'a> NamesWorker<'a> {
     pub(crate) fn failure(
         &self,
         operation: &'static str,
-        name: &std::ffi::CStr,
+        name: &CStr,
         source: io::Error,
     ) -> EngineError {
         let path = self
@@ -236,6 +397,18 @@ mod tests {
     use crate::EngineKind;
     use crate::jobs::TreeShape;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_base_has_an_absolute_name_even_where_the_root_has_none() {
+        let context = RunContext::new(EngineKind::Psync, "somewhere", 1);
+        let job = MetadataJob::new(MetadataOperation::Unlink, TreeShape::flat("t", 1, 0));
+        let worker = NamesWorker::new(&context, &job, 0);
+        let name = worker.base_name.to_str().expect("a plain path");
+        assert!(
+            name.starts_with('/') && name.ends_with("/somewhere/t"),
+            "{name}"
+        );
+    }
 
     proptest! {
         #[test]

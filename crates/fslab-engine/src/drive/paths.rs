@@ -1,8 +1,11 @@
 //! Writes the names of a tree's files and directories in place, one after the other.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
-use crate::jobs::{DirectoryNumber, Names, TreeShape};
+use crate::jobs::{DirectoryNumber, MetadataJob, NameStyle, Names, TreeShape};
+use crate::random::mix;
 
 /// Room for a path, so that writing one never allocates.
 const PATH_BYTES: usize = 8192;
@@ -10,11 +13,93 @@ const PATH_BYTES: usize = 8192;
 const FILE_DIGITS: usize = 8;
 /// Digits of a directory's number at least.
 const DIRECTORY_DIGITS: usize = 4;
+/// Digits of a file's number in a name that has a random part.
+const STYLED_DIGITS: usize = 7;
+/// Random characters of such a name at most.
+const RANDOM_CHARACTERS_MAX: usize = 12;
+/// What they are taken from.
+const RANDOM_CHARACTERS: &[u8; 62] =
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+/// How the files of a tree are named.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Naming {
+    pub(crate) style: NameStyle,
+    /// Decides the random part of names.
+    pub(crate) seed: u64,
+}
+
+impl Naming {
+    /// Appends the name of file `number` of the kind `names`.
+    #[inline]
+    fn push(self, bytes: &mut Vec<u8>, number: u64, names: Names) {
+        match self.style {
+            NameStyle::Number => {
+                bytes.push(names.letter());
+                push_digits(bytes, number, FILE_DIGITS);
+            }
+            NameStyle::NumberRandom => {
+                push_digits(bytes, number, STYLED_DIGITS);
+                self.push_random(bytes, number);
+            }
+            NameStyle::RandomNumber => {
+                self.push_random(bytes, number);
+                push_digits(bytes, number, STYLED_DIGITS);
+            }
+        }
+    }
+
+    /// Appends 0 to 12 random characters, each number of them with the same probability.
+    fn push_random(self, bytes: &mut Vec<u8>, number: u64) {
+        let draw = mix(self.seed ^ 0x6e61_6d65, number);
+        let count = draw % (RANDOM_CHARACTERS_MAX as u64 + 1);
+        let mut rest = 0;
+        for turn in 0..count {
+            // 62^6 is far below 2^64: the bias of a character is below 10^-8.
+            if turn.is_multiple_of(6) {
+                rest = mix(draw, turn + 1);
+            }
+            bytes.push(RANDOM_CHARACTERS[(rest % 62) as usize]);
+            rest /= 62;
+        }
+    }
+
+    /// The number of the file `name` if it is a name of the kind `names`. What stands beside the
+    /// digits is not compared: some file systems change the case of letters.
+    pub(crate) fn number(self, name: &CStr, names: Names) -> Option<u64> {
+        let name = name.to_bytes();
+        let digits = match self.style {
+            NameStyle::Number => {
+                let (letter, digits) = name.split_first()?;
+                (*letter == names.letter() && (1..=19).contains(&digits.len())).then_some(digits)?
+            }
+            NameStyle::NumberRandom => {
+                let (digits, random) = name.split_at_checked(STYLED_DIGITS)?;
+                is_random_part(random).then_some(digits)?
+            }
+            NameStyle::RandomNumber => {
+                let (random, digits) =
+                    name.split_at_checked(name.len().checked_sub(STYLED_DIGITS)?)?;
+                is_random_part(random).then_some(digits)?
+            }
+        };
+        digits.iter().try_fold(0, |number: u64, digit| {
+            digit
+                .is_ascii_digit()
+                .then(|| number * 10 + u64::from(digit - b'0'))
+        })
+    }
+}
+
+fn is_random_part(bytes: &[u8]) -> bool {
+    bytes.len() <= RANDOM_CHARACTERS_MAX && bytes.iter().all(u8::is_ascii_alphanumeric)
+}
 
 /// Writes paths below a fixed beginning.
 #[derive(Clone, Debug)]
 pub(crate) struct PathWriter {
     bytes: Vec<u8>,
+    naming: Naming,
     /// Length of the beginning that all paths share.
     fixed: usize,
     /// The directory that is written after it, and where it ends.
@@ -24,15 +109,21 @@ pub(crate) struct PathWriter {
 
 impl PathWriter {
     /// Paths that begin with `beginning`: nothing, or an absolute path with a slash at its end.
-    pub(crate) fn new(beginning: &[u8]) -> Self {
+    pub(crate) fn new(beginning: &[u8], naming: Naming) -> Self {
         let mut bytes = Vec::with_capacity(PATH_BYTES + beginning.len());
         bytes.extend_from_slice(beginning);
         Self {
             fixed: bytes.len(),
             leaf_end: bytes.len(),
             bytes,
+            naming,
             leaf: None,
         }
+    }
+
+    /// How files are named.
+    pub(crate) fn naming(&self) -> Naming {
+        self.naming
     }
 
     /// The path of file `number` of `tree`, by the name of the kind `names`.
@@ -43,8 +134,7 @@ impl PathWriter {
             self.enter(tree, leaf);
         }
         self.bytes.truncate(self.leaf_end);
-        self.bytes.push(names.letter());
-        push_digits(&mut self.bytes, number, FILE_DIGITS);
+        self.naming.push(&mut self.bytes, number, names);
         self.finish()
     }
 
@@ -80,6 +170,24 @@ impl PathWriter {
     }
 }
 
+impl MetadataJob {
+    /// The paths below the root of all files of a job with plain names on a tree of one base, in
+    /// the order of their numbers.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let naming = Naming {
+            style: NameStyle::Number,
+            seed: 0,
+        };
+        let mut paths = PathWriter::new(b"", naming);
+        let path = |number| {
+            let name = paths.file(&self.tree, number, self.names);
+            self.tree.base.join(OsStr::from_bytes(name.to_bytes()))
+        };
+        (0..self.tree.files).map(path).collect()
+    }
+}
+
 /// Appends the path of a directory, with a slash at its end.
 fn push_directory(bytes: &mut Vec<u8>, tree: &TreeShape, number: DirectoryNumber) {
     for level in 1..=number.level {
@@ -109,27 +217,21 @@ fn push_digits(bytes: &mut Vec<u8>, number: u64, width: usize) {
     bytes.extend_from_slice(&digits[at.min(digits.len() - width)..]);
 }
 
-/// The number of the file `name` if it is a name of the kind `names`.
-pub(crate) fn file_number(name: &CStr, names: Names) -> Option<u64> {
-    let (letter, digits) = name.to_bytes().split_first()?;
-    if *letter != names.letter() || digits.is_empty() || digits.len() > 19 {
-        return None;
-    }
-    digits.iter().try_fold(0, |number: u64, digit| {
-        digit
-            .is_ascii_digit()
-            .then(|| number * 10 + u64::from(digit - b'0'))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+    use std::ffi::CString;
+
+    const NUMBERS: Naming = Naming {
+        style: NameStyle::Number,
+        seed: 42,
+    };
 
     #[test]
     fn names_follow_from_numbers_and_lead_back_to_them() {
         let tree = TreeShape::flat("t", 1000, 200);
-        let mut paths = PathWriter::new(b"");
+        let mut paths = PathWriter::new(b"", NUMBERS);
         assert_eq!(paths.file(&tree, 0, Names::Files), c"d0000/f00000000");
         assert_eq!(paths.file(&tree, 399, Names::Links), c"d0001/l00000399");
         assert_eq!(paths.file(&tree, 400, Names::Files), c"d0002/f00000400");
@@ -140,15 +242,15 @@ mod tests {
         assert_eq!(paths.directory(&tree, Some(directory)), c"d0012");
         assert_eq!(paths.file(&tree, 400, Names::Files), c"d0002/f00000400");
         assert_eq!(paths.directory(&tree, None), c".");
-        assert_eq!(file_number(c"f00000400", Names::Files), Some(400));
-        assert_eq!(file_number(c"l00000400", Names::Files), None);
-        assert_eq!(file_number(c"fx", Names::Files), None);
+        assert_eq!(NUMBERS.number(c"f00000400", Names::Files), Some(400));
+        assert_eq!(NUMBERS.number(c"l00000400", Names::Files), None);
+        assert_eq!(NUMBERS.number(c"fx", Names::Files), None);
     }
 
     #[test]
     fn deep_trees_have_a_component_for_each_level() {
         let tree = TreeShape::full("t", 3, 3, 2).expect("countable");
-        let mut paths = PathWriter::new(b"/base/");
+        let mut paths = PathWriter::new(b"/base/", NUMBERS);
         let last = tree.files - 1;
         assert_eq!(
             paths.file(&tree, last, Names::Files),
@@ -166,8 +268,52 @@ mod tests {
     fn all_files_of_one_directory_stand_in_the_base() {
         let tree = TreeShape::flat("t", 10, 0);
         assert_eq!(
-            PathWriter::new(b"").file(&tree, 3, Names::Symlinks),
+            PathWriter::new(b"", NUMBERS).file(&tree, 3, Names::Symlinks),
             c"s00000003"
         );
+    }
+
+    #[test]
+    fn random_names_lead_back_to_their_numbers_and_differ_without_regard_to_case() {
+        let tree = TreeShape::flat("t", 20_000, 0);
+        for style in [NameStyle::NumberRandom, NameStyle::RandomNumber] {
+            let naming = Naming { style, seed: 7 };
+            let mut paths = PathWriter::new(b"", naming);
+            let mut met = HashSet::new();
+            let mut lengths = HashSet::new();
+            for number in 0..tree.files {
+                let name = paths.file(&tree, number, Names::Files).to_owned();
+                let folded = name.to_str().expect("ASCII").to_ascii_lowercase();
+                lengths.insert(folded.len());
+                let shouted = CString::new(folded.to_ascii_uppercase()).expect("no zero");
+                assert_eq!(naming.number(&name, Names::Files), Some(number), "{name:?}");
+                assert_eq!(naming.number(&shouted, Names::Files), Some(number));
+                assert!(met.insert(folded), "{name:?} twice");
+            }
+            assert_eq!(lengths.len(), RANDOM_CHARACTERS_MAX + 1, "{lengths:?}");
+            assert!(lengths.contains(&7) && lengths.contains(&19), "{lengths:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_others_are_no_numbers() {
+        for style in [NameStyle::NumberRandom, NameStyle::RandomNumber] {
+            let naming = Naming { style, seed: 7 };
+            for name in [
+                c"",
+                c"lost+found",
+                c"123456",
+                c"0000001aaaaaaaaaaaaa",
+                c"d0000",
+            ] {
+                assert_eq!(naming.number(name, Names::Files), None, "{name:?}");
+            }
+        }
+        let naming = Naming {
+            style: NameStyle::RandomNumber,
+            seed: 7,
+        };
+        assert_eq!(naming.number(c"99990000003", Names::Files), Some(3));
+        assert_eq!(naming.number(c"ab/0000003", Names::Files), None);
     }
 }

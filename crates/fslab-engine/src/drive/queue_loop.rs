@@ -9,7 +9,7 @@ use std::io;
 use fslab_sys::{Ring, RingCompletion, RingSync, RingTransfer};
 
 use super::budget::Budget;
-use super::data_worker::{DataWorker, Step};
+use super::data_worker::{Action, DataWorker, Step};
 use super::threads::Crew;
 use crate::EngineError;
 use crate::access::Extent;
@@ -39,6 +39,13 @@ impl Flight {
 
     fn operation(self) -> &'static str {
         if self.reads { "read" } else { "write" }
+    }
+
+    fn extent(self) -> Extent {
+        Extent {
+            offset: self.offset,
+            length: self.length as usize,
+        }
     }
 }
 
@@ -99,7 +106,7 @@ pub(crate) fn run_queue_loop<C: Clock>(
 
 impl<C: Clock> QueueLoop<'_, '_, C> {
     /// Issues operations until the budget is used up and all of them are done.
-    fn issue(&mut self, mut budget: Budget) -> Result<(), EngineError> {
+    fn issue(&mut self, mut budget: Budget<'_>) -> Result<(), EngineError> {
         self.worker.recorder.begin(self.now_ns);
         self.worker.pacer.begin(self.now_ns);
         loop {
@@ -124,7 +131,7 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
 
     /// Queues operations while there are budget and free slots; whether more are to come.
     #[inline]
-    fn fill(&mut self, budget: &mut Budget) -> Result<bool, EngineError> {
+    fn fill(&mut self, budget: &mut Budget<'_>) -> Result<bool, EngineError> {
         if self.crew.must_stop() {
             return Err(self.worker.interruption());
         }
@@ -149,7 +156,9 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
     #[inline]
     fn queue(&mut self, start_ns: u64) {
         let slot = self.free.pop().expect("the caller looked for a free slot");
-        let Step { reads, extent } = self.worker.next_step();
+        let Step { action, extent } = self.worker.next_step();
+        // A job that updates was refused before its files were touched.
+        let reads = action == Action::Read;
         if !reads {
             if let Some(pool) = &mut self.worker.pool {
                 let data = pool.slice(self.worker.identity, extent.offset, extent.length);
@@ -218,12 +227,8 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
             && let Some(pool) = &self.worker.pool
             && self.worker.job.verify
         {
-            let extent = Extent {
-                offset: flight.offset,
-                length: flight.length as usize,
-            };
             let found = self.ring.buffer(slot);
-            self.worker.verify_with(pool, extent, found)?;
+            self.worker.verify_with(pool, flight.extent(), found)?;
         }
         self.free.push(slot);
         Ok(())
@@ -247,7 +252,9 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
             Err(error) => Some(error).filter(|error| !is_transient(error)),
         };
         if let Some(failure) = failure {
-            return Err(self.worker.failure(flight.operation(), failure));
+            return Err(self
+                .worker
+                .failure_at(flight.extent(), flight.operation(), failure));
         }
         self.flights[slot as usize] = flight;
         self.queue_rest(slot, flight);

@@ -53,11 +53,23 @@ pub(crate) trait NamesTarget {
     /// A file that was created and is still open.
     type Created;
 
-    /// Makes a directory; one that exists is left alone. Not timed.
+    /// mkdir(2) of `name`.
+    fn make_directory(&mut self, name: &CStr) -> io::Result<()>;
+
+    /// rmdir(2) of `name`, which may be absolute.
+    fn remove_directory(&mut self, name: &CStr) -> io::Result<()>;
+
+    /// unlink(2) of `name`.
+    fn unlink(&mut self, name: &CStr) -> io::Result<()>;
+
+    /// Makes a directory; one that exists is left alone.
     fn ensure_directory(&mut self, name: &CStr) -> io::Result<()>;
 
     /// Creates the task's file and writes its data.
     fn create(&mut self, task: &Task<'_>) -> io::Result<Self::Created>;
+
+    /// Unlinks the task's file while it is open, and creates it anew.
+    fn replace(&mut self, task: &Task<'_>) -> io::Result<Self::Created>;
 
     /// fsync(2) of a file that was created.
     fn fsync_created(&mut self, file: &mut Self::Created) -> io::Result<()>;
@@ -80,6 +92,10 @@ pub(crate) trait NamesTarget {
         files: Range<u64>,
         into: &mut Vec<u64>,
     ) -> io::Result<()>;
+
+    /// Lists the directory `name`, on no other file system than the base, and appends what is in it
+    /// to `into`: for each entry a byte that says whether it is a directory, its name, and a zero.
+    fn entries(&mut self, name: &CStr, into: &mut Vec<u8>) -> io::Result<()>;
 
     /// fsync(2) of the directory `name`.
     fn fsync_directory(&mut self, name: &CStr) -> io::Result<()>;

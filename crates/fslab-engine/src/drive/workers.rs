@@ -6,7 +6,7 @@ use fslab_sys::ResourceUse;
 use super::processes::run_processes;
 use super::threads::{Crew, run_threads};
 use crate::recording::ThreadOutcome;
-use crate::{DataJob, EngineError, MetadataJob, RunContext, StopFlag, Workers};
+use crate::{EngineError, MetadataJob, RunContext, StopFlag, Workers};
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug)]
@@ -20,15 +20,6 @@ pub(crate) struct Staff<'a> {
 }
 
 impl<'a> Staff<'a> {
-    /// The workers that `job` asks for.
-    pub(crate) fn for_data(context: &'a RunContext, job: &DataJob) -> Self {
-        Self {
-            count: job.threads,
-            workers: job.workers,
-            stop: &context.stop,
-        }
-    }
-
     /// The workers that `job` asks for.
     pub(crate) fn for_metadata(context: &'a RunContext, job: &MetadataJob) -> Self {
         Self {

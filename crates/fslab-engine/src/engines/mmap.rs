@@ -5,41 +5,45 @@
 //! so ends the process: there is no call that could return an error.
 
 use std::io;
+use std::path::Path;
 
-use fslab_sys::{DataFile, FileAdvice, Mapping};
+use fslab_sys::{DataFile, FileAdvice, Mapping, SharedCounter};
 
 use super::psync::sync_file;
-use super::refusals::{refuse_direct, refuse_open_sync};
+use super::refusals::{refuse_direct, refuse_moving, refuse_open_sync};
 use crate::access::Extent;
 use crate::drive::{
-    DataTarget, DataWorker, Staff, absolute, lengthen_file, open_data_file, prepare_files,
-    run_data_loop, run_workers,
+    DataTarget, DataWorker, ReadyWorker, lengthen_file, open_data_file, ready_worker,
 };
 use crate::jobs::{Advice, SyncCall};
-use crate::recording::{MonotonicClock, combine};
-use crate::registry::Engine;
-use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
+use crate::registry::{DataEngine, Engine};
+use crate::{DataJob, EngineError, EngineKind, RunContext};
 
 pub(crate) const MMAP: Engine = Engine {
     kind: EngineKind::Mmap,
-    run_data,
+    data: DataEngine {
+        keeps_files: true,
+        check,
+        prepare,
+    },
     run_metadata: None,
 };
 
-fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
+fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_direct(job, EngineKind::Mmap)?;
-    refuse_open_sync(job)?;
-    prepare_files(context, job)?;
-    let prepare = |thread| {
-        let worker = DataWorker::new(context, job, thread, MappedFile::HOLDS_DATA);
-        Ok((worker, MappedFile::open(context, job, thread)?))
-    };
-    let (outcomes, used) = run_workers(
-        Staff::for_data(context, job),
-        prepare,
-        |(worker, file), crew| run_data_loop(worker, file, &MonotonicClock, crew),
-    )?;
-    Ok(combine(outcomes, used, true))
+    refuse_moving(job, EngineKind::Mmap)?;
+    refuse_open_sync(job)
+}
+
+fn prepare<'a>(
+    context: &'a RunContext,
+    job: &'a DataJob,
+    thread: u32,
+    tickets: Option<&'a SharedCounter>,
+) -> Result<ReadyWorker<'a>, EngineError> {
+    let worker = DataWorker::new(context, job, thread, true, tickets);
+    let open = |path: &Path, length| MappedFile::open(path, length, job);
+    ready_worker(context, worker, thread, open)
 }
 
 /// A file and its mapping.
@@ -49,13 +53,12 @@ struct MappedFile {
 }
 
 impl MappedFile {
-    fn open(context: &RunContext, job: &DataJob, thread: u32) -> Result<Self, EngineError> {
-        let path = absolute(context, job, thread);
-        let file = open_data_file(&path, job, true)?;
-        lengthen_file(&path, job, &file)?;
-        let failed = |e: io::Error| EngineError::io("map", &path, e);
-        let length = usize::try_from(job.offset_bytes + job.file_bytes)
-            .map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
+    fn open(path: &Path, length: u64, job: &DataJob) -> Result<Self, EngineError> {
+        let file = open_data_file(path, job, true)?;
+        lengthen_file(path, length, job, &file)?;
+        let failed = |e: io::Error| EngineError::io("map", path, e);
+        let length =
+            usize::try_from(length).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
         let mapping = Mapping::new(&file, length, job.writes()).map_err(failed)?;
         // Faults are governed by the advice on the mapping, not by that on the file.
         let advice = match job.advice {
@@ -67,7 +70,7 @@ impl MappedFile {
         if let Some(advice) = advice {
             mapping
                 .advise(advice)
-                .map_err(|e| EngineError::io("advise the kernel on", &path, e))?;
+                .map_err(|e| EngineError::io("advise the kernel on", path, e))?;
         }
         Ok(Self { mapping, file })
     }

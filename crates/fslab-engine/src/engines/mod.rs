@@ -1,5 +1,6 @@
 //! One file for each engine: what it does between two readings of the clock.
 
+mod digests;
 mod mmap;
 mod names;
 mod null;

@@ -9,17 +9,18 @@ use std::path::Path;
 
 use fslab_sys::{DataFile, NameDirectory, PageBuffer};
 
+use super::digests::Digests;
 use super::psync::write_all;
 use crate::content::DataPool;
-use crate::drive::{
-    NamesTarget, NamesWorker, PathWriter, Staff, Task, file_number, run_names_loop, run_workers,
-};
-use crate::jobs::{DirectoryNumber, MetadataOperation, Names};
+use crate::drive::{NamesTarget, NamesWorker, Naming, Staff, Task, run_names_loop, run_workers};
+use crate::jobs::{DirectoryNumber, DirectoryTiming, MetadataOperation, Names};
 use crate::recording::{MonotonicClock, combine};
 use crate::{EngineError, Measured, MetadataJob, RunContext};
 
 /// What one call of getdents64(2) may fill: what the C library uses too.
 const LISTING_BYTES: usize = 32 << 10;
+/// Room for the name of a directory, so that remembering one allocates nothing.
+const PATH_BYTES: usize = 4096;
 /// Value of the extended attribute that is set.
 const ATTRIBUTE_VALUE: [u8; 32] = [0x61; 32];
 /// Modes that chmod(2) alternates between, so that each call changes something.
@@ -30,54 +31,55 @@ pub(super) fn run_metadata(
     context: &RunContext,
     job: &MetadataJob,
 ) -> Result<Measured, EngineError> {
-    let base = context.root.join(&job.tree.base);
-    make_directories(context, job, &base)?;
+    for worker in 0..if job.base_per_worker { job.threads } else { 1 } {
+        make_directories(&mut NamesWorker::new(context, job, worker))?;
+    }
     let prepare = |thread| {
         let worker = NamesWorker::new(context, job, thread);
-        Ok((worker, NamesFolder::open(context, job, &base)?))
+        let folder = NamesFolder::open(context, &worker)?;
+        Ok((worker, folder))
     };
     let (outcomes, used) = run_workers(
         Staff::for_metadata(context, job),
         prepare,
         |(worker, folder), crew| run_names_loop(worker, folder, &MonotonicClock, crew),
     )?;
-    let moves_data = job.operation.writes_data() || job.operation.reads_data();
-    Ok(combine(
-        outcomes,
-        used,
-        moves_data && job.file_bytes.longest() > 0,
-    ))
+    Ok(combine(outcomes, used, job.moves_data()))
 }
 
-/// Makes the base, and for a job that creates files also the directories that they stand in.
-fn make_directories(
-    context: &RunContext,
-    job: &MetadataJob,
-    base: &Path,
-) -> Result<(), EngineError> {
+/// Makes the base of `worker`, and for a job that creates files also the directories that they
+/// stand in, unless that is a part of the job.
+fn make_directories(worker: &mut NamesWorker<'_>) -> Result<(), EngineError> {
+    let job = worker.job;
     let makes = matches!(
         job.operation,
-        MetadataOperation::Create | MetadataOperation::Mkdir
+        MetadataOperation::Create | MetadataOperation::Mkdir | MetadataOperation::Turnover
     );
     if !makes {
         return Ok(());
     }
-    fs::create_dir_all(base).map_err(|e| EngineError::io("make directory", base, e))?;
-    if job.operation == MetadataOperation::Mkdir {
+    let base = worker.base.clone();
+    let failed = |path: &Path, e| EngineError::io("make directory", path, e);
+    fs::create_dir_all(&base).map_err(|e| failed(&base, e))?;
+    if job.operation != MetadataOperation::Create || job.directories == DirectoryTiming::InTime {
         return Ok(());
     }
-    let mut folder = NamesFolder::open(context, job, base)?;
-    let mut paths = PathWriter::new(b"");
+    let directory = NameDirectory::open(&base).map_err(|e| EngineError::io("open", &base, e))?;
     for level in 1..=job.tree.levels() {
         for index in 0..job.tree.directories_at(level) {
-            let name = paths.directory(&job.tree, Some(DirectoryNumber { level, index }));
-            folder.ensure_directory(name).map_err(|e| {
-                let path = base.join(name.to_string_lossy().as_ref());
-                EngineError::io("make directory", &path, e)
-            })?;
+            let name = worker.folder(Some(DirectoryNumber { level, index }));
+            make_if_missing(&directory, name)
+                .map_err(|e| failed(&base.join(name.to_string_lossy().as_ref()), e))?;
         }
     }
     Ok(())
+}
+
+fn make_if_missing(directory: &NameDirectory, name: &CStr) -> io::Result<()> {
+    match directory.make_directory(name) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        result => result,
+    }
 }
 
 /// An open directory, and what is needed to fill and read the files below it.
@@ -91,24 +93,44 @@ struct NamesFolder {
     /// Bytes of the buffer that the last file filled.
     filled: usize,
     listing: Box<[MaybeUninit<u8>]>,
+    naming: Naming,
+    /// Whether stat(2) is of what symbolic links lead to.
+    follows_links: bool,
+    /// The directory that was synchronised last: changes come in bunches, and one that is opened
+    /// for each of them costs two calls more.
+    synced: Option<NameDirectory>,
+    synced_name: Vec<u8>,
+    /// `None` where the job makes none.
+    digests: Option<Digests>,
 }
 
 impl NamesFolder {
-    fn open(context: &RunContext, job: &MetadataJob, base: &Path) -> Result<Self, EngineError> {
+    fn open(context: &RunContext, worker: &NamesWorker<'_>) -> Result<Self, EngineError> {
+        let (job, base) = (worker.job, &worker.base);
         let longest = job.file_bytes.longest();
         let record_bytes = job
             .record_bytes
             .min(longest.next_multiple_of(4096).max(4096)) as usize;
-        let (reads, writes) = (job.operation.reads_data(), job.operation.writes_data());
-        let needs_pool = longest > 0 && (writes || job.verify);
+        let needs_pool = longest > 0 && (job.operation.creates() || job.verify);
+        let mut pool = needs_pool.then(|| DataPool::new(context.seed, job.content, record_bytes));
+        let digests = job.digest.map(|_| {
+            // What is expected is computed before the clock starts.
+            let pool = pool.as_mut().filter(|_| job.verify);
+            Digests::new(pool.map(|pool| (worker.contents(), pool)))
+        });
         Ok(Self {
             directory: NameDirectory::open(base).map_err(|e| EngineError::io("open", base, e))?,
             record_bytes,
             truncated_bytes: job.truncated_bytes,
-            pool: needs_pool.then(|| DataPool::new(context.seed, job.content, record_bytes)),
-            buffer: PageBuffer::zeroed(if reads { record_bytes } else { 0 }),
+            pool,
+            buffer: PageBuffer::zeroed(if job.reads_data() { record_bytes } else { 0 }),
             filled: 0,
             listing: Box::new_uninit_slice(LISTING_BYTES),
+            naming: worker.naming(),
+            follows_links: job.names != Names::Symlinks,
+            synced: None,
+            synced_name: Vec::with_capacity(PATH_BYTES),
+            digests,
         })
     }
 
@@ -123,8 +145,14 @@ impl NamesFolder {
                 Err(error) => return Err(error),
             };
             total += self.filled as u64;
+            if let Some(digests) = &mut self.digests {
+                digests.update(&self.buffer[..self.filled]);
+            }
             // A regular file gives less than was asked for at its end only.
             if self.filled < self.buffer.len() {
+                if let Some(digests) = &mut self.digests {
+                    digests.finish();
+                }
                 file.close()?;
                 return Ok(total);
             }
@@ -145,11 +173,20 @@ impl NamesFolder {
 impl NamesTarget for NamesFolder {
     type Created = DataFile;
 
+    fn make_directory(&mut self, name: &CStr) -> io::Result<()> {
+        self.directory.make_directory(name)
+    }
+
+    fn remove_directory(&mut self, name: &CStr) -> io::Result<()> {
+        self.directory.remove_directory(name)
+    }
+
+    fn unlink(&mut self, name: &CStr) -> io::Result<()> {
+        self.directory.unlink(name)
+    }
+
     fn ensure_directory(&mut self, name: &CStr) -> io::Result<()> {
-        match self.directory.make_directory(name) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            result => result,
-        }
+        make_if_missing(&self.directory, name)
     }
 
     #[inline]
@@ -163,6 +200,13 @@ impl NamesTarget for NamesFolder {
             offset += length;
         }
         Ok(file)
+    }
+
+    fn replace(&mut self, task: &Task<'_>) -> io::Result<DataFile> {
+        let old = self.directory.open_file(task.name, false)?;
+        self.directory.unlink(task.name)?;
+        old.close()?;
+        self.create(task)
     }
 
     fn fsync_created(&mut self, file: &mut DataFile) -> io::Result<()> {
@@ -179,18 +223,14 @@ impl NamesTarget for NamesFolder {
         use MetadataOperation as Operation;
         let (directory, name) = (&self.directory, task.name);
         match task.operation {
-            Operation::Create => {
-                let file = self.create(task)?;
-                file.close().map(|()| task.bytes)
-            }
             Operation::Read => self.read_file(name),
             Operation::List => self.list_directory(name),
-            Operation::Stat => directory.stat(name),
+            Operation::Stat => directory.stat(name, self.follows_links),
             Operation::Mkdir => directory.make_directory(name).map(|()| 0),
             Operation::Open => directory.open_file(name, false)?.close().map(|()| 0),
             Operation::Rename => directory.rename(name, task.other).map(|()| 0),
             Operation::Link => directory.link(name, task.other).map(|()| 0),
-            Operation::Symlink => directory.symlink(last_part(name), task.other).map(|()| 0),
+            Operation::Symlink => directory.symlink(name, task.other).map(|()| 0),
             Operation::Readlink => directory.read_link(name).map(|length| length as u64),
             Operation::Chmod => {
                 let mode = MODES[usize::from(task.identity.file & 1 == 1)];
@@ -220,10 +260,16 @@ impl NamesTarget for NamesFolder {
             Operation::FsyncDirectory => directory.open_directory(name)?.fsync().map(|()| 0),
             Operation::Unlink => directory.unlink(name).map(|()| 0),
             Operation::Rmdir => directory.remove_directory(name).map(|()| 0),
+            Operation::Create | Operation::Replace | Operation::Turnover | Operation::RemoveAll => {
+                unreachable!("the loop takes these apart")
+            }
         }
     }
 
     fn verify(&self, task: &Task<'_>) -> Result<(), String> {
+        if let Some(digests) = &self.digests {
+            return digests.verify(task.identity);
+        }
         if self.filled as u64 != task.bytes {
             return Err(format!(
                 "{} bytes where there should be {}",
@@ -245,26 +291,40 @@ impl NamesTarget for NamesFolder {
     ) -> io::Result<()> {
         let directory = self.directory.open_directory(name)?;
         directory.list(&mut self.listing, &mut |entry| {
-            into.extend(file_number(entry.name, names));
+            into.extend(self.naming.number(entry.name, names));
+            Ok(())
+        })
+    }
+
+    fn entries(&mut self, name: &CStr, into: &mut Vec<u8>) -> io::Result<()> {
+        let directory = self.directory.open_directory_within(name)?;
+        directory.list(&mut self.listing, &mut |entry| {
+            let is_directory = match entry.is_directory {
+                Some(known) => known,
+                None => directory.is_directory(entry.name)?,
+            };
+            into.push(u8::from(is_directory));
+            into.extend_from_slice(entry.name.to_bytes_with_nul());
             Ok(())
         })
     }
 
     fn fsync_directory(&mut self, name: &CStr) -> io::Result<()> {
-        self.directory.open_directory(name)?.fsync()
+        if name == c"." {
+            return self.directory.fsync();
+        }
+        if let Some(synced) = &self.synced
+            && self.synced_name == name.to_bytes()
+        {
+            return synced.fsync();
+        }
+        self.synced_name.clear();
+        self.synced_name.extend_from_slice(name.to_bytes());
+        let directory = self.directory.open_directory(name)?;
+        self.synced.insert(directory).fsync()
     }
 
     fn sync_file_system(&mut self) -> io::Result<()> {
         self.directory.sync_file_system()
     }
-}
-
-/// What stands after the last slash of `path`.
-fn last_part(path: &CStr) -> &CStr {
-    let bytes = path.to_bytes_with_nul();
-    let start = bytes
-        .iter()
-        .rposition(|byte| *byte == b'/')
-        .map_or(0, |slash| slash + 1);
-    CStr::from_bytes_with_nul(&bytes[start..]).expect("the end of a C string is one")
 }

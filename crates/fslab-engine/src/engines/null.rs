@@ -7,20 +7,26 @@ use std::ffi::CStr;
 use std::io;
 use std::ops::Range;
 
+use fslab_sys::SharedCounter;
+
 use crate::access::{Extent, Permutation};
 use crate::drive::{
-    DataTarget, DataWorker, NamesTarget, NamesWorker, Staff, Task, run_data_loop, run_names_loop,
-    run_workers,
+    DataTarget, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Staff, Task, run_data_loop,
+    run_names_loop, run_workers,
 };
 use crate::jobs::{MetadataOperation, Names, SyncCall};
 use crate::random::{Random, mix_bytes};
 use crate::recording::{Clock, SyntheticClock, combine};
-use crate::registry::Engine;
+use crate::registry::{DataEngine, Engine};
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
 
 pub(crate) const NULL: Engine = Engine {
     kind: EngineKind::Null,
-    run_data,
+    data: DataEngine {
+        keeps_files: false,
+        check: |_| Ok(()),
+        prepare,
+    },
     run_metadata: Some(run_metadata),
 };
 
@@ -33,17 +39,19 @@ const SYNC_NS: u64 = 400_000;
 /// One operation in so many takes much longer, so that distributions have a tail.
 const SLOW_ONE_IN: u64 = 100;
 
-fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
-    // On a clock of its own no process can be told from a thread.
-    let staff = Staff::for_data(context, job).as_threads();
-    let prepare = |thread| Ok((thread, DataWorker::new(context, job, thread, false)));
-    let (outcomes, _) = run_workers(staff, prepare, |(thread, worker), crew| {
+fn prepare<'a>(
+    context: &'a RunContext,
+    job: &'a DataJob,
+    thread: u32,
+    tickets: Option<&'a SharedCounter>,
+) -> Result<ReadyWorker<'a>, EngineError> {
+    let worker = DataWorker::new(context, job, thread, false, tickets);
+    let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
+    Ok(Box::new(move |crew| {
         let clock = SyntheticClock::default();
-        let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
         let target = NullTarget::new(&clock, seed, thread);
         run_data_loop(worker, target, &clock, crew)
-    })?;
-    Ok(combine(outcomes, None, true))
+    }))
 }
 
 fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
@@ -55,12 +63,7 @@ fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, Eng
         let target = NullTarget::new(&clock, seed, thread);
         run_names_loop(worker, target, &clock, crew)
     })?;
-    let moves_data = job.operation.writes_data() || job.operation.reads_data();
-    Ok(combine(
-        outcomes,
-        None,
-        moves_data && job.file_bytes.longest() > 0,
-    ))
+    Ok(combine(outcomes, None, job.moves_data()))
 }
 
 /// A file, and a folder, that is not there.
@@ -130,8 +133,28 @@ impl<C: Clock> DataTarget for NullTarget<'_, C> {
 impl<C: Clock> NamesTarget for NullTarget<'_, C> {
     type Created = ();
 
-    fn ensure_directory(&mut self, _name: &CStr) -> io::Result<()> {
+    fn make_directory(&mut self, _name: &CStr) -> io::Result<()> {
+        self.pass(cost_ns(MetadataOperation::Mkdir), 0);
         Ok(())
+    }
+
+    fn remove_directory(&mut self, _name: &CStr) -> io::Result<()> {
+        self.pass(cost_ns(MetadataOperation::Rmdir), 0);
+        Ok(())
+    }
+
+    fn unlink(&mut self, _name: &CStr) -> io::Result<()> {
+        self.pass(cost_ns(MetadataOperation::Unlink), 0);
+        Ok(())
+    }
+
+    fn ensure_directory(&mut self, name: &CStr) -> io::Result<()> {
+        self.make_directory(name)
+    }
+
+    fn replace(&mut self, task: &Task<'_>) -> io::Result<()> {
+        self.pass(cost_ns(MetadataOperation::Unlink), 0);
+        self.create(task)
     }
 
     fn create(&mut self, task: &Task<'_>) -> io::Result<()> {
@@ -178,6 +201,17 @@ impl<C: Clock> NamesTarget for NullTarget<'_, C> {
         Ok(())
     }
 
+    fn entries(&mut self, name: &CStr, into: &mut Vec<u8>) -> io::Result<()> {
+        self.pass(cost_ns(MetadataOperation::List), 0);
+        // Below the base are a few directories, and in each of them a few files.
+        let is_directory = u8::from(name == c".");
+        for entry in [c"0", c"1", c"2", c"3"] {
+            into.push(is_directory);
+            into.extend_from_slice(entry.to_bytes_with_nul());
+        }
+        Ok(())
+    }
+
     fn fsync_directory(&mut self, _name: &CStr) -> io::Result<()> {
         self.pass(SYNC_NS, 0);
         Ok(())
@@ -193,8 +227,10 @@ impl<C: Clock> NamesTarget for NullTarget<'_, C> {
 fn cost_ns(operation: MetadataOperation) -> u64 {
     use MetadataOperation as Operation;
     match operation {
-        Operation::Create | Operation::Mkdir | Operation::Symlink => 12_000,
-        Operation::Unlink | Operation::Rmdir | Operation::Rename | Operation::Link => 9_000,
+        Operation::Create | Operation::Replace | Operation::Turnover => 12_000,
+        Operation::Mkdir | Operation::Symlink => 12_000,
+        Operation::Unlink | Operation::Rmdir | Operation::RemoveAll => 9_000,
+        Operation::Rename | Operation::Link => 9_000,
         Operation::Truncate | Operation::Fallocate | Operation::SetXattr => 6_000,
         Operation::Read => 4_000,
         Operation::List => 60_000,

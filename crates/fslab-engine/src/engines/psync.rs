@@ -2,51 +2,58 @@
 
 use std::io;
 
-use fslab_sys::DataFile;
+use fslab_sys::{DataFile, SharedCounter};
 
 use super::names::run_metadata;
 use super::refusals::refuse_msync;
 use crate::access::Extent;
-use crate::drive::{
-    DataTarget, DataWorker, Staff, absolute, open_data_file, prepare_files, run_data_loop,
-    run_workers,
-};
+use crate::drive::{DataTarget, DataWorker, ReadyWorker, open_data_file, ready_worker};
 use crate::jobs::SyncCall;
-use crate::recording::{MonotonicClock, combine};
-use crate::registry::Engine;
-use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
+use crate::registry::{DataEngine, Engine};
+use crate::{DataJob, EngineError, EngineKind, RunContext};
 
 pub(crate) const PSYNC: Engine = Engine {
     kind: EngineKind::Psync,
-    run_data,
+    data: DataEngine {
+        keeps_files: true,
+        check: refuse_msync,
+        prepare,
+    },
     run_metadata: Some(run_metadata),
 };
 
-fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
-    refuse_msync(job)?;
-    prepare_files(context, job)?;
-    let prepare = |thread| {
-        let worker = DataWorker::new(context, job, thread, PsyncFile::HOLDS_DATA);
-        let file = open_data_file(&absolute(context, job, thread), job, false)?;
-        Ok((worker, PsyncFile(file)))
-    };
-    let (outcomes, used) = run_workers(
-        Staff::for_data(context, job),
-        prepare,
-        |(worker, file), crew| run_data_loop(worker, file, &MonotonicClock, crew),
-    )?;
-    Ok(combine(outcomes, used, true))
+fn prepare<'a>(
+    context: &'a RunContext,
+    job: &'a DataJob,
+    thread: u32,
+    tickets: Option<&'a SharedCounter>,
+) -> Result<ReadyWorker<'a>, EngineError> {
+    let worker = DataWorker::new(context, job, thread, true, tickets);
+    if job.positioned {
+        ready_worker(context, worker, thread, |path, _| {
+            Ok(PositionedFile(open_data_file(path, job, false)?))
+        })
+    } else {
+        ready_worker(context, worker, thread, |path, _| {
+            Ok(MovingFile {
+                file: open_data_file(path, job, false)?,
+                position: 0,
+            })
+        })
+    }
 }
 
 /// A file that is read and written by pread(2) and pwrite(2).
-struct PsyncFile(DataFile);
+struct PositionedFile(DataFile);
 
-impl DataTarget for PsyncFile {
+impl DataTarget for PositionedFile {
     const HOLDS_DATA: bool = true;
 
     #[inline]
     fn read(&mut self, extent: Extent, into: &mut [u8]) -> io::Result<()> {
-        read_all(&self.0, into, extent.offset)
+        read_fully(into, |into, done| {
+            self.0.read_at(into, extent.offset + done as u64)
+        })
     }
 
     #[inline]
@@ -63,12 +70,60 @@ impl DataTarget for PsyncFile {
     }
 }
 
-/// Fills `into`; the end of the file before that is an error.
+/// A file that is read and written by read(2) and write(2) where it stands, after lseek(2) where
+/// that is not the place.
+struct MovingFile {
+    file: DataFile,
+    position: u64,
+}
+
+impl MovingFile {
+    /// Goes to `extent`; afterwards it will stand at its end. Where less is moved than was asked
+    /// for, the job ends, so that nobody asks where the file stands then.
+    #[inline]
+    fn go_to(&mut self, extent: Extent) -> io::Result<()> {
+        if self.position != extent.offset {
+            self.file.seek(extent.offset)?;
+        }
+        self.position = extent.offset + extent.length as u64;
+        Ok(())
+    }
+}
+
+impl DataTarget for MovingFile {
+    const HOLDS_DATA: bool = true;
+
+    #[inline]
+    fn read(&mut self, extent: Extent, into: &mut [u8]) -> io::Result<()> {
+        self.go_to(extent)?;
+        read_fully(into, |into, _| self.file.read(into))
+    }
+
+    #[inline]
+    fn write(&mut self, extent: Extent, data: &[u8]) -> io::Result<()> {
+        self.go_to(extent)?;
+        write_fully(data, |data, _| self.file.write(data))
+    }
+
+    fn sync(&mut self, call: SyncCall) -> io::Result<()> {
+        sync_file(&self.file, call)
+    }
+
+    fn close(self) -> io::Result<()> {
+        self.file.close()
+    }
+}
+
+/// Fills `into` with as many calls of `read` as it takes, each of which is given the rest and how
+/// much is done; the end of the file before that is an error.
 #[inline]
-pub(super) fn read_all(file: &DataFile, into: &mut [u8], offset: u64) -> io::Result<()> {
+fn read_fully(
+    into: &mut [u8],
+    mut read: impl FnMut(&mut [u8], usize) -> io::Result<usize>,
+) -> io::Result<()> {
     let mut done = 0;
     loop {
-        match file.read_at(&mut into[done..], offset + done as u64) {
+        match read(&mut into[done..], done) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(count) => done += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -80,12 +135,21 @@ pub(super) fn read_all(file: &DataFile, into: &mut [u8], offset: u64) -> io::Res
     }
 }
 
-/// Writes all of `data`.
+/// Writes all of `data` at `offset`.
 #[inline]
 pub(super) fn write_all(file: &DataFile, data: &[u8], offset: u64) -> io::Result<()> {
+    write_fully(data, |data, done| file.write_at(data, offset + done as u64))
+}
+
+/// Writes all of `data` with as many calls of `write` as it takes.
+#[inline]
+fn write_fully(
+    data: &[u8],
+    mut write: impl FnMut(&[u8], usize) -> io::Result<usize>,
+) -> io::Result<()> {
     let mut done = 0;
     loop {
-        match file.write_at(&data[done..], offset + done as u64) {
+        match write(&data[done..], done) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(count) => done += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -23,6 +23,17 @@ pub(super) fn refuse_direct(job: &DataJob, engine: EngineKind) -> Result<(), Eng
     Ok(())
 }
 
+/// Refuses reads and writes at the file's own position, which only psync has the choice of.
+pub(super) fn refuse_moving(job: &DataJob, engine: EngineKind) -> Result<(), EngineError> {
+    if !job.positioned {
+        return Err(EngineError::unsupported(format!(
+            "the engine {engine} has one way to reach a record; read(2) and write(2) in the place \
+             of pread(2) and pwrite(2) are for the engine psync"
+        )));
+    }
+    Ok(())
+}
+
 /// Refuses O_DSYNC and O_SYNC, which stores into a mapping ignore.
 pub(super) fn refuse_open_sync(job: &DataJob) -> Result<(), EngineError> {
     if job.open_sync != OpenSync::None {

@@ -2,41 +2,43 @@
 
 use std::io;
 use std::os::fd::AsFd;
+use std::path::Path;
 
-use fslab_sys::{DataFile, Stream, StreamUse};
+use fslab_sys::{DataFile, SharedCounter, Stream, StreamUse};
 
 use super::psync::sync_file;
-use super::refusals::{refuse_direct, refuse_msync};
+use super::refusals::{refuse_direct, refuse_moving, refuse_msync};
 use crate::access::Extent;
-use crate::drive::{
-    DataTarget, DataWorker, Staff, absolute, open_data_file, prepare_files, run_data_loop,
-    run_workers,
-};
+use crate::drive::{DataTarget, DataWorker, ReadyWorker, open_data_file, ready_worker};
 use crate::jobs::SyncCall;
-use crate::recording::{MonotonicClock, combine};
-use crate::registry::Engine;
-use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
+use crate::registry::{DataEngine, Engine};
+use crate::{DataJob, EngineError, EngineKind, RunContext};
 
 pub(crate) const STDIO: Engine = Engine {
     kind: EngineKind::Stdio,
-    run_data,
+    data: DataEngine {
+        keeps_files: true,
+        check,
+        prepare,
+    },
     run_metadata: None,
 };
 
-fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
+fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_direct(job, EngineKind::Stdio)?;
-    refuse_msync(job)?;
-    prepare_files(context, job)?;
-    let prepare = |thread| {
-        let worker = DataWorker::new(context, job, thread, StreamFile::HOLDS_DATA);
-        Ok((worker, StreamFile::open(context, job, thread)?))
-    };
-    let (outcomes, used) = run_workers(
-        Staff::for_data(context, job),
-        prepare,
-        |(worker, file), crew| run_data_loop(worker, file, &MonotonicClock, crew),
-    )?;
-    Ok(combine(outcomes, used, true))
+    refuse_moving(job, EngineKind::Stdio)?;
+    refuse_msync(job)
+}
+
+fn prepare<'a>(
+    context: &'a RunContext,
+    job: &'a DataJob,
+    thread: u32,
+    tickets: Option<&'a SharedCounter>,
+) -> Result<ReadyWorker<'a>, EngineError> {
+    let worker = DataWorker::new(context, job, thread, true, tickets);
+    let open = |path: &Path, _| StreamFile::open(path, job);
+    ready_worker(context, worker, thread, open)
 }
 
 /// What a stream did last: between reading and writing C demands a seek.
@@ -58,15 +60,14 @@ struct StreamFile {
 }
 
 impl StreamFile {
-    fn open(context: &RunContext, job: &DataJob, thread: u32) -> Result<Self, EngineError> {
-        let path = absolute(context, job, thread);
-        let file = open_data_file(&path, job, false)?;
+    fn open(path: &Path, job: &DataJob) -> Result<Self, EngineError> {
+        let file = open_data_file(path, job, false)?;
         let used = match (job.reads(), job.writes()) {
             (true, true) => StreamUse::Both,
             (true, false) => StreamUse::Read,
             (false, _) => StreamUse::Write,
         };
-        let failed = |e| EngineError::io("open a stream on", &path, e);
+        let failed = |e| EngineError::io("open a stream on", path, e);
         let stream = Stream::new(file, used, job.stdio.buffer_bytes).map_err(failed)?;
         let file = stream.as_fd().try_clone_to_owned().map_err(failed)?.into();
         Ok(Self {

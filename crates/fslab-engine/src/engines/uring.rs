@@ -3,19 +3,21 @@
 use std::io;
 
 use fslab_model::FailureKind;
-use fslab_sys::{Ring, RingOptions};
+use fslab_sys::{Ring, RingOptions, SharedCounter};
 
-use super::refusals::refuse_msync;
-use crate::drive::{
-    DataWorker, Staff, absolute, open_data_file, prepare_files, run_queue_loop, run_workers,
-};
-use crate::recording::{MonotonicClock, combine};
-use crate::registry::Engine;
-use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
+use super::refusals::{refuse_moving, refuse_msync};
+use crate::drive::{DataWorker, ReadyWorker, open_data_file, run_queue_loop};
+use crate::recording::MonotonicClock;
+use crate::registry::{DataEngine, Engine};
+use crate::{DataJob, EngineError, EngineKind, RunContext};
 
 pub(crate) const URING: Engine = Engine {
     kind: EngineKind::Uring,
-    run_data,
+    data: DataEngine {
+        keeps_files: true,
+        check,
+        prepare,
+    },
     run_metadata: None,
 };
 
@@ -24,20 +26,35 @@ const DEPTH_MAX: u32 = 4096;
 /// Memory of all buffers of a thread at most.
 const BUFFERS_BYTES_MAX: u64 = 4 << 30;
 
-fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
-    validate(job)?;
+fn prepare<'a>(
+    context: &'a RunContext,
+    job: &'a DataJob,
+    thread: u32,
+    tickets: Option<&'a SharedCounter>,
+) -> Result<ReadyWorker<'a>, EngineError> {
+    let worker = DataWorker::new(context, job, thread, true, tickets);
+    let ring = set_up(context, job, thread)?;
+    Ok(Box::new(move |crew| {
+        run_queue_loop(worker, ring, &MonotonicClock, crew)
+    }))
+}
+
+fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_msync(job)?;
-    prepare_files(context, job)?;
-    let prepare = |thread| {
-        let worker = DataWorker::new(context, job, thread, true);
-        Ok((worker, set_up(context, job, thread)?))
-    };
-    let (outcomes, used) = run_workers(
-        Staff::for_data(context, job),
-        prepare,
-        |(worker, ring), crew| run_queue_loop(worker, ring, &MonotonicClock, crew),
-    )?;
-    Ok(combine(outcomes, used, true))
+    refuse_moving(job, EngineKind::Uring)?;
+    if job.updates() {
+        return Err(EngineError::unsupported(
+            "the engine uring keeps many operations in flight, and a read whose record is to be \
+             changed is none of them; the engine psync updates",
+        ));
+    }
+    if job.segment_bytes.is_some() {
+        return Err(EngineError::unsupported(
+            "the engine uring has one file a ring, and none that is cut into segments; the engine \
+             psync takes those",
+        ));
+    }
+    validate(job)
 }
 
 fn validate(job: &DataJob) -> Result<(), EngineError> {
@@ -68,7 +85,7 @@ fn validate(job: &DataJob) -> Result<(), EngineError> {
 }
 
 fn set_up(context: &RunContext, job: &DataJob, thread: u32) -> Result<Ring, EngineError> {
-    let path = absolute(context, job, thread);
+    let path = context.root.join(job.file_of(thread));
     let file = open_data_file(&path, job, false)?;
     let options = RingOptions {
         depth: job.uring.queue_depth,

@@ -10,6 +10,8 @@ use crate::{Access, Content, EngineError};
 const RECORD_BYTES_MAX: u64 = 128 << 20;
 /// Threads of one job at most.
 pub(super) const THREADS_MAX: u32 = 1024;
+/// Segments of a file at most: each thread has all of them open.
+const SEGMENTS_MAX: u64 = 512;
 /// A read is verified in blocks of this.
 const VERIFIED_BYTES: u64 = 4096;
 
@@ -23,6 +25,9 @@ pub struct DataJob {
     pub file: PathBuf,
     /// Bytes of the file that records are cut from.
     pub file_bytes: u64,
+    /// The file is cut into files of this length, with `.000`, `.001`, ... appended to its name; a
+    /// multiple of the record. `None`: it is one file.
+    pub segment_bytes: Option<u64>,
     /// Length of a record: 1 byte to 128 MiB. The last one of the file may be shorter.
     pub record_bytes: u64,
     /// Where the first record begins in the file.
@@ -41,6 +46,9 @@ pub struct DataJob {
     pub open: OpenMode,
     /// Space that is reserved before the clock starts.
     pub preparation: Preparation,
+    /// pread(2) and pwrite(2); else lseek(2), where the next record is not the one behind the last,
+    /// then read(2) or write(2). Only psync has the choice.
+    pub positioned: bool,
     /// O_DIRECT.
     pub direct: bool,
     /// O_DSYNC or O_SYNC.
@@ -82,6 +90,14 @@ pub enum Direction {
         /// Percent of the operations that read: 0 to 100.
         read_percent: u8,
     },
+    /// Each is read, one byte of it is changed, and it is written back where it was. That is one
+    /// operation, and its bytes count once.
+    Update,
+    /// They are read, and some are updated.
+    ReadUpdate {
+        /// One operation in so many updates, of each thread the first; at least 1.
+        every: u64,
+    },
 }
 
 /// When a thread has done enough.
@@ -92,6 +108,9 @@ pub enum Amount {
     WholeFile,
     /// After so many operations of each thread.
     Operations(u64),
+    /// After so many operations of all threads together: whoever is ready takes the next. Of the
+    /// null engine, whose threads have no common clock, each does its even share.
+    TotalOperations(u64),
     /// After so many bytes of each thread, rounded up to whole records.
     Bytes(u64),
     /// After so many nanoseconds; the operation that is under way then is completed.
@@ -163,6 +182,9 @@ pub struct SyncPolicy {
     /// Every so many writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<SyncEvery>,
+    /// After each record that was updated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated: Option<SyncCall>,
     /// After the last operation; its time is part of the job's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closing: Option<SyncCall>,
@@ -206,14 +228,25 @@ impl SyncCall {
 }
 
 impl SyncPolicy {
+    /// The sync that follows writes, and how often.
+    pub(crate) fn periodic(self) -> Option<SyncEvery> {
+        let updated = self.updated.map(|call| SyncEvery {
+            operations: 1,
+            call,
+        });
+        self.every.or(updated)
+    }
+
     /// No call at all.
     pub const NONE: Self = Self {
         every: None,
+        updated: None,
         closing: None,
     };
     /// One fsync at the end.
     pub const CLOSING_FSYNC: Self = Self {
         every: None,
+        updated: None,
         closing: Some(SyncCall::Fsync),
     };
     /// One fsync after each write.
@@ -222,6 +255,7 @@ impl SyncPolicy {
             operations: 1,
             call: SyncCall::Fsync,
         }),
+        updated: None,
         closing: None,
     };
 }
@@ -241,6 +275,7 @@ impl DataJob {
         Self {
             file: file.into(),
             file_bytes,
+            segment_bytes: None,
             record_bytes,
             offset_bytes: 0,
             direction: Direction::Read,
@@ -250,6 +285,7 @@ impl DataJob {
             pace: Pace::AsFastAsPossible,
             open: OpenMode::Existing,
             preparation: Preparation::None,
+            positioned: true,
             direct: false,
             open_sync: OpenSync::None,
             advice: None,
@@ -266,20 +302,71 @@ impl DataJob {
         }
     }
 
-    /// The file of thread `thread`, below the root.
+    /// The file of thread `thread`, below the root; where it is cut, the name of it all.
     #[must_use]
     pub fn file_of(&self, thread: u32) -> PathBuf {
         if thread == 0 || self.sharing == Sharing::Shared {
             return self.file.clone();
         }
-        let mut name = self.file.clone().into_os_string();
-        name.push(format!(".{thread}"));
-        name.into()
+        with_extension(&self.file, &thread.to_string())
+    }
+
+    /// The files that thread `thread` works on, below the root, in the order of their content.
+    #[must_use]
+    pub fn files_of(&self, thread: u32) -> Vec<PathBuf> {
+        let file = self.file_of(thread);
+        match self.segment_bytes {
+            None => vec![file],
+            Some(segment_bytes) => {
+                let count = self.end_bytes().div_ceil(segment_bytes.max(1));
+                (0..count)
+                    .map(|segment| segment_of(&file, segment))
+                    .collect()
+            }
+        }
+    }
+
+    /// The files of all threads, each once.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        (0..self.owners())
+            .flat_map(|thread| self.files_of(thread))
+            .collect()
+    }
+
+    /// How many files there are, where none is cut.
+    pub(crate) fn owners(&self) -> u32 {
+        match self.sharing {
+            Sharing::Own => self.threads,
+            Sharing::Shared => 1,
+        }
+    }
+
+    /// The file of thread `thread` that holds the byte at `offset`.
+    pub(crate) fn file_at(&self, thread: u32, offset: u64) -> PathBuf {
+        let file = self.file_of(thread);
+        match self.segment_bytes {
+            None => file,
+            Some(segment_bytes) => segment_of(&file, offset / segment_bytes.max(1)),
+        }
+    }
+
+    /// Where the last record ends.
+    pub(crate) fn end_bytes(&self) -> u64 {
+        self.offset_bytes + self.file_bytes
+    }
+
+    /// How long file `index` of those of a thread must be.
+    pub(crate) fn length_of(&self, index: usize) -> u64 {
+        let segment_bytes = self.segment_bytes.unwrap_or(u64::MAX);
+        let before = segment_bytes.saturating_mul(index as u64);
+        self.end_bytes().saturating_sub(before).min(segment_bytes)
     }
 
     /// Whether `call` is among the calls that make the job's data durable.
     pub(crate) fn syncs_by(&self, call: SyncCall) -> bool {
-        self.sync.closing == Some(call) || self.sync.every.is_some_and(|every| every.call == call)
+        let periodic = self.sync.periodic();
+        self.sync.closing == Some(call) || periodic.is_some_and(|every| every.call == call)
     }
 
     pub(crate) fn reads(&self) -> bool {
@@ -293,6 +380,19 @@ impl DataJob {
         !matches!(
             self.direction,
             Direction::Read | Direction::Mix { read_percent: 100 }
+        )
+    }
+
+    /// Whether records are written that were not read before.
+    pub(crate) fn makes_data(&self) -> bool {
+        self.writes() && !self.updates()
+    }
+
+    /// Whether records are read, changed and written back.
+    pub(crate) fn updates(&self) -> bool {
+        matches!(
+            self.direction,
+            Direction::Update | Direction::ReadUpdate { .. }
         )
     }
 
@@ -322,6 +422,8 @@ impl DataJob {
             self.pace.fault(),
             self.content.fault(),
             self.fault_in_combination(),
+            self.fault_in_update(),
+            self.fault_in_segments(),
         ];
         match fault.into_iter().flatten().next() {
             None => Ok(()),
@@ -351,6 +453,9 @@ impl DataJob {
         if matches!(self.sync.every, Some(SyncEvery { operations: 0, .. })) {
             return Some("a sync every 0 operations".into());
         }
+        if self.sync.updated.is_some() && self.sync.every.is_some() {
+            return Some("a sync after each update and another every so many writes".into());
+        }
         if self.sharing == Sharing::Shared
             && self.file_bytes.div_ceil(self.record_bytes.max(1)) < u64::from(self.threads)
         {
@@ -358,6 +463,45 @@ impl DataJob {
         }
         None
     }
+}
+
+impl DataJob {
+    fn fault_in_update(&self) -> Option<String> {
+        if self.sync.updated.is_some() && !self.updates() {
+            return Some("a sync after each update, of which there is none".into());
+        }
+        if matches!(self.direction, Direction::ReadUpdate { every: 0 }) {
+            return Some("an update in every 0 operations".into());
+        }
+        let is_new = self.open == OpenMode::Replace;
+        (self.updates() && is_new).then(|| "an update of a file that was emptied before".into())
+    }
+
+    fn fault_in_segments(&self) -> Option<String> {
+        let segment_bytes = self.segment_bytes?;
+        let whole = |bytes: u64| bytes.is_multiple_of(self.record_bytes.max(1));
+        if segment_bytes == 0 || !whole(segment_bytes) || !whole(self.offset_bytes) {
+            return Some(format!(
+                "segments of {segment_bytes} bytes and an offset of {}, which are no multiples of \
+                 its record of {} bytes",
+                self.offset_bytes, self.record_bytes
+            ));
+        }
+        let count = self.end_bytes().div_ceil(segment_bytes);
+        (count > SEGMENTS_MAX).then(|| format!("{count} segments, more than {SEGMENTS_MAX}"))
+    }
+}
+
+/// `file` with a dot and `extension` behind its whole name.
+fn with_extension(file: &Path, extension: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(extension);
+    name.into()
+}
+
+fn segment_of(file: &Path, segment: u64) -> PathBuf {
+    with_extension(file, &format!("{segment:03}"))
 }
 
 /// Whether `path` leads out of the folder that it is relative to.
@@ -445,6 +589,56 @@ mod tests {
             ),
             (
                 DataJob {
+                    segment_bytes: Some(5000),
+                    ..good.clone()
+                },
+                "no multiples of its record",
+            ),
+            (
+                DataJob {
+                    segment_bytes: Some(4096),
+                    file_bytes: 1 << 30,
+                    ..good.clone()
+                },
+                "262144 segments",
+            ),
+            (
+                DataJob {
+                    direction: Direction::Update,
+                    ..good.clone()
+                },
+                "a file that was emptied",
+            ),
+            (
+                DataJob {
+                    direction: Direction::ReadUpdate { every: 0 },
+                    ..DataJob::read("f", 1 << 20, 4096)
+                },
+                "every 0 operations",
+            ),
+            (
+                DataJob {
+                    sync: SyncPolicy {
+                        updated: Some(SyncCall::Fsync),
+                        ..SyncPolicy::NONE
+                    },
+                    ..good.clone()
+                },
+                "of which there is none",
+            ),
+            (
+                DataJob {
+                    direction: Direction::Update,
+                    sync: SyncPolicy {
+                        updated: Some(SyncCall::Fsync),
+                        ..SyncPolicy::FSYNC_EACH
+                    },
+                    ..DataJob::read("f", 1 << 20, 4096)
+                },
+                "another every so many writes",
+            ),
+            (
+                DataJob {
                     pace: Pace::Fixed { per_second: 0.0 },
                     ..good
                 },
@@ -468,5 +662,32 @@ mod tests {
             ..own
         };
         assert_eq!(shared.file_of(3), Path::new("d/f"));
+    }
+
+    #[test]
+    fn a_file_that_is_cut_has_numbered_segments_of_which_the_last_is_short() {
+        let job = DataJob {
+            segment_bytes: Some(4096),
+            threads: 2,
+            ..DataJob::read("d/f", 10_000, 1024)
+        };
+        job.validate().expect("makes sense");
+        let names = |thread| job.files_of(thread);
+        assert_eq!(
+            names(0),
+            ["d/f.000", "d/f.001", "d/f.002"].map(PathBuf::from)
+        );
+        assert_eq!(names(1)[2], Path::new("d/f.1.002"));
+        assert_eq!(job.files().len(), 6);
+        assert_eq!(job.file_at(1, 4096), Path::new("d/f.1.001"));
+        assert_eq!(
+            [0, 1, 2].map(|index| job.length_of(index)),
+            [4096, 4096, 1808]
+        );
+        let whole = DataJob::read("d/f", 10_000, 1024);
+        assert_eq!(
+            (whole.files(), whole.length_of(0)),
+            (vec!["d/f".into()], 10_000)
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Jobs that work on names, attributes and small files.
 
 use super::data::THREADS_MAX;
+use super::file_options::STYLED_FILES_MAX;
+use super::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 use super::{FileSizes, Sharing, TreeShape, Workers};
 use crate::{Content, EngineError};
 use serde::{Deserialize, Serialize};
@@ -12,8 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct MetadataJob {
     /// What is done.
     pub operation: MetadataOperation,
+    /// What else is done to each file right after it; all of it is timed as one operation.
+    pub then: Vec<MetadataOperation>,
     /// To which files.
     pub tree: TreeShape,
+    /// How they are named.
+    pub name_style: NameStyle,
     /// To which of their names.
     pub names: Names,
     /// In what order.
@@ -28,8 +34,23 @@ pub struct MetadataJob {
     pub sync: MetadataSync,
     /// What is written, as to compression and deduplication.
     pub content: Content,
-    /// Compare what is read with what was written.
+    /// How many times the content of the files was replaced before; decides what is written, and
+    /// what is expected.
+    pub generation: u32,
+    /// What [`MetadataOperation::Create`] makes.
+    pub kind: FileKind,
+    /// Compare what is read with what was written; where there is a digest, by that.
     pub verify: bool,
+    /// A digest of each file that is read, made while it is read.
+    pub digest: Option<Digest>,
+    /// When the directories of created files are made.
+    pub directories: DirectoryTiming,
+    /// Unlinked files take their directories with them, and at the end the base. The time is part
+    /// of the job's, and recorded as `remove-directory`. In readdir order each goes right after its
+    /// files, else all go after the last file, the deepest first.
+    pub remove_directories: bool,
+    /// How many directories [`MetadataOperation::Turnover`] keeps.
+    pub kept_directories: u64,
     /// How many threads, or processes.
     pub threads: u32,
     /// Which of the two.
@@ -37,6 +58,8 @@ pub struct MetadataJob {
     /// `Own`: each thread has a range of files, so mostly directories of its own. `Shared`: the
     /// files of each directory are dealt out among all.
     pub sharing: Sharing,
+    /// Each thread has a whole tree of its own, in `p0`, `p1`, ... below the base.
+    pub base_per_worker: bool,
 }
 
 /// What is done to each file, or to each directory.
@@ -48,9 +71,11 @@ pub enum MetadataOperation {
     /// open(2) of a new file, its data if it has any, close(2). Missing directories are made before
     /// the clock starts.
     Create,
+    /// open(2) of the old file, unlink(2), close(2), then as `Create`.
+    Replace,
     /// open(2) for reading, close(2).
     Open,
-    /// stat(2).
+    /// stat(2); lstat(2) of the names that [`Names::Symlinks`] stands for.
     Stat,
     /// open(2), read(2) to the end, close(2).
     Read,
@@ -87,6 +112,15 @@ pub enum MetadataOperation {
     Unlink,
     /// rmdir(2) of every directory below the base, the deepest first.
     Rmdir,
+    /// mkdir(2) of one directory after the other, each filled with files; once there are
+    /// [`MetadataJob::kept_directories`] of them, the oldest is emptied in the job's order and
+    /// removed before the next is made. An operation is a file created or unlinked.
+    Turnover,
+    /// Everything below the base, whoever made it, is unlinked and removed, depth first, in the
+    /// order in which directories list it. `lost+found` stays where it stands in the base itself,
+    /// and so do other file systems that are mounted below it, as an error. An operation is a file
+    /// or a directory removed.
+    RemoveAll,
 }
 
 /// Which of its names a file is reached by.
@@ -126,6 +160,17 @@ pub struct MetadataSync {
     pub fsync_directory: bool,
     /// syncfs(2) after the last operation; its time is part of the job's.
     pub closing_syncfs: bool,
+    /// The latency of an operation ends with its syncs, and a created file is closed behind them;
+    /// else they are recorded by themselves.
+    #[serde(skip_serializing_if = "is_default")]
+    pub as_one: bool,
+    /// What is done where directories cannot be synchronised.
+    #[serde(skip_serializing_if = "is_default")]
+    pub directory_refused: Refusal,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// What an operation works on.
@@ -137,6 +182,10 @@ pub(crate) enum Subjects {
     Directories,
     /// The base, and each directory below it.
     BaseAndDirectories,
+    /// One directory with all its files after the other.
+    Turnover,
+    /// Whatever is below the base.
+    Everything,
 }
 
 impl Names {
@@ -156,6 +205,7 @@ impl MetadataOperation {
     pub const ALL: &[Self] = &[
         Self::Mkdir,
         Self::Create,
+        Self::Replace,
         Self::Open,
         Self::Stat,
         Self::Read,
@@ -175,6 +225,8 @@ impl MetadataOperation {
         Self::FsyncDirectory,
         Self::Unlink,
         Self::Rmdir,
+        Self::Turnover,
+        Self::RemoveAll,
     ];
 
     /// The name under which its latencies are recorded.
@@ -183,6 +235,7 @@ impl MetadataOperation {
         match self {
             Self::Mkdir => "mkdir",
             Self::Create => "create",
+            Self::Replace => "replace",
             Self::Open => "open",
             Self::Stat => "stat",
             Self::Read => "read",
@@ -202,6 +255,8 @@ impl MetadataOperation {
             Self::FsyncDirectory => "fsync-directory",
             Self::Unlink => "unlink",
             Self::Rmdir => "rmdir",
+            Self::Turnover => "turnover",
+            Self::RemoveAll => "remove-all",
         }
     }
 
@@ -209,12 +264,15 @@ impl MetadataOperation {
         match self {
             Self::Mkdir | Self::Rmdir => Subjects::Directories,
             Self::List | Self::FsyncDirectory => Subjects::BaseAndDirectories,
+            Self::Turnover => Subjects::Turnover,
+            Self::RemoveAll => Subjects::Everything,
             _ => Subjects::Files,
         }
     }
 
-    pub(crate) fn writes_data(self) -> bool {
-        self == Self::Create
+    /// Whether it makes new files.
+    pub(crate) fn creates(self) -> bool {
+        matches!(self, Self::Create | Self::Replace | Self::Turnover)
     }
 
     pub(crate) fn reads_data(self) -> bool {
@@ -232,11 +290,27 @@ impl MetadataOperation {
             self,
             Self::Mkdir
                 | Self::Create
+                | Self::Replace
                 | Self::Rename
                 | Self::Link
                 | Self::Symlink
                 | Self::Unlink
                 | Self::Rmdir
+                | Self::Turnover
+        )
+    }
+
+    /// Whether it can follow another operation on the same file.
+    fn can_follow(self) -> bool {
+        matches!(
+            self,
+            Self::Open
+                | Self::Stat
+                | Self::Read
+                | Self::Chmod
+                | Self::Chown
+                | Self::Utimens
+                | Self::FsyncFile
         )
     }
 }
@@ -248,7 +322,9 @@ impl MetadataJob {
     pub fn new(operation: MetadataOperation, tree: TreeShape) -> Self {
         Self {
             operation,
+            then: Vec::new(),
             tree,
+            name_style: NameStyle::default(),
             names: Names::Files,
             order: Order::Sequential,
             file_bytes: FileSizes::Fixed(0),
@@ -256,10 +332,17 @@ impl MetadataJob {
             truncated_bytes: 0,
             sync: MetadataSync::default(),
             content: Content::default(),
+            generation: 0,
+            kind: FileKind::default(),
             verify: false,
+            digest: None,
+            directories: DirectoryTiming::default(),
+            remove_directories: false,
+            kept_directories: 4,
             threads: 1,
             workers: Workers::Threads,
             sharing: Sharing::Own,
+            base_per_worker: false,
         }
     }
 
@@ -288,43 +371,165 @@ impl MetadataJob {
         }
     }
 
-    /// Whether each thread has directories of its own.
-    pub(crate) fn directories_are_own(&self) -> bool {
-        self.sharing == Sharing::Own && self.tree.leaves() >= u64::from(self.threads)
+    /// The name under which the latencies of its operations are recorded.
+    pub(crate) fn latency_name(&self) -> &'static str {
+        if self.then.is_empty() {
+            self.operation.as_str()
+        } else {
+            "compound"
+        }
+    }
+
+    /// Whether files are read.
+    pub(crate) fn reads_data(&self) -> bool {
+        self.operation.reads_data() || self.then.contains(&MetadataOperation::Read)
+    }
+
+    /// Whether bytes are one of its figures.
+    pub(crate) fn moves_data(&self) -> bool {
+        (self.operation.creates() || self.reads_data()) && self.file_bytes.longest() > 0
+    }
+
+    /// How many threads share one tree.
+    pub(crate) fn threads_of_a_tree(&self) -> u32 {
+        if self.base_per_worker {
+            1
+        } else {
+            self.threads
+        }
+    }
+
+    /// Whether no two threads meet in a directory.
+    fn directories_are_own(&self) -> bool {
+        let threads = self.threads_of_a_tree();
+        threads == 1 || self.sharing == Sharing::Own && self.tree.leaves() >= u64::from(threads)
     }
 
     fn fault_in_combination(&self) -> Option<String> {
         let operation = self.operation;
-        let of_files = operation.subjects() == Subjects::Files;
-        if self.verify && !(operation.reads_data() && self.record_bytes.is_multiple_of(4096)) {
-            return Some("verification of something else than reads of whole 4 KiB blocks".into());
-        }
-        if self.order == Order::Readdir && (!of_files || operation == MetadataOperation::Create) {
+        let of_directories = matches!(
+            operation.subjects(),
+            Subjects::Directories | Subjects::BaseAndDirectories
+        );
+        if self.order == Order::Readdir
+            && (of_directories || operation == MetadataOperation::Create)
+        {
             return Some("readdir order, which only operations on existing files have".into());
         }
-        if !of_files && self.threads > 1 && self.tree.levels() > 1 {
+        if of_directories && self.threads_of_a_tree() > 1 && self.tree.levels() > 1 {
             return Some("several threads on directories within directories".into());
         }
-        if self.verify && self.file_bytes.longest() > self.record_bytes {
-            return Some("verification of files that are longer than a record".into());
-        }
-        if self.order == Order::Readdir && self.threads > 1 && !self.directories_are_own() {
+        if self.order == Order::Readdir && !self.directories_are_own() {
             return Some("readdir order in directories that threads share".into());
         }
+        if operation == MetadataOperation::Fallocate && self.file_bytes.longest() == 0 {
+            return Some("nothing to reserve: its files have 0 bytes".into());
+        }
+        self.fault_in_names()
+            .or_else(|| self.fault_in_reading())
+            .or_else(|| self.fault_in_sync())
+            .or_else(|| self.fault_in_steps())
+            .or_else(|| self.fault_in_directories())
+    }
+
+    fn fault_in_names(&self) -> Option<String> {
+        let operation = self.operation;
         if operation == MetadataOperation::Rename
             && matches!(self.names, Names::Links | Names::Symlinks)
         {
             return Some("a rename of links, for which there is no other name".into());
         }
-        if self.sync.fsync_file && operation != MetadataOperation::Create {
-            return Some("an fsync of each created file, but creates none".into());
+        if self.name_style != NameStyle::Number {
+            if self.names != Names::Files || operation.gives_a_name() {
+                return Some("other names than those of files, which random ones have not".into());
+            }
+            if self.tree.files > STYLED_FILES_MAX {
+                return Some(format!("{} files in names of 7 digits", self.tree.files));
+            }
         }
-        if self.sync.fsync_directory && !operation.changes_directory() {
-            return Some("an fsync of each changed directory, but changes none".into());
-        }
-        if operation == MetadataOperation::Fallocate && self.file_bytes.longest() == 0 {
-            return Some("nothing to reserve: its files have 0 bytes".into());
+        if self.kind != FileKind::File {
+            let plain = operation == MetadataOperation::Create && self.order == Order::Sequential;
+            if !plain || self.names != Names::Files || self.threads_of_a_tree() > 1 {
+                return Some("links by another way than creation, one after the other".into());
+            }
         }
         None
+    }
+
+    fn fault_in_reading(&self) -> Option<String> {
+        let reads = self.operation.reads_data();
+        if self.digest.is_some() && !reads {
+            return Some("a digest of files that it does not read".into());
+        }
+        if !self.verify {
+            return None;
+        }
+        let blocks = self.digest.is_some() || self.record_bytes.is_multiple_of(4096);
+        if !reads || !blocks {
+            return Some("verification of something else than reads of whole 4 KiB blocks".into());
+        }
+        (self.digest.is_none() && self.file_bytes.longest() > self.record_bytes).then(|| {
+            "verification of files that are longer than a record, which needs a digest".into()
+        })
+    }
+
+    fn fault_in_sync(&self) -> Option<String> {
+        let (operation, sync) = (self.operation, self.sync);
+        if sync.fsync_file && !operation.creates() {
+            return Some("an fsync of each created file, but creates none".into());
+        }
+        if sync.fsync_directory && !operation.changes_directory() {
+            return Some("an fsync of each changed directory, but changes none".into());
+        }
+        (sync.as_one && !sync.fsync_file && !sync.fsync_directory)
+            .then(|| "syncs within the operation, but none of them".into())
+    }
+
+    fn fault_in_steps(&self) -> Option<String> {
+        use MetadataOperation as Operation;
+        let first =
+            self.operation.subjects() == Subjects::Files && self.operation != Operation::Unlink;
+        if !self.then.is_empty() && (!first || self.kind != FileKind::File) {
+            return Some(
+                "further steps after an operation that leaves no file to take them".into(),
+            );
+        }
+        let unfit = self.then.iter().find(|step| !step.can_follow());
+        unfit.map(|step| format!("'{}' as a further step", step.as_str()))
+    }
+
+    fn fault_in_directories(&self) -> Option<String> {
+        use MetadataOperation as Operation;
+        let operation = self.operation;
+        if self.base_per_worker && self.sharing == Sharing::Shared {
+            return Some("a tree for each thread, and files that threads share".into());
+        }
+        if self.directories == DirectoryTiming::InTime {
+            let in_order = match operation {
+                Operation::Create => self.order == Order::Sequential,
+                Operation::Replace => self.order != Order::Random,
+                _ => false,
+            };
+            if !in_order || self.tree.levels() > 1 || !self.directories_are_own() {
+                return Some(
+                    "directories made in time, which only files created in order, in directories \
+                     side by side that no threads share, have"
+                        .into(),
+                );
+            }
+        }
+        let single = self.threads_of_a_tree() == 1;
+        if self.remove_directories && !(operation == Operation::Unlink && single) {
+            return Some("directories to remove with their files, but no thread that may".into());
+        }
+        if operation == Operation::Turnover
+            && (self.threads > 1 || self.tree.levels() != 1 || self.kept_directories == 0)
+        {
+            return Some(
+                "a turnover of something else than directories side by side, by one thread".into(),
+            );
+        }
+        (operation == Operation::RemoveAll && self.threads > 1)
+            .then(|| "several threads that remove everything".into())
     }
 }

@@ -1,6 +1,7 @@
 //! What is to be done: the words of a job, and whether they make sense.
 
 mod data;
+mod file_options;
 mod metadata;
 mod pace;
 mod sizes;
@@ -9,6 +10,7 @@ mod tuning;
 
 pub use data::{Amount, DataJob, Direction, OpenMode, OpenSync, Preparation, Sharing};
 pub use data::{SyncCall, SyncEvery, SyncPolicy, Workers};
+pub use file_options::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub(crate) use metadata::Subjects;
 pub use metadata::{MetadataJob, MetadataOperation, MetadataSync, Names, Order};
 pub use pace::Pace;

@@ -1,10 +1,18 @@
 //! How long the files of a tree are: a pure function of the seed and the file's number.
 
+use std::fmt;
+
+use fslab_model::Bytes;
+use serde::de::value::MapAccessDeserializer;
+use serde::{Deserialize, Deserializer, Serialize, de};
+
 use crate::random::mix;
-use serde::{Deserialize, Serialize};
 
 /// How long the files of a tree are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Read from a size (all the same), a list of sizes (a series), or a table by the name of the
+/// distribution; sizes are numbers of bytes, or texts with a unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileSizes {
     /// All the same, in bytes.
@@ -25,6 +33,8 @@ pub enum FileSizes {
     },
     /// Any distribution, as a table.
     Weighted(Vec<WeightedSize>),
+    /// One after the other, and from the first again.
+    Series(Vec<u64>),
 }
 
 /// One row of a table of sizes.
@@ -40,6 +50,76 @@ pub struct WeightedSize {
 impl From<u64> for FileSizes {
     fn from(bytes: u64) -> Self {
         Self::Fixed(bytes)
+    }
+}
+
+/// The distributions by name, with sizes as people write them.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Named {
+    Fixed(Bytes),
+    Uniform { min: Bytes, max: Bytes },
+    LogUniform { min: Bytes, max: Bytes },
+    Weighted(Vec<WeightedSize>),
+    Series(Vec<Bytes>),
+}
+
+impl From<Named> for FileSizes {
+    fn from(named: Named) -> Self {
+        match named {
+            Named::Fixed(bytes) => Self::Fixed(bytes.0),
+            Named::Uniform { min, max } => Self::Uniform {
+                min: min.0,
+                max: max.0,
+            },
+            Named::LogUniform { min, max } => Self::LogUniform {
+                min: min.0,
+                max: max.0,
+            },
+            Named::Weighted(rows) => Self::Weighted(rows),
+            Named::Series(sizes) => Self::Series(sizes.iter().map(|size| size.0).collect()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for FileSizes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> de::Visitor<'de> for Visitor {
+            type Value = FileSizes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as \"4KiB\", a list of sizes, or a distribution of them")
+            }
+
+            fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<FileSizes, E> {
+                Ok(FileSizes::Fixed(bytes))
+            }
+
+            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<FileSizes, E> {
+                u64::try_from(bytes)
+                    .map(FileSizes::Fixed)
+                    .map_err(E::custom)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<FileSizes, E> {
+                let bytes: Bytes = text.parse().map_err(E::custom)?;
+                Ok(FileSizes::Fixed(bytes.0))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<FileSizes, A::Error> {
+                let mut sizes = Vec::new();
+                while let Some(size) = list.next_element::<Bytes>()? {
+                    sizes.push(size.0);
+                }
+                Ok(FileSizes::Series(sizes))
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FileSizes, A::Error> {
+                Named::deserialize(MapAccessDeserializer::new(map)).map(FileSizes::from)
+            }
+        }
+        deserializer.deserialize_any(Visitor)
     }
 }
 
@@ -66,7 +146,43 @@ impl FileSizes {
                 }
                 0
             }
+            Self::Series(sizes) => sizes[(number % sizes.len() as u64) as usize],
         }
+    }
+
+    /// What `files` files hold together, in bytes: exactly where that is decided by the sizes, and
+    /// else no less than all but one in ten thousand trees hold.
+    #[must_use]
+    pub fn total_bytes(&self, files: u64) -> u64 {
+        let longest = files.saturating_mul(self.longest());
+        let (mean, spread) = match self {
+            Self::Fixed(_) => return longest,
+            Self::Series(sizes) => {
+                let turns = files / sizes.len() as u64;
+                let rest = (files % sizes.len() as u64) as usize;
+                let sum = |sizes: &[u64]| sizes.iter().copied().fold(0, u64::saturating_add);
+                return sum(sizes)
+                    .saturating_mul(turns)
+                    .saturating_add(sum(&sizes[..rest]));
+            }
+            Self::Uniform { min, max } => (*min as f64 / 2.0 + *max as f64 / 2.0, max - min),
+            Self::LogUniform { min, max } if min == max => return longest,
+            Self::LogUniform { min, max } => {
+                let (low, high) = (*min as f64, *max as f64);
+                ((high - low) / (high / low).ln(), max - min)
+            }
+            Self::Weighted(rows) => {
+                let total: f64 = rows.iter().map(|row| f64::from(row.weight)).sum();
+                let weighted = rows
+                    .iter()
+                    .map(|row| f64::from(row.weight) * row.bytes as f64);
+                (weighted.sum::<f64>() / total, self.longest())
+            }
+        };
+        // Four standard deviations of the sum; that of one file is at most half of the spread.
+        let count = files as f64;
+        let most = mean * count + 2.0 * spread as f64 * count.sqrt();
+        (most.ceil() as u64).min(longest)
     }
 
     /// The length of the longest file in bytes.
@@ -76,6 +192,7 @@ impl FileSizes {
             Self::Fixed(bytes) => *bytes,
             Self::Uniform { max, .. } | Self::LogUniform { max, .. } => *max,
             Self::Weighted(rows) => rows.iter().map(|row| row.bytes).max().unwrap_or(0),
+            Self::Series(sizes) => sizes.iter().copied().max().unwrap_or(0),
         }
     }
 
@@ -91,6 +208,7 @@ impl FileSizes {
             Self::Weighted(rows) if rows.iter().all(|row| row.weight == 0) => {
                 Some("a table of sizes without any weight".into())
             }
+            Self::Series(sizes) if sizes.is_empty() => Some("an empty series of sizes".into()),
             _ if self.longest() > 1 << 62 => Some("files of more than 4 EiB".into()),
             _ => None,
         }
@@ -151,6 +269,72 @@ mod tests {
         assert!((7_300..7_700).contains(&count(100)));
         assert_eq!(count(200), 0);
         assert_eq!(sizes.longest(), 300);
+    }
+
+    #[test]
+    fn a_series_goes_on_from_its_first_size_and_its_total_is_exact() {
+        let series = FileSizes::Series(vec![5, 7, 11]);
+        let sizes: Vec<u64> = (0..7).map(|number| series.of(1, number)).collect();
+        assert_eq!(sizes, [5, 7, 11, 5, 7, 11, 5]);
+        assert_eq!(series.longest(), 11);
+        assert_eq!(series.total_bytes(7), sizes.iter().sum::<u64>());
+        assert!(FileSizes::Series(Vec::new()).fault().is_some());
+    }
+
+    #[test]
+    fn the_total_of_random_sizes_is_just_above_what_trees_hold() {
+        let rows = vec![
+            WeightedSize {
+                weight: 2,
+                bytes: 100,
+            },
+            WeightedSize {
+                weight: 1,
+                bytes: 100_000,
+            },
+        ];
+        for sizes in [
+            FileSizes::Uniform { min: 0, max: 9_000 },
+            FileSizes::LogUniform {
+                min: 1024,
+                max: 281_900,
+            },
+            FileSizes::Weighted(rows),
+        ] {
+            let files = 3_500;
+            let estimate = sizes.total_bytes(files);
+            for seed in 0..20 {
+                let held: u64 = (0..files).map(|number| sizes.of(seed, number)).sum();
+                assert!(held <= estimate, "{sizes:?}: {held} of {estimate}");
+                assert!(held * 13 / 10 > estimate, "{sizes:?}: {held} of {estimate}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them_and_as_plans_keep_them() {
+        let read = |text: &str| serde_json::from_str::<FileSizes>(text);
+        for (text, sizes) in [
+            ("4096", FileSizes::Fixed(4096)),
+            ("\"4KiB\"", FileSizes::Fixed(4096)),
+            ("{\"fixed\": 7}", FileSizes::Fixed(7)),
+            ("[\"1KiB\", 5]", FileSizes::Series(vec![1024, 5])),
+            ("{\"series\": [1, 2]}", FileSizes::Series(vec![1, 2])),
+            (
+                "{\"log-uniform\": {\"min\": \"1KiB\", \"max\": 9000}}",
+                FileSizes::LogUniform {
+                    min: 1024,
+                    max: 9000,
+                },
+            ),
+        ] {
+            assert_eq!(read(text).expect(text), sizes);
+            let kept = serde_json::to_string(&sizes).expect("numbers and names");
+            assert_eq!(read(&kept).expect("as it was kept"), sizes, "{kept}");
+        }
+        for bad in ["-1", "\"4 furlongs\"", "{\"gauss\": 1}", "true"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(crate) struct Recorder {
     series: SeriesRecorder,
     operations: u64,
     bytes: u64,
+    notes: Vec<String>,
 }
 
 impl Recorder {
@@ -26,6 +27,7 @@ impl Recorder {
             series: SeriesRecorder::new(interval_ns),
             operations: 0,
             bytes: 0,
+            notes: Vec::new(),
         }
     }
 
@@ -71,6 +73,16 @@ impl Recorder {
         self.latencies[slot.0]
             .1
             .record(end_ns.saturating_sub(start_ns));
+    }
+
+    /// Keeps a sentence that a reader of the figures must know; for what happens once at most.
+    pub(crate) fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Takes those sentences out.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
     }
 
     /// Operations noted.

@@ -9,7 +9,7 @@ use super::{Recorder, SeriesRecorder};
 use crate::{Measured, ThreadMeasured};
 
 /// What one thread, or one process, brings home.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ThreadOutcome {
     /// The clock before its first operation.
     start_ns: u64,
@@ -20,6 +20,7 @@ pub(crate) struct ThreadOutcome {
     latencies: Vec<OperationLatency>,
     series: SeriesRecorder,
     cpu: Option<CpuUse>,
+    notes: Vec<String>,
 }
 
 impl ThreadOutcome {
@@ -28,9 +29,10 @@ impl ThreadOutcome {
     pub(crate) fn new(
         start_ns: u64,
         end_ns: u64,
-        recorder: Recorder,
+        mut recorder: Recorder,
         used: Option<ResourceUse>,
     ) -> Self {
+        let notes = recorder.take_notes();
         let (operations, bytes) = (recorder.operations(), recorder.bytes());
         let (latencies, series) = recorder.finish();
         Self {
@@ -41,6 +43,7 @@ impl ThreadOutcome {
             latencies,
             series,
             cpu: used.map(cpu_use),
+            notes,
         }
     }
 }
@@ -70,7 +73,14 @@ pub(crate) fn combine(
     let mut merged: Option<SeriesRecorder> = None;
     let mut latencies = Vec::new();
     let mut threads = Vec::with_capacity(outcomes.len());
+    let mut notes = Vec::new();
     for outcome in outcomes {
+        for note in outcome.notes {
+            // Every thread meets the same file system.
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
         merge_latencies(&mut latencies, &outcome.latencies);
         match &mut merged {
             None => merged = Some(outcome.series),
@@ -96,6 +106,7 @@ pub(crate) fn combine(
         threads,
         first_done_ns: first_done_ns.unwrap_or(0),
         last_done_ns,
+        notes,
     }
 }
 

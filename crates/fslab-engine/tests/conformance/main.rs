@@ -4,7 +4,12 @@
 mod content;
 mod failures;
 mod figures;
+mod file_phases;
 mod metadata;
 mod scene;
+mod segments;
 mod settings;
+mod tickets;
+mod together;
+mod updates;
 mod workers;

@@ -235,6 +235,7 @@ fn durable_creation_records_its_syncs_by_themselves() {
         fsync_file: true,
         fsync_directory: true,
         closing_syncfs: true,
+        ..MetadataSync::default()
     };
     let job = MetadataJob {
         sync,

@@ -25,6 +25,7 @@ fn every_call_that_makes_data_durable_is_issued_or_refused_by_name() {
             let job = DataJob {
                 sync: SyncPolicy {
                     every: Some(every),
+                    updated: None,
                     closing: Some(call),
                 },
                 ..DataJob::write("f", 25 * 4096, 4096)

@@ -13,7 +13,7 @@ pub(crate) const STEP_METRICS: [&MetricDefinition; 4] = [&MKFS, &MOUNT, &UNMOUNT
 pub struct Analysis<'a> {
     /// The run.
     pub run: &'a RunRecord,
-    /// Its phases.
+    /// Its phases; those of a sweep are one.
     pub phases: Vec<PhaseAnalysis<'a>>,
     /// mkfs, mount, unmount and check, those that any trial measured.
     pub steps: Vec<Comparison>,
@@ -39,6 +39,11 @@ impl<'a> Analysis<'a> {
             .filter(|comparison| !comparison.is_empty())
             .collect();
         Self { run, phases, steps }
+    }
+
+    /// Every phase as it was run: of a sweep each point.
+    pub fn runs(&self) -> impl Iterator<Item = &PhaseAnalysis<'a>> {
+        self.phases.iter().flat_map(PhaseAnalysis::points)
     }
 
     /// The subjects, each at the place that it has in every comparison.

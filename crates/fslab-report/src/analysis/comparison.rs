@@ -6,7 +6,7 @@ use fslab_stats::{Estimate, Interval, Summary, Verdict, location, ratio, verdict
 /// The difference that does not matter, for the verdict "the same".
 pub(crate) const TOLERANCE: f64 = 0.05;
 /// Exact figures that differ by less are a tie: where a file happens to lie moves them as much.
-const EXACT_TOLERANCE: f64 = 0.01;
+pub(crate) const EXACT_TOLERANCE: f64 = 0.01;
 
 /// Where a subject stands in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

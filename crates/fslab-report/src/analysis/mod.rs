@@ -2,12 +2,17 @@
 //!
 //! Nothing is dropped: a repeat that failed, was skipped or was never run is there with its reason.
 
+mod along;
 mod arrangement;
 mod comparison;
 mod phase;
+mod sweep;
 
+pub(crate) use along::{Spread, by_value, spread_over};
 pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
-pub(crate) use comparison::TOLERANCE;
 pub use comparison::{Comparison, Entry, Standing};
+pub(crate) use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
+pub(crate) use sweep::point_in_words;
+pub use sweep::{Dimension, SweepAnalysis};

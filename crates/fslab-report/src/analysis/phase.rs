@@ -1,14 +1,15 @@
 //! One phase over all subjects and repeats.
 
 use std::cmp::max;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
     CachePolicy, CacheVerdict, DeviceInsight, Failure, Headline, LatencyHistogram, Metric,
-    MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, RunRecord, TrialOutcome,
-    TrialRecord, VenueKind, phase_metrics,
+    MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, Point, RunRecord, Swept,
+    TrialOutcome, TrialRecord, VenueKind, phase_metrics,
 };
 
-use super::Comparison;
+use super::{Comparison, SweepAnalysis, sweep};
 
 /// How a phase ended in one repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +25,13 @@ pub enum RepeatState<'a> {
     /// There is no record of it: the run was stopped before this trial, or the trial did not
     /// report the phase.
     NotRun,
+    /// It is swept, and ran to its end at some of its points.
+    Points {
+        /// At so many.
+        done: usize,
+        /// Of so many.
+        planned: usize,
+    },
 }
 
 /// One repeat of a phase for one subject.
@@ -65,9 +73,21 @@ pub struct PhaseAnalysis<'a> {
     pub comparison: Option<Comparison>,
     /// Whether its times are virtual.
     pub is_virtual: bool,
+    /// Where it stands in its sweep; `None` for a phase that runs once, and for a whole sweep.
+    pub point: Option<&'a Point>,
+    /// Its points, where it was run at many: then `cells` and `comparison` are of their geometric
+    /// means.
+    pub sweep: Option<SweepAnalysis<'a>>,
 }
 
-/// The phases of `run`: those of the plan in its order, then any that only trials know.
+/// The phases of a trial by their names: a sweep has thousands.
+type Index<'a> = BTreeMap<&'a str, &'a PhaseRecord>;
+
+/// A subject's trials, each with its phases.
+type Trials<'a> = Vec<(&'a TrialRecord, Index<'a>)>;
+
+/// The phases of `run`: those of the plan in its order, then any that only trials know. The points
+/// of a sweep are one, where the first of them stands.
 pub(super) fn arrange<'a>(
     run: &'a RunRecord,
     cells: &[Vec<&'a TrialRecord>],
@@ -77,22 +97,52 @@ pub(super) fn arrange<'a>(
         workload: &spec.workload,
         cache: spec.cache,
         parameters: &spec.parameters,
+        swept: spec.swept.as_ref(),
     });
     let mut named: Vec<Named> = planned.collect();
+    let mut known: BTreeSet<&str> = named.iter().map(|named| named.name).collect();
     for phase in cells.iter().flatten().flat_map(|trial| &trial.phases) {
-        if named.iter().all(|known| known.name != phase.name) {
+        if known.insert(&phase.name) {
             named.push(Named {
                 name: &phase.name,
                 workload: &phase.workload,
                 cache: phase.cache,
                 parameters: &phase.parameters,
+                swept: phase.swept.as_ref(),
             });
         }
     }
-    named
-        .into_iter()
-        .map(|named| named.analyse(run, cells))
+    let cells: Vec<Trials> = cells.iter().map(|trials| index(trials)).collect();
+    let mut parts: Vec<(&str, Vec<PhaseAnalysis>)> = Vec::new();
+    for named in named {
+        let part = named.swept.map(|swept| swept.phase.as_str());
+        let phase = named.analyse(run, &cells);
+        let place = part.and_then(|part| parts.iter().position(|(name, _)| *name == part));
+        match place {
+            Some(place) => parts[place].1.push(phase),
+            None => parts.push((part.unwrap_or(phase.name), vec![phase])),
+        }
+    }
+    let parts = parts.into_iter();
+    parts
+        .filter_map(|(name, phases)| joined(name, phases))
         .collect()
+}
+
+fn joined<'a>(name: &'a str, mut phases: Vec<PhaseAnalysis<'a>>) -> Option<PhaseAnalysis<'a>> {
+    if phases.iter().any(|phase| phase.point.is_some()) {
+        return sweep::join(name, phases);
+    }
+    phases.pop()
+}
+
+fn index<'a>(trials: &[&'a TrialRecord]) -> Trials<'a> {
+    let of = |trial: &&'a TrialRecord| {
+        // Of two records of one name the first counts.
+        let phases = trial.phases.iter().rev();
+        (*trial, phases.map(|phase| (&*phase.name, phase)).collect())
+    };
+    trials.iter().map(of).collect()
 }
 
 struct Named<'a> {
@@ -100,16 +150,16 @@ struct Named<'a> {
     workload: &'a str,
     cache: CachePolicy,
     parameters: &'a Parameters,
+    swept: Option<&'a Swept>,
 }
 
 impl<'a> Named<'a> {
-    fn analyse(self, run: &RunRecord, cells: &[Vec<&'a TrialRecord>]) -> PhaseAnalysis<'a> {
+    fn analyse(self, run: &RunRecord, cells: &[Trials<'a>]) -> PhaseAnalysis<'a> {
         let repeats = run.header.plan.repeats;
         let found = cells
             .iter()
             .flatten()
-            .flat_map(|trial| &trial.phases)
-            .find(|phase| phase.name == self.name);
+            .find_map(|(_, phases)| phases.get(self.name).copied());
         let cells = cells
             .iter()
             .map(|trials| PhaseCell::of(self.name, repeats, trials))
@@ -123,13 +173,24 @@ impl<'a> Named<'a> {
             cells,
             comparison: None,
             is_virtual: run.header.plan.venue.kind() == VenueKind::Sim,
+            point: self.swept.map(|swept| &swept.point),
+            sweep: None,
         };
         phase.comparison = found.map(|record| phase.compare(Headline::metric(record.headline)));
         phase
     }
 }
 
-impl PhaseAnalysis<'_> {
+impl<'a> PhaseAnalysis<'a> {
+    /// The phase as it was run: itself, or each point of its sweep.
+    #[must_use]
+    pub fn points(&self) -> &[PhaseAnalysis<'a>] {
+        match &self.sweep {
+            Some(sweep) => &sweep.points,
+            None => std::slice::from_ref(self),
+        }
+    }
+
     /// Whether every figure of the phase is the only one that there can be: virtual time, and one
     /// repeat.
     #[must_use]
@@ -150,12 +211,12 @@ impl PhaseAnalysis<'_> {
 }
 
 impl<'a> PhaseCell<'a> {
-    fn of(name: &str, repeats: u32, trials: &[&'a TrialRecord]) -> Self {
-        let recorded = trials.iter().map(|t| t.trial.repeat + 1).max().unwrap_or(0);
-        let repeats = (0..max(repeats, recorded))
+    fn of(name: &str, repeats: u32, trials: &Trials<'a>) -> Self {
+        let recorded = trials.iter().map(|(trial, _)| trial.trial.repeat + 1);
+        let repeats = (0..max(repeats, recorded.max().unwrap_or(0)))
             .map(|repeat| {
-                let trial = trials.iter().find(|trial| trial.trial.repeat == repeat);
-                Repeat::of(name, repeat, trial.copied())
+                let found = trials.iter().find(|(t, _)| t.trial.repeat == repeat);
+                Repeat::of(name, repeat, found)
             })
             .collect();
         Self { repeats }
@@ -212,7 +273,7 @@ impl<'a> PhaseCell<'a> {
     #[must_use]
     pub fn absence(&self) -> Option<String> {
         let mut reasons = self.repeats.iter().map(|repeat| repeat.state.reason());
-        if self.repeats.iter().any(Repeat::is_done) {
+        if self.repeats.iter().any(Repeat::has_figure) {
             return None;
         }
         Some(
@@ -224,15 +285,17 @@ impl<'a> PhaseCell<'a> {
 }
 
 impl<'a> Repeat<'a> {
-    fn of(name: &str, repeat: u32, trial: Option<&'a TrialRecord>) -> Self {
-        let state = trial.map_or(RepeatState::NotRun, |trial| state(name, trial));
+    fn of(name: &str, repeat: u32, found: Option<&(&'a TrialRecord, Index<'a>)>) -> Self {
+        let state = found.map_or(RepeatState::NotRun, |(trial, phases)| {
+            state(phases.get(name).copied(), trial)
+        });
         let metrics = match state {
             RepeatState::Done(record) => phase_metrics(record),
             _ => Vec::new(),
         };
         Self {
             repeat,
-            trial,
+            trial: found.map(|(trial, _)| *trial),
             state,
             metrics,
         }
@@ -245,8 +308,13 @@ impl<'a> Repeat<'a> {
         found.map(|found| found.value)
     }
 
-    fn is_done(&self) -> bool {
-        matches!(self.state, RepeatState::Done(_))
+    /// Whether the phase ran to its end, of a sweep at all points or at enough to be judged by.
+    fn has_figure(&self) -> bool {
+        match self.state {
+            RepeatState::Done(_) => true,
+            RepeatState::Points { done, planned } => done == planned || !self.metrics.is_empty(),
+            _ => false,
+        }
     }
 }
 
@@ -256,6 +324,9 @@ impl RepeatState<'_> {
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Done(_) | Self::NotRun => None,
+            Self::Points { done, planned } => Some(format!(
+                "few points: {done} of {planned} were run to the end"
+            )),
             Self::Skipped(reason) => Some(format!("skipped: {reason}")),
             Self::Failed(failure) => Some(format!("failed: {failure}")),
             Self::Lost(failure) => Some(format!("trial failed: {failure}")),
@@ -263,8 +334,8 @@ impl RepeatState<'_> {
     }
 }
 
-fn state<'a>(name: &str, trial: &'a TrialRecord) -> RepeatState<'a> {
-    match trial.phases.iter().find(|phase| phase.name == name) {
+fn state<'a>(phase: Option<&'a PhaseRecord>, trial: &'a TrialRecord) -> RepeatState<'a> {
+    match phase {
         Some(record) => match &record.outcome {
             PhaseOutcome::Done => RepeatState::Done(record),
             PhaseOutcome::Skipped { reason } => RepeatState::Skipped(reason),

@@ -1,10 +1,9 @@
 //! Every repeat as a point, with the median and the 95 % interval, one line a subject. An exact
 //! figure is a point alone.
 
-use fslab_model::{Better, MetricDefinition};
 use fslab_stats::Interval;
 
-use super::scale::{AxisUnit, Scale};
+use super::scale::{AxisUnit, Scale, direction};
 use super::svg::{Anchor, Svg};
 use super::{Label, Names, WIDTH};
 use crate::{Comparison, Entry, wording};
@@ -169,13 +168,5 @@ fn whisker(svg: &mut Svg, scale: Scale, interval: Interval, y: f64) {
         );
     } else {
         svg.line("cap", (high, y - 4.0), (high, y + 4.0));
-    }
-}
-
-fn direction(metric: &MetricDefinition) -> &'static str {
-    match metric.better {
-        Better::Higher => "more is better",
-        Better::Lower => "less is better",
-        Better::Neither => "neither is better",
     }
 }

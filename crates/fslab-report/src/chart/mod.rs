@@ -5,26 +5,37 @@
 //! are drawn at one width that a telephone shows at its natural size; the page sets several in a
 //! row where there is room.
 
+mod bars;
 mod breakdown;
 mod disk;
 mod dots;
+mod drawing;
 mod latency;
+mod plot;
 mod png;
 mod scale;
 mod series;
+mod sheet;
 mod svg;
+mod winners;
 
+pub(crate) use bars::{Bar, BarGroup, GroupedBars};
 pub(crate) use breakdown::{Bars, PARTS, breakdown};
 pub(crate) use disk::{class as layer_class, disk};
 pub(crate) use dots::Dots;
+pub(crate) use drawing::{Drawing, Frame};
 pub(crate) use latency::{Curve, latency};
+pub(crate) use plot::{Line, NARROW, Plot, Quantity, Spot};
 pub(crate) use series::{Course, Series};
+pub(crate) use sheet::sheet;
 pub(crate) use svg::escape;
+pub(crate) use winners::{Victory, winners};
 
 /// Width of every chart, in CSS pixels at its natural size.
 const WIDTH: f64 = 380.0;
 
 /// A subject as charts show it.
+#[derive(Clone, Debug)]
 pub(crate) struct Label {
     /// Its name.
     pub(crate) name: String,

@@ -1,6 +1,6 @@
 //! From figures to pixels: linear and logarithmic scales with ticks that people like to read.
 
-use fslab_model::{MetricDefinition, Unit};
+use fslab_model::{Better, MetricDefinition, Unit};
 
 /// A range of figures and the pixels that it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +23,18 @@ impl Scale {
         Self {
             low: 0.0,
             high,
+            from,
+            to,
+            logarithmic: false,
+        }
+    }
+
+    /// From `low` to `high`; one figure alone stands in the middle.
+    pub(super) fn between(low: f64, high: f64, from: f64, to: f64) -> Self {
+        let room = if high > low { 0.0 } else { 1.0 };
+        Self {
+            low: low - room,
+            high: high + room,
             from,
             to,
             logarithmic: false,
@@ -72,8 +84,9 @@ impl Scale {
             return self.logarithmic_ticks();
         }
         let step = nice_step((self.high - self.low) / f64::from(count.max(1)));
+        let first = (self.low / step - 1e-9).ceil() * step;
         (0..=4 * count)
-            .map(|index| f64::from(index) * step)
+            .map(|index| first + f64::from(index) * step)
             .take_while(|tick| *tick <= self.high * (1.0 + 1e-9))
             .collect()
     }
@@ -108,6 +121,15 @@ fn nice_step(rough: f64) -> f64 {
         .into_iter()
         .find(|nice| nice * power >= rough * (1.0 - 1e-9));
     found.unwrap_or(10.0) * power
+}
+
+/// Which way a metric is good, as it stands at an axis.
+pub(super) fn direction(metric: &MetricDefinition) -> &'static str {
+    match metric.better {
+        Better::Higher => "more is better",
+        Better::Lower => "less is better",
+        Better::Neither => "neither is better",
+    }
 }
 
 /// The unit in which an axis is written, once for all of its ticks.

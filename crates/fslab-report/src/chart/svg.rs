@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::drawing::Drawing;
 use super::{Names, WIDTH};
 use crate::palette;
 
@@ -135,16 +136,17 @@ impl Svg {
 
     /// The element, with its title and `description` for who cannot see it.
     pub(super) fn finish(self, names: &Names, description: &str) -> String {
-        let id = names.id;
-        format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
-             <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
-            at(self.width),
-            at(self.height),
-            escape(names.title),
-            escape(description),
-            self.body
-        )
+        self.into_drawing(description).on_page(names)
+    }
+
+    /// The drawing, to be shown wherever it is wanted.
+    pub(super) fn into_drawing(self, description: &str) -> Drawing {
+        Drawing {
+            width: self.width,
+            height: self.height,
+            body: self.body,
+            description: description.to_owned(),
+        }
     }
 
     fn push(&mut self, text: std::fmt::Arguments) {
@@ -152,8 +154,13 @@ impl Svg {
     }
 }
 
+/// About how wide a text is in the size of labels.
+pub(super) fn text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * 6.9
+}
+
 /// A coordinate to a tenth of a pixel.
-fn at(value: f64) -> String {
+pub(super) fn at(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" {

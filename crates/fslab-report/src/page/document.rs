@@ -5,25 +5,34 @@ use fslab_model::{RunRecord, Subject};
 
 use super::{definitions, run};
 use crate::chart::Label;
-use crate::{Analysis, ReportError, palette, wording};
+use crate::{Analysis, Chapter, ReportError, palette, wording};
 
 /// Renders the report of `runs` as one self-contained HTML document.
 ///
 /// # Errors
 /// [`ReportError::NoRun`] for an empty slice, [`ReportError::Template`] should a template fail.
 pub fn html(runs: &[RunRecord]) -> Result<String, ReportError> {
-    let Some(first) = runs.first() else {
+    let chapters: Vec<Chapter> = runs.iter().map(Chapter::of).collect();
+    html_of(&chapters)
+}
+
+/// Renders a report of `chapters` as one self-contained HTML document.
+///
+/// # Errors
+/// As [`html`].
+pub fn html_of(chapters: &[Chapter]) -> Result<String, ReportError> {
+    let Some(first) = chapters.first() else {
         return Err(ReportError::NoRun);
     };
-    let cast = Cast::of(runs);
-    let parts = runs
+    let cast = Cast::of(chapters.iter().map(|chapter| chapter.run));
+    let parts = chapters
         .iter()
         .enumerate()
-        .map(|(index, record)| run::Run::of(&Analysis::of(record), index, &cast))
+        .map(|(index, chapter)| run::Run::of(chapter, &Analysis::of(chapter.run), index, &cast))
         .collect::<Result<Vec<_>, _>>()?;
     let page = Page {
-        title: match runs.len() {
-            1 => run::title(first),
+        title: match chapters.len() {
+            1 => run::title(first.run),
             several => format!("{several} runs compared by fslab"),
         },
         style: include_str!("../../templates/report.css"),
@@ -62,9 +71,9 @@ struct Chip {
 pub(super) struct Cast<'a>(Vec<&'a Subject>);
 
 impl<'a> Cast<'a> {
-    pub(super) fn of(runs: &'a [RunRecord]) -> Self {
+    pub(super) fn of(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
         let mut subjects: Vec<&Subject> = Vec::new();
-        for subject in runs.iter().flat_map(|run| &run.header.plan.subjects) {
+        for subject in runs.flat_map(|run| &run.header.plan.subjects) {
             if !subjects.contains(&&subject.subject) {
                 subjects.push(&subject.subject);
             }

@@ -6,15 +6,22 @@
 //! ```text
 //!     Page                   title, style, choice of subject, definitions
 //!       Run                  header, summary, overview, conditions
+//!         ExhibitPart        a figure that the study asks for
+//!         ClaimsPart         what the study's original claims, and its figures beside the run's
 //!         PhasePart          sentence, charts, table, and what a simulated disk did
+//!           SweepPart        curves, winners and all points, where it was run at many
 //! ```
 
+mod claims;
 mod conditions;
 mod definitions;
 mod disk;
 mod document;
+mod exhibits;
+mod lists;
 mod phase;
 mod run;
+mod sweep;
 mod tables;
 
-pub use document::html;
+pub use document::{html, html_of};

@@ -6,6 +6,7 @@ use fslab_model::{CachePolicy, LatencyHistogram};
 use super::disk::DiskPart;
 use super::document::slug;
 use super::run::unbroken;
+use super::sweep::SweepPart;
 use super::tables::{Looks, Style, render};
 use crate::chart::{Course, Curve, Dots, Label, Names, Series, latency};
 use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, ReportError};
@@ -30,7 +31,11 @@ pub(super) struct PhasePart {
     pub(super) cold: bool,
     pub(super) sentence: Option<String>,
     pub(super) panels: Vec<Panel>,
-    pub(super) table: String,
+    /// `None` for a swept phase, whose points are in its sweep's.
+    pub(super) table: Option<String>,
+    pub(super) sweep: Option<SweepPart>,
+    /// What is not drawn.
+    pub(super) note: Option<String>,
     pub(super) disk: Option<DiskPart>,
 }
 
@@ -51,13 +56,20 @@ impl Stage<'_> {
         panels.extend(self.rate(phase, &id));
         panels.extend(self.latency(phase, &id));
         panels.extend(self.series(phase, &id));
-        let table = tables::phase(phase, self.analysis.subjects());
+        let (lists, note) = self.lists(phase, &id);
+        panels.extend(lists);
+        let table = || {
+            let table = tables::phase(phase, self.analysis.subjects());
+            render(&table, Style::Sheet, self.looks, self.prefix)
+        };
         Ok(PhasePart {
             title: wording::heading(phase.name),
             setting: setting(phase),
             cold: phase.cache == CachePolicy::Cold,
-            sentence: sentences::on_phase(self.analysis, phase).map(|s| unbroken(&s.text)),
-            table: render(&table, Style::Sheet, self.looks, self.prefix)?,
+            sentence: sentence(self.analysis, phase),
+            table: phase.sweep.is_none().then(table).transpose()?,
+            sweep: self.sweep(phase, &id)?,
+            note,
             disk: self.disk(phase, &id)?,
             panels,
             id,
@@ -90,9 +102,11 @@ impl Stage<'_> {
 
     fn rate(&self, phase: &PhaseAnalysis, id: &str) -> Option<Panel> {
         let comparison = phase.comparison.as_ref().filter(|c| !c.is_empty())?;
-        let title = match comparison.metric.name {
-            "throughput" => "Throughput",
-            _ => "Rate",
+        let title = match (comparison.metric.name, &phase.sweep) {
+            ("throughput", None) => "Throughput",
+            (_, None) => "Rate",
+            ("throughput", Some(_)) => "Throughput, mean of the points",
+            (_, Some(_)) => "Rate, mean of the points",
         };
         let absences: Vec<_> = phase.cells.iter().map(PhaseCell::absence).collect();
         Some(self.dots(comparison, &absences, (&format!("{id}-rate"), title)))
@@ -181,6 +195,21 @@ impl Stage<'_> {
     }
 }
 
+/// What is said of the phase; of a sweep, what it is said of.
+fn sentence(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<String> {
+    let sentence = sentences::on_phase(analysis, phase)?;
+    let text = match &phase.sweep {
+        None => sentence.text,
+        Some(sweep) => format!(
+            "{}, in the geometric mean over {} of {} points.",
+            sentence.text.trim_end_matches('.'),
+            sweep.shared,
+            sweep.points.len()
+        ),
+    };
+    Some(unbroken(&text))
+}
+
 /// The index, among the repeats that are done, of the one whose headline value is closest to the
 /// median.
 fn median_repeat(cell: &PhaseCell, comparison: &Comparison, subject: usize) -> Option<usize> {
@@ -202,15 +231,30 @@ fn setting(phase: &PhaseAnalysis) -> Vec<(String, String)> {
     };
     setting.push(("cache".to_owned(), cache.to_owned()));
     setting.extend(phase.parameters.iter().map(|(name, value)| {
-        let text = match value {
-            serde_json::Value::String(text) => text.clone(),
-            serde_json::Value::Number(number) if name.ends_with("_bytes") => {
-                let bytes = number.as_u64().map(fslab_model::Bytes);
-                bytes.map_or_else(|| number.to_string(), |bytes| bytes.to_string())
-            }
-            other => other.to_string(),
+        let first = parameter(name, value);
+        let points = phase.points().iter();
+        let others = points.filter_map(|point| point.parameters.get(name));
+        let mut different: Vec<String> = others
+            .map(|value| parameter(name, value))
+            .filter(|text| *text != first)
+            .collect();
+        different.dedup();
+        let text = match different.last() {
+            Some(last) => format!("{first} to {last}"),
+            None => first,
         };
         (wording::phase(name.trim_end_matches("_bytes")), text)
     }));
     setting
+}
+
+fn parameter(name: &str, value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(number) if name.ends_with("_bytes") => {
+            let bytes = number.as_u64().map(fslab_model::Bytes);
+            bytes.map_or_else(|| number.to_string(), |bytes| bytes.to_string())
+        }
+        other => other.to_string(),
+    }
 }

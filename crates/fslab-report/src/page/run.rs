@@ -2,15 +2,17 @@
 
 use fslab_model::{RunRecord, TrialOutcome};
 
+use super::claims::ClaimsPart;
 use super::conditions::{Facts, facts};
 use super::disk::DiskPart;
 use super::document::{Cast, subjects_in_words};
+use super::exhibits::ExhibitPart;
 use super::phase::{Panel, PhasePart, Stage};
 use super::tables::{Looks, Style, render};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
 use crate::wording::count;
-use crate::{Analysis, ReportError, tables};
+use crate::{Analysis, Chapter, ReportError, tables};
 
 /// A run.
 pub(super) struct Run {
@@ -24,6 +26,9 @@ pub(super) struct Run {
     pub(super) lead: Vec<String>,
     pub(super) caveats: Vec<String>,
     pub(super) overview: String,
+    pub(super) exhibits: Vec<ExhibitPart>,
+    pub(super) claims: Option<ClaimsPart>,
+    pub(super) aged: Option<String>,
     pub(super) failures: Option<String>,
     pub(super) phases: Vec<PhasePart>,
     pub(super) disk: Option<DiskPart>,
@@ -48,7 +53,12 @@ pub(super) fn title(run: &RunRecord) -> String {
 }
 
 impl Run {
-    pub(super) fn of(analysis: &Analysis, index: usize, cast: &Cast) -> Result<Self, ReportError> {
+    pub(super) fn of(
+        chapter: &Chapter,
+        analysis: &Analysis,
+        index: usize,
+        cast: &Cast,
+    ) -> Result<Self, ReportError> {
         let prefix = format!("r{}-", index + 1);
         let looks = Looks::of(analysis, cast);
         let labels: Vec<Label> = analysis.subjects().map(|s| cast.label(s)).collect();
@@ -77,8 +87,16 @@ impl Run {
                     SentenceKind::Score | SentenceKind::Claim | SentenceKind::Tie
                 )
             }),
-            caveats: of_kind(&|kind| kind == SentenceKind::Caveat),
+            caveats: chapter
+                .differences
+                .iter()
+                .cloned()
+                .chain(of_kind(&|kind| kind == SentenceKind::Caveat))
+                .collect(),
             overview: render(&tables::overview(analysis), Style::Heat, &looks, &prefix)?,
+            exhibits: stage.exhibits(chapter)?,
+            claims: stage.claims(chapter)?,
+            aged: optional(tables::aged(analysis))?,
             failures: optional(tables::failures(analysis))?,
             phases: analysis
                 .phases

@@ -45,9 +45,11 @@ pub(super) fn against_best(entry: &Entry) -> Option<String> {
 }
 
 /// The reason of [`crate::PhaseCell::absence`] in a word.
-pub(super) fn absence_word(reason: &str) -> &'static str {
+pub(crate) fn absence_word(reason: &str) -> &'static str {
     if reason.starts_with("skipped") {
         "skipped"
+    } else if reason.starts_with("few points") {
+        "few points"
     } else if reason == "not run" {
         "not run"
     } else {

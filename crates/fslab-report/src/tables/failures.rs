@@ -20,7 +20,7 @@ pub fn failures(analysis: &Analysis) -> Option<Table> {
         });
         fates.extend(merge(by_place, |known, fate| {
             let same = known.repeats == fate.repeats;
-            same.then(|| known.places.extend_from_slice(&fate.places))
+            same.then(|| known.places.extend(fate.places.iter().cloned()))
                 .is_some()
         }));
     }
@@ -44,11 +44,41 @@ struct Fate<'a> {
     index: usize,
     subject: &'a Subject,
     repeats: Vec<u32>,
-    places: Vec<String>,
+    places: Vec<Place>,
     what: &'static str,
     tone: Tone,
     reason: String,
     hint: String,
+}
+
+/// A trial, a phase, or a point of a phase.
+#[derive(Clone, PartialEq, Eq)]
+struct Place {
+    name: String,
+    /// Its name as a point of a sweep.
+    point: Option<String>,
+}
+
+/// Points of a phase that are named one by one.
+const POINTS_MAX: usize = 4;
+
+/// `write, read at 3 points (read 64 KiB to read 2 GiB)`.
+fn in_words(places: &[Place]) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for group in places.chunk_by(|a, b| a.name == b.name && a.point.is_some()) {
+        let points: Vec<&str> = group.iter().filter_map(|p| p.point.as_deref()).collect();
+        match points.as_slice() {
+            [] => told.push(group[0].name.clone()),
+            few if few.len() <= POINTS_MAX => told.extend(few.iter().map(|p| (*p).to_owned())),
+            [first, .., last] => told.push(format!(
+                "{} at {} points, from {first} to {last}",
+                group[0].name,
+                points.len()
+            )),
+            [only] => told.push((*only).to_owned()),
+        }
+    }
+    told.join(", ")
 }
 
 /// Joins fates of one kind and reason wherever `join` takes one into another.
@@ -71,7 +101,10 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
         index,
         subject,
         repeats: vec![repeat],
-        places: vec![place.to_owned()],
+        places: vec![Place {
+            name: place.to_owned(),
+            point: None,
+        }],
         what,
         tone,
         reason: String::new(),
@@ -96,15 +129,20 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
             fates.push(fate(repeat, "trial", "failed", Tone::Bad).failed(failure));
         }
     }
-    for phase in &analysis.phases {
-        for repeat in phase
-            .cells
-            .get(index)
-            .into_iter()
-            .flat_map(|cell| &cell.repeats)
-        {
-            let place = wording::phase(phase.name);
-            let at = |what, tone| fate(repeat.repeat, &place, what, tone);
+    let runs = analysis.phases.iter().flat_map(|phase| {
+        let points = phase.points().iter();
+        points.map(move |point| (phase.name, point))
+    });
+    for (name, point) in runs {
+        let of_subject = point.cells.get(index);
+        for repeat in of_subject.into_iter().flat_map(|cell| &cell.repeats) {
+            let at = |what, tone| Fate {
+                places: vec![Place {
+                    name: wording::phase(name),
+                    point: point.point.map(|_| point.name.to_owned()),
+                }],
+                ..fate(repeat.repeat, name, what, tone)
+            };
             match repeat.state {
                 RepeatState::Done(_) => {}
                 RepeatState::Skipped(reason) => {
@@ -117,7 +155,7 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
                 RepeatState::NotRun if repeat.trial.is_some() => {
                     fates.push(at("not run", Tone::Weak).because("its trial did not report it"));
                 }
-                RepeatState::NotRun => {}
+                RepeatState::NotRun | RepeatState::Points { .. } => {}
             }
         }
     }
@@ -145,7 +183,7 @@ impl Fate<'_> {
         vec![
             subject_cell(self.index, self.subject),
             TableCell::new(repeats.join(", ")),
-            TableCell::new(self.places.join(", ")),
+            TableCell::new(in_words(&self.places)),
             TableCell::new(self.what).tone(self.tone),
             TableCell::new(self.reason),
             TableCell::new(self.hint),

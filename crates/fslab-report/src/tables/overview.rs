@@ -99,10 +99,19 @@ pub(crate) fn phase_target(place: &str) -> String {
 
 fn head(phase: &PhaseAnalysis) -> TableCell {
     let cell = TableCell::new(wording::heading(phase.name)).leads_to(phase_target(phase.name));
-    match phase.cache {
-        fslab_model::CachePolicy::Cold => cell.detail("cold"),
-        fslab_model::CachePolicy::Warm => cell.detail("warm"),
-        fslab_model::CachePolicy::Keep => cell,
+    let mut details = Vec::new();
+    details.extend(match phase.cache {
+        fslab_model::CachePolicy::Cold => Some("cold".to_owned()),
+        fslab_model::CachePolicy::Warm => Some("warm".to_owned()),
+        fslab_model::CachePolicy::Keep => None,
+    });
+    details.extend(phase.sweep.as_ref().map(|sweep| {
+        let (shared, all) = (sweep.shared, sweep.points.len());
+        format!("{shared} of {all} points")
+    }));
+    match details.is_empty() {
+        true => cell,
+        false => cell.detail(details.join(", ")),
     }
 }
 
@@ -166,6 +175,17 @@ fn fastest(phase: &PhaseAnalysis, names: &[String]) -> TableCell {
 }
 
 fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
+    let mut notes = ratio_notes(analysis, compare);
+    if analysis.phases.iter().any(|phase| phase.sweep.is_some()) {
+        notes.push(
+            "Of a sweep the figure is the geometric mean over the points that all subjects have."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if compare {
         let means = if analysis.is_exact() {

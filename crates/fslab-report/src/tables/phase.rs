@@ -1,7 +1,8 @@
 //! All figures of one phase, subjects as rows.
 
 use fslab_model::definitions as d;
-use fslab_model::{CacheVerdict, Headline, LatencyHistogram, MetricDefinition, Subject, Unit};
+use fslab_model::{CacheVerdict, Headline, LatencyHistogram, METRICS, MetricDefinition};
+use fslab_model::{Subject, Unit};
 
 use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
 use crate::wording;
@@ -62,6 +63,10 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
     for (group, title, metric) in COUNTERS {
         sheet.counter(phase, group, title, metric);
     }
+    for metric in own_metrics(phase) {
+        let title = wording::phase(metric.name.trim_end_matches("_ns"));
+        sheet.counter(phase, "Of this workload", &title, metric);
+    }
     let mut notes = Vec::new();
     if phase.is_exact() {
         notes.push(EXACT.to_owned());
@@ -89,6 +94,13 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
         rows: sheet.rows,
         notes,
     }
+}
+
+/// The figures that only the phase's workload has.
+fn own_metrics(phase: &PhaseAnalysis) -> Vec<&'static MetricDefinition> {
+    let records = || phase.cells.iter().flat_map(PhaseCell::done);
+    let has = |metric: &&MetricDefinition| records().any(|r| r.figures.contains_key(metric.name));
+    METRICS.iter().filter(has).collect()
 }
 
 struct Sheet {

@@ -1,12 +1,17 @@
 //! What the report says of runs with a known story, through the crate's public face alone.
 
+mod ageing;
 mod disk;
 mod disk_story;
 mod escaping;
 mod exact;
+mod exhibits;
 mod exports;
 mod figures;
 mod fixture;
+mod merging;
 mod page;
 mod summary;
+mod sweep_story;
+mod sweeps;
 mod tables;

@@ -7,6 +7,7 @@ use fslab_report::{ReportError, html};
 
 use crate::disk_story::simulated;
 use crate::fixture::{run_of, usual};
+use crate::sweep_story::{SUBJECTS, bonnie, home_usb, swept};
 
 fn page(run: RunRecord) -> String {
     html(&[run]).expect("a report")
@@ -49,7 +50,14 @@ fn the_same_record_gives_the_same_bytes_and_few_of_them() {
 
 #[test]
 fn every_link_leads_somewhere_and_every_id_is_one_element() {
-    let runs = [usual(), run_of(&["xfs", "ext4"], 2), simulated()];
+    let runs = [
+        usual(),
+        run_of(&["xfs", "ext4"], 2),
+        simulated(),
+        swept(&SUBJECTS, (5, 3), 2),
+        bonnie(),
+        home_usb(),
+    ];
     let page = html(&runs).expect("a report");
     let ids = attribute(&page, "id");
     let unique: BTreeSet<&str> = ids.iter().copied().collect();
@@ -69,7 +77,14 @@ fn every_link_leads_somewhere_and_every_id_is_one_element() {
 #[test]
 fn elements_are_closed_in_the_order_in_which_they_were_opened() {
     const VOID: [&str; 2] = ["meta", "input"];
-    for run in [usual(), run_of(&["xfs"], 1), simulated()] {
+    let several = swept(&SUBJECTS, (5, 3), 2);
+    for run in [
+        usual(),
+        run_of(&["xfs"], 1),
+        simulated(),
+        several,
+        home_usb(),
+    ] {
         let page = page(run);
         let body = &page[page.find("<body>").expect("a body")..page.find("<script>").expect("js")];
         let mut open: Vec<&str> = Vec::new();

@@ -220,6 +220,7 @@ fn measured(elapsed_ns: u64, checks: u64, bytes: u64, cpu: Option<CpuUse>) -> Me
         threads: Vec::new(),
         first_done_ns: elapsed_ns,
         last_done_ns: elapsed_ns,
+        notes: Vec::new(),
     }
 }
 

@@ -4,7 +4,8 @@
 use fslab_engine::{DataJob, RunContext, SyncPolicy, run_data};
 use fslab_model::{Bytes, Headline, PhaseKind};
 
-use crate::parameters::{BigFile, Size};
+use crate::big_file::{BigFile, Takes};
+use crate::parameters::Size;
 use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Append;
@@ -17,6 +18,7 @@ impl Definition for Append {
     const HEADLINE: Headline = Headline::OperationRate;
 
     fn complete(parameters: &mut BigFile) {
+        parameters.takes(Takes::READS);
         parameters.record_or(Bytes::kib(4));
         // The file is as long as its appends make it: none of them may begin again at its head.
         if parameters.operations > 0 {

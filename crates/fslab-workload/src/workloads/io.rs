@@ -1,14 +1,15 @@
 //! Any data job that the engine can issue, every knob of it in the study's hands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fslab_engine::{
-    Access, Advice, Amount, Content, DataJob, Direction, OpenMode, OpenSync, Pace, Preparation,
-    RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, run_data,
+    Access, Advice, Amount, Content, DataJob, Direction, EngineKind, OpenMode, OpenSync, Pace,
+    Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, run_data,
 };
 use fslab_model::{Bytes, Headline, Need, PhaseKind};
 use serde::{Deserialize, Serialize};
 
+use crate::big_file::longest_file;
 use crate::parameters::{Size, demand_inside, parse_engine};
 use crate::workload::{Definition, Finished, RunError, WorkloadParameters};
 
@@ -23,6 +24,8 @@ pub(crate) struct IoParameters {
     engine: Option<String>,
     file: PathBuf,
     file_size: Size,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segment: Option<Bytes>,
     record: Bytes,
     offset: u64,
     direction: Direction,
@@ -32,6 +35,7 @@ pub(crate) struct IoParameters {
     pace: Pace,
     open: OpenMode,
     preparation: Preparation,
+    positioned: bool,
     direct: bool,
     open_sync: OpenSync,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +59,7 @@ impl Default for IoParameters {
             engine: None,
             file: job.file,
             file_size: Size::Written("1/4".into()),
+            segment: job.segment_bytes.map(Bytes),
             record: Bytes::mib(1),
             offset: job.offset_bytes,
             direction: job.direction,
@@ -64,6 +69,7 @@ impl Default for IoParameters {
             pace: job.pace,
             open: OpenMode::Create,
             preparation: job.preparation,
+            positioned: job.positioned,
             direct: job.direct,
             open_sync: job.open_sync,
             advice: job.advice,
@@ -82,10 +88,24 @@ impl Default for IoParameters {
 }
 
 impl IoParameters {
-    fn job(&self) -> DataJob {
+    /// The file, below the root.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The engine that is named, or else that of the plan.
+    pub(super) fn engine(&self, context: &RunContext) -> EngineKind {
+        // An engine that does not parse was refused when the plan was made.
+        let named = parse_engine(self.engine.as_deref()).ok().flatten();
+        named.unwrap_or(context.engine)
+    }
+
+    /// The job.
+    pub(super) fn job(&self) -> DataJob {
         DataJob {
             file: self.file.clone(),
             file_bytes: self.file_size.bytes(),
+            segment_bytes: self.segment.map(|segment| segment.0),
             record_bytes: self.record.0,
             offset_bytes: self.offset,
             direction: self.direction,
@@ -95,6 +115,7 @@ impl IoParameters {
             pace: self.pace,
             open: self.open,
             preparation: self.preparation,
+            positioned: self.positioned,
             direct: self.direct,
             open_sync: self.open_sync,
             advice: self.advice,
@@ -135,17 +156,12 @@ impl WorkloadParameters for IoParameters {
     }
 
     fn data_files(&self) -> Option<Vec<PathBuf>> {
-        let job = self.job();
-        let mut files: Vec<_> = (0..self.threads)
-            .map(|thread| job.file_of(thread))
-            .collect();
-        files.dedup();
-        Some(files)
+        Some(self.job().files())
     }
 
     fn needs(&self) -> Vec<Need> {
         let end = self.file_size.bytes().saturating_add(self.offset);
-        vec![Need::FileBytes(Bytes(end))]
+        vec![longest_file(end, self.segment)]
     }
 }
 
@@ -160,21 +176,17 @@ impl Definition for Io {
         match parameters.direction {
             Direction::Read => PhaseKind::Read,
             Direction::Write => PhaseKind::Write,
-            Direction::Mix { .. } => PhaseKind::Mixed,
+            Direction::Mix { .. } | Direction::Update | Direction::ReadUpdate { .. } => {
+                PhaseKind::Mixed
+            }
         }
     }
 
     fn run(parameters: &IoParameters, context: &RunContext) -> Result<Finished, RunError> {
-        // An engine that does not parse was refused when the plan was made.
-        let named = parse_engine(parameters.engine.as_deref()).ok().flatten();
-        let engine = named.unwrap_or(context.engine);
-        Ok(run_data(
-            &RunContext {
-                engine,
-                ..context.clone()
-            },
-            &parameters.job(),
-        )?
-        .into())
+        let context = RunContext {
+            engine: parameters.engine(context),
+            ..context.clone()
+        };
+        Ok(run_data(&context, &parameters.job())?.into())
     }
 }

@@ -1,9 +1,10 @@
-//! An existing file is read from its first to its last record. Cold or warm, the study says.
+//! An existing file is read from its first to its last record. Cold or warm, the study says. The
+//! file is opened before the clock starts.
 
 use fslab_engine::{RunContext, run_data};
 use fslab_model::{Headline, PhaseKind};
 
-use crate::parameters::BigFile;
+use crate::big_file::{BigFile, Takes};
 use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Read;
@@ -14,6 +15,10 @@ impl Definition for Read {
     const TITLE: &'static str = "sequential read of a file";
     const KIND: PhaseKind = PhaseKind::Read;
     const HEADLINE: Headline = Headline::Throughput;
+
+    fn complete(parameters: &mut BigFile) {
+        parameters.takes(Takes::READS);
+    }
 
     fn run(parameters: &BigFile, context: &RunContext) -> Result<Finished, RunError> {
         Ok(run_data(context, &parameters.read_job())?.into())

@@ -4,7 +4,7 @@
 use fslab_engine::{Access, DataJob, RunContext, run_data};
 use fslab_model::{Headline, PhaseKind};
 
-use crate::parameters::BigFile;
+use crate::big_file::{BigFile, Takes};
 use crate::workload::{Definition, Finished, RunError};
 
 /// Iozone's default: a record is read, sixteen are left out.
@@ -20,6 +20,10 @@ impl Definition for StridedRead {
     const HEADLINE: Headline = Headline::Throughput;
 
     fn complete(parameters: &mut BigFile) {
+        parameters.takes(Takes {
+            stride: true,
+            ..Takes::READS
+        });
         if parameters.stride == 0 {
             parameters.stride = STRIDE_DEFAULT;
         }

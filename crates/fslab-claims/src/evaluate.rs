@@ -1,0 +1,213 @@
+//! What a run says of an original's claims.
+
+use fslab_model::RunRecord;
+
+use crate::evidence::{Evidence, Member, Ranges};
+use crate::findings::all_must_hold;
+use crate::kinds;
+use crate::sentence::sentence;
+use crate::{Claim, Claims, Finding, Kind, Outcome, Scorecard, StandIn, Verdict};
+
+/// What a kind of claim came to.
+pub(crate) struct Judgement {
+    pub(crate) outcome: Outcome,
+    pub(crate) findings: Vec<Finding>,
+    /// What is to be said beside the numbers.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Judgement {
+    /// Every finding must hold.
+    pub(crate) fn all(findings: Vec<Finding>) -> Self {
+        Self {
+            outcome: all_must_hold(&findings),
+            findings,
+            remarks: Vec::new(),
+        }
+    }
+
+    pub(crate) fn not_measured(gap: impl Into<String>) -> Self {
+        Self {
+            outcome: Outcome::NotMeasured,
+            findings: Vec::new(),
+            remarks: vec![gap.into()],
+        }
+    }
+}
+
+/// A claim with the run that it is held against.
+pub(crate) struct Case<'a, 'r> {
+    pub(crate) evidence: &'a Evidence<'r>,
+    /// A run on another disk, for claims about two.
+    pub(crate) other: Option<&'a Evidence<'r>>,
+    pub(crate) claim: &'a Claim,
+    pub(crate) ranges: Ranges,
+}
+
+/// What `run` says of each of `claims`. `other` is a run of the same study on another disk, for
+/// claims that compare two disks.
+#[must_use]
+pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> Scorecard {
+    let evidence = Evidence::of(claims, run);
+    let other = other.map(|run| Evidence::of(claims, run));
+    let verdict = |claim| verdict(claim, &evidence, other.as_ref());
+    Scorecard {
+        study: claims.study.clone(),
+        run: run.header.run.to_string(),
+        verdicts: claims.claims.iter().map(verdict).collect(),
+    }
+}
+
+fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Verdict {
+    let judgement = judge(claim, evidence, other);
+    let stand_ins = stand_ins(claim, evidence);
+    Verdict {
+        id: claim.id.clone(),
+        text: claim.text.clone(),
+        source: claim.source.clone(),
+        kind: claim.holds.kind.as_str(),
+        required: claim.required,
+        contradicted: claim.contradicted,
+        outcome: judgement.outcome,
+        sentence: sentence(claim, &judgement, &stand_ins),
+        stand_ins,
+        findings: judgement.findings,
+    }
+}
+
+fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Judgement {
+    let venue = evidence.run.header.plan.venue.kind();
+    if let Some(venues) = claim
+        .venues
+        .as_ref()
+        .filter(|venues| !venues.contains(&venue))
+    {
+        let names: Vec<_> = venues.iter().map(|venue| venue.as_str()).collect();
+        let names = names.join(", ");
+        let venue = venue.as_str();
+        return Judgement::not_measured(format!(
+            "it wants one of the venues {names}, and this is '{venue}'"
+        ));
+    }
+    let ranges = match evidence.ranges(&claim.holds.condition) {
+        Ok(ranges) => ranges,
+        Err(gap) => return Judgement::not_measured(gap),
+    };
+    let case = Case {
+        evidence,
+        other,
+        claim,
+        ranges,
+    };
+    match &claim.holds.kind {
+        Kind::Faster {
+            phases,
+            subjects,
+            than,
+            limits,
+        } => kinds::faster(&case, phases, (subjects, than), *limits),
+        Kind::Best(among) => kinds::extreme(&case, among, true),
+        Kind::Worst(among) => kinds::extreme(&case, among, false),
+        Kind::Order { phases, subjects } => kinds::order(&case, phases, subjects),
+        Kind::Phases {
+            pair,
+            subjects,
+            limits,
+        } => kinds::phases(&case, pair, subjects, *limits),
+        Kind::Gain {
+            pair,
+            against,
+            subjects,
+            limits,
+        } => kinds::gain(&case, [pair, against], subjects, *limits),
+        Kind::Trend { .. } => kinds::trend(&case),
+        Kind::Value { .. } => kinds::value(&case),
+        Kind::Sequence {
+            phase,
+            subjects,
+            values,
+        } => kinds::sequence(&case, phase, subjects, values),
+        Kind::Wins { .. } => kinds::wins(&case),
+        Kind::Spread { .. } => kinds::spread(&case),
+        Kind::Fails { phase, subjects } => kinds::fails(&case, phase, subjects),
+    }
+}
+
+/// Whom of the original the run has another in the place of, among those that the claim names.
+fn stand_ins(claim: &Claim, evidence: &Evidence<'_>) -> Vec<StandIn> {
+    let mut stand_ins: Vec<StandIn> = Vec::new();
+    for name in claim.holds.kind.subjects() {
+        let Ok(Member {
+            label,
+            stands_for: Some(original),
+            ..
+        }) = evidence.member(name)
+        else {
+            continue;
+        };
+        if !stand_ins.iter().any(|known| known.original == original) {
+            stand_ins.push(StandIn {
+                original,
+                measured: label,
+            });
+        }
+    }
+    stand_ins
+}
+
+impl Kind {
+    /// The subjects that it names, by the original's names.
+    #[must_use]
+    pub fn subjects(&self) -> Vec<&str> {
+        let lists: Vec<&[String]> = match self {
+            Self::Faster { subjects, than, .. } => vec![subjects, than],
+            Self::Best(among) | Self::Worst(among) => {
+                vec![&among.subjects, among.among.as_deref().unwrap_or_default()]
+            }
+            Self::Order { subjects, .. }
+            | Self::Phases { subjects, .. }
+            | Self::Gain { subjects, .. }
+            | Self::Trend { subjects, .. }
+            | Self::Value { subjects, .. }
+            | Self::Sequence { subjects, .. }
+            | Self::Fails { subjects, .. } => vec![subjects],
+            Self::Wins { subject, among, .. } => vec![
+                std::slice::from_ref(subject),
+                among.as_deref().unwrap_or_default(),
+            ],
+            Self::Spread { groups, .. } => groups.iter().map(Vec::as_slice).collect(),
+        };
+        lists.into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// The dimension that it is over, for a trend.
+    #[must_use]
+    pub fn over(&self) -> Option<&String> {
+        match self {
+            Self::Trend { over, .. } => Some(over),
+            _ => None,
+        }
+    }
+
+    /// The phases that it is about.
+    #[must_use]
+    pub fn phases(&self) -> Vec<&str> {
+        fn of(phases: &[String]) -> Vec<&str> {
+            phases.iter().map(String::as_str).collect()
+        }
+        match self {
+            Self::Faster { phases, .. }
+            | Self::Order { phases, .. }
+            | Self::Trend { phases, .. }
+            | Self::Value { phases, .. }
+            | Self::Wins { phases, .. }
+            | Self::Spread { phases, .. } => of(phases),
+            Self::Best(among) | Self::Worst(among) => of(&among.phases),
+            Self::Phases { pair, .. } => vec![&pair.phase, &pair.than],
+            Self::Gain { pair, against, .. } => {
+                vec![&pair.phase, &pair.than, &against.phase, &against.than]
+            }
+            Self::Sequence { phase, .. } | Self::Fails { phase, .. } => vec![phase],
+        }
+    }
+}

@@ -1,0 +1,415 @@
+//! What a run says of a claim's subjects: who stands for whom, and the figures of each by phase and
+//! point.
+
+use std::collections::BTreeMap;
+
+use fslab_model::{
+    CellId, MetricDefinition, PhaseOutcome, PhaseRecord, Point, PointValue, RunRecord, Subject,
+    SubjectPlan, TrialOutcome, TrialRecord, VenueKind, VenuePlan, definitions as d, phase_metrics,
+};
+
+use crate::{Claims, MemoryRule, PointRange, Score, Timed};
+
+/// Why there is nothing to say, as a fragment.
+pub(crate) type Gap = String;
+
+/// Points of a sweep, by dimension.
+pub(crate) type Ranges = BTreeMap<String, PointRange>;
+
+/// A subject of the run, in a claim's cast.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) cell: CellId,
+    /// Its name as the run has it.
+    pub(crate) label: String,
+    /// Whom of the original it stands for, where it is another.
+    pub(crate) stands_for: Option<String>,
+}
+
+/// A figure of one phase of one trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Raw {
+    /// In its base unit.
+    pub(crate) value: f64,
+    /// Whether the phase never waited for its disk: then its time is none, and its rate infinite.
+    pub(crate) instant: bool,
+}
+
+/// Where a figure belongs: the phase's name in its study, and the point of its sweep.
+pub(crate) type Place<'a> = (&'a str, Option<&'a Point>);
+
+/// The figures of one repeat.
+pub(crate) struct RepeatFigures<'a> {
+    pub(crate) repeat: u32,
+    pub(crate) figures: BTreeMap<Place<'a>, Raw>,
+}
+
+struct PhaseEvidence<'a> {
+    record: &'a PhaseRecord,
+    metrics: Vec<(&'static str, f64)>,
+}
+
+struct TrialEvidence<'a> {
+    trial: &'a TrialRecord,
+    phases: Vec<PhaseEvidence<'a>>,
+}
+
+/// A run, read for claims.
+pub(crate) struct Evidence<'a> {
+    pub(crate) run: &'a RunRecord,
+    /// Whether each figure is the only one that there can be: one repeat in virtual time.
+    pub(crate) exact: bool,
+    claims: &'a Claims,
+    trials: Vec<TrialEvidence<'a>>,
+}
+
+impl<'a> Evidence<'a> {
+    pub(crate) fn of(claims: &'a Claims, run: &'a RunRecord) -> Self {
+        let phase = |record: &'a PhaseRecord| {
+            let metrics = phase_metrics(record);
+            PhaseEvidence {
+                record,
+                metrics: metrics
+                    .iter()
+                    .map(|m| (m.definition.name, m.value))
+                    .collect(),
+            }
+        };
+        let trial = |trial: &'a TrialRecord| TrialEvidence {
+            trial,
+            phases: trial.phases.iter().map(phase).collect(),
+        };
+        let plan = &run.header.plan;
+        Self {
+            run,
+            exact: plan.venue.kind() == VenueKind::Sim && plan.repeats == 1,
+            claims,
+            trials: run.trials.iter().map(trial).collect(),
+        }
+    }
+
+    /// Everybody in the run; who was aged or filled before is there as a fresh one only.
+    pub(crate) fn everybody(&self) -> Vec<Member> {
+        let cells = self.run.header.plan.cells();
+        let fresh = cells.filter(|cell| cell.subject.subject.stages().is_empty());
+        fresh.map(|cell| self.introduce(cell.id, None)).collect()
+    }
+
+    /// The same file system with the same options, aged.
+    pub(crate) fn aged(&self, member: &Member) -> Option<Member> {
+        let plan = &self.run.header.plan;
+        let fresh = &plan.subject(member.cell)?.subject;
+        let is_aged = |subject: &Subject| {
+            subject.fs() == fresh.fs()
+                && subject.mkfs_arguments() == fresh.mkfs_arguments()
+                && subject.mount_options() == fresh.mount_options()
+                && subject.stages().iter().any(|stage| stage.name() == "age")
+        };
+        let cell = plan.cells().find(|cell| is_aged(&cell.subject.subject))?;
+        Some(self.introduce(cell.id, member.stands_for.as_deref()))
+    }
+
+    fn introduce(&self, cell: CellId, stands_for: Option<&str>) -> Member {
+        let subjects = &self.run.header.plan.subjects;
+        let subject = &subjects[cell.0 as usize].subject;
+        let is_namesake = |other: &&SubjectPlan| other.subject.fs() == subject.fs();
+        let namesakes = subjects.iter().filter(is_namesake).count();
+        let label = match namesakes {
+            1 => subject.fs().to_owned(),
+            _ => subject.to_string(),
+        };
+        Member {
+            cell,
+            label,
+            stands_for: stands_for.map(str::to_owned),
+        }
+    }
+
+    /// Who of the run is the original's `name`, or stands for it.
+    pub(crate) fn member(&self, name: &str) -> Result<Member, Gap> {
+        if let Some(cell) = self.cell_of(name) {
+            return Ok(self.introduce(cell, None));
+        }
+        let Some(stand_in) = self.claims.stand_in.get(name) else {
+            return Err(format!("the run has no {name}"));
+        };
+        match self.cell_of(stand_in) {
+            Some(cell) => Ok(self.introduce(cell, Some(name))),
+            None => Err(format!(
+                "the run has neither {name} nor {stand_in} in its place"
+            )),
+        }
+    }
+
+    /// The subject that is written so; else the first of that file system that is fresh.
+    fn cell_of(&self, name: &str) -> Option<CellId> {
+        let plan = &self.run.header.plan;
+        let is_it = |subject: &Subject| subject.fs() == name && subject.stages().is_empty();
+        let written = plan
+            .cells()
+            .find(|cell| cell.subject.subject.to_string() == name);
+        let found = written.or_else(|| plan.cells().find(|cell| is_it(&cell.subject.subject)));
+        found.map(|cell| cell.id)
+    }
+
+    /// The claim's ranges, as this run's memory moves them.
+    pub(crate) fn ranges(&self, written: &Ranges) -> Result<Ranges, Gap> {
+        let moved = written.iter().map(|(dimension, range)| {
+            let ends = [range.from, range.to].into_iter().flatten();
+            let moves = ends.map(|end| self.moved(dimension, end));
+            moves.collect::<Result<Vec<_>, _>>()?;
+            let range = range.map(|end| self.moved(dimension, end).unwrap_or(end));
+            Ok((dimension.clone(), range))
+        });
+        moved.collect()
+    }
+
+    /// A value of a dimension, as this run's memory moves it.
+    pub(crate) fn moved(&self, dimension: &str, value: PointValue) -> Result<PointValue, Gap> {
+        let Some(rule) = &self.claims.memory else {
+            return Ok(value);
+        };
+        match value {
+            PointValue::Bytes(bytes) if rule.dimension == dimension && bytes >= rule.from => {
+                Ok(PointValue::Bytes(self.against_memory(rule, bytes)?))
+            }
+            other => Ok(other),
+        }
+    }
+
+    /// `bytes` times the run's memory over the original's, which is taken as a power of two.
+    fn against_memory(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, Gap> {
+        let memory = match &self.run.header.plan.venue {
+            VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
+                Some(memory_bytes.0)
+            }
+            _ => self.run.header.machine.memory_bytes,
+        };
+        let memory = memory.filter(|memory| *memory > 0);
+        let memory = memory.ok_or("the memory of the run's machine is not known")?;
+        let power = (memory as f64 / rule.original as f64).log2().round();
+        Ok((bytes as f64 * power.exp2()) as u64)
+    }
+
+    /// The simulated disk of the run; `None` for any other.
+    pub(crate) fn disk(&self) -> Option<&str> {
+        match &self.run.header.plan.venue {
+            VenuePlan::Sim { disk, .. } => Some(&disk.profile),
+            _ => None,
+        }
+    }
+
+    fn trials_of(&self, member: &Member) -> impl Iterator<Item = &TrialEvidence<'a>> {
+        let cell = member.cell;
+        self.trials
+            .iter()
+            .filter(move |it| it.trial.trial.cell == cell)
+    }
+
+    /// The records of a subject's phase, trial by trial.
+    pub(crate) fn records(
+        &self,
+        member: &Member,
+        phase: &str,
+    ) -> Vec<(&'a TrialRecord, Vec<&'a PhaseRecord>)> {
+        let of_phase = |record: &&PhaseRecord| record.study_phase() == phase;
+        self.trials_of(member)
+            .map(|it| (it.trial, it.trial.phases.iter().filter(of_phase).collect()))
+            .collect()
+    }
+
+    /// The figures of a subject's phases, repeat by repeat: of the repeats that have the most of
+    /// them, so that one that broke off leaves the others as they are.
+    pub(crate) fn figures(
+        &self,
+        member: &Member,
+        phases: &[String],
+        ranges: &Ranges,
+        score: Score,
+    ) -> Result<Vec<RepeatFigures<'a>>, Gap> {
+        let mut repeats = Vec::new();
+        for it in self.trials_of(member) {
+            if is_clean(score) && it.trial.outcome != TrialOutcome::Done {
+                continue;
+            }
+            let mut figures = BTreeMap::new();
+            for phase in &it.phases {
+                let record = phase.record;
+                if !phases.iter().any(|name| name == record.study_phase())
+                    || !ranges
+                        .iter()
+                        .all(|(name, range)| is_at(record, name, range))
+                {
+                    continue;
+                }
+                if let Some(raw) = raw(phase, score) {
+                    let point = record.swept.as_ref().map(|swept| &swept.point);
+                    figures.insert((record.study_phase(), point), raw);
+                }
+            }
+            repeats.push(RepeatFigures {
+                repeat: it.trial.trial.repeat,
+                figures,
+            });
+        }
+        let most = repeats
+            .iter()
+            .map(|repeat| repeat.figures.len())
+            .max()
+            .unwrap_or(0);
+        repeats.retain(|repeat| repeat.figures.len() == most);
+        for phase in phases {
+            let has = |repeat: &RepeatFigures<'_>| repeat.figures.keys().any(|(p, _)| p == phase);
+            if repeats.is_empty() || !repeats.iter().all(has) {
+                return Err(self.why_missing(member, phase, ranges, score));
+            }
+        }
+        Ok(repeats)
+    }
+
+    /// Whether the run's plan has a phase of that name in the study.
+    pub(crate) fn has_phase(&self, phase: &str) -> bool {
+        let mut specs = self.run.header.plan.phases.iter();
+        specs.any(|spec| spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase) == phase)
+    }
+
+    fn why_missing(&self, member: &Member, phase: &str, ranges: &Ranges, score: Score) -> Gap {
+        let label = &member.label;
+        if !self.has_phase(phase) {
+            return format!("the run has no phase '{phase}'");
+        }
+        let trials = self.records(member, phase);
+        if trials.is_empty() {
+            return format!("{label} has no trial");
+        }
+        let records: Vec<_> = trials.iter().flat_map(|(_, records)| records).collect();
+        let outcome = |record: &&&PhaseRecord| match &record.outcome {
+            PhaseOutcome::Done => None,
+            PhaseOutcome::Failed { failure } => {
+                Some(format!("{label} failed in '{phase}': {failure}"))
+            }
+            PhaseOutcome::Skipped { reason } => {
+                Some(format!("'{phase}' was skipped for {label}: {reason}"))
+            }
+        };
+        let done = records
+            .iter()
+            .any(|record| record.outcome == PhaseOutcome::Done);
+        if !done {
+            let failure = trials.iter().find_map(|(trial, _)| match &trial.outcome {
+                TrialOutcome::Failed { failure } => Some(format!("{label} failed: {failure}")),
+                TrialOutcome::Done => None,
+            });
+            let outcome = records.iter().find_map(outcome).or(failure);
+            return outcome.unwrap_or_else(|| format!("{label} never came to '{phase}'"));
+        }
+        let within = |record: &&&PhaseRecord| {
+            ranges
+                .iter()
+                .all(|(name, range)| is_at(record, name, range))
+        };
+        if !records.iter().any(within) {
+            let wanted = ranges.iter().map(|(name, range)| format!("{name} {range}"));
+            let wanted: Vec<_> = wanted.collect();
+            return format!("'{phase}' did not run at {}", wanted.join(", "));
+        }
+        if is_clean(score)
+            && trials
+                .iter()
+                .all(|(trial, _)| trial.outcome != TrialOutcome::Done)
+        {
+            return format!("no repeat of {label} came to its end without a failure");
+        }
+        format!("'{phase}' of {label} has no figure '{}'", score.name())
+    }
+}
+
+/// Whether only trials that came to their end count.
+fn is_clean(score: Score) -> bool {
+    matches!(
+        score,
+        Score::Clean(_) | Score::Sum(_) | Score::Deviation(_) | Score::RelativeDeviation(_)
+    )
+}
+
+/// Whether the phase ran at a value of `range`: of its sweep, or else of its parameters.
+fn is_at(record: &PhaseRecord, dimension: &str, range: &PointRange) -> bool {
+    let point = record
+        .swept
+        .as_ref()
+        .and_then(|swept| swept.point.get(dimension));
+    if let Some(value) = point {
+        return range.contains(*value);
+    }
+    let Some(parameter) = record.parameters.get(dimension) else {
+        return false;
+    };
+    let in_bytes = matches!(range.from.or(range.to), Some(PointValue::Bytes(_)));
+    let value = match (parameter.as_u64(), parameter.as_str()) {
+        (Some(number), _) if in_bytes => Some(PointValue::Bytes(number)),
+        (Some(number), _) => Some(PointValue::Count(number)),
+        (None, Some(text)) => crate::range::read_value(text),
+        (None, None) => None,
+    };
+    value.is_some_and(|value| range.contains(value))
+}
+
+fn raw(phase: &PhaseEvidence<'_>, score: Score) -> Option<Raw> {
+    let record = phase.record;
+    if record.outcome != PhaseOutcome::Done {
+        return None;
+    }
+    let instant = record.took_no_device_time();
+    let metric = |name: &str| {
+        phase
+            .metrics
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, v)| *v)
+    };
+    let timed = |part: Timed| match part {
+        Timed::Run => Some(Raw {
+            value: metric("elapsed_ns")?,
+            instant,
+        }),
+        Timed::Unmount => Some(Raw {
+            value: metric("settle_sync_ns")? + metric("settle_unmount_ns")?,
+            instant: false,
+        }),
+        Timed::Total => Some(Raw {
+            value: metric("total_ns")?,
+            instant: false,
+        }),
+    };
+    let rate = |definition: &MetricDefinition| match metric(definition.name) {
+        Some(value) => Some(Raw {
+            value,
+            instant: false,
+        }),
+        // A phase without data has no bytes per second, however fast it was.
+        None if definition == &d::THROUGHPUT && record.bytes.is_none() => None,
+        None => instant.then_some(Raw {
+            value: f64::INFINITY,
+            instant,
+        }),
+    };
+    match score {
+        Score::Headline => rate(record.headline.metric()),
+        Score::Metric(definition) if [&d::THROUGHPUT, &d::OPERATION_RATE].contains(&definition) => {
+            rate(definition)
+        }
+        Score::Metric(definition) => metric(definition.name).map(|value| Raw {
+            value,
+            instant: instant && definition.name == d::ELAPSED.name,
+        }),
+        Score::Clean(part)
+        | Score::Sum(part)
+        | Score::Deviation(part)
+        | Score::RelativeDeviation(part) => timed(part),
+        Score::CpuPercent => metric("cpu_share").map(|share| Raw {
+            value: share * 100.0,
+            instant: false,
+        }),
+        Score::FailedPercent | Score::List(_) => None,
+    }
+}

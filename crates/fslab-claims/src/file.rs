@@ -1,0 +1,438 @@
+//! Reads a `claims.toml`.
+
+use std::collections::BTreeMap;
+
+use fslab_model::{Better, Bytes, VenueKind};
+use serde::Deserialize;
+use toml::{Spanned, Table};
+
+use crate::keys::{Keys, Problem};
+use crate::{Among, Claim, Claims, Holds, Kind, MemoryRule, OriginalError, Position, Score, Shape};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimsFile {
+    study: String,
+    #[serde(default)]
+    stand_in: BTreeMap<String, String>,
+    memory: Option<MemoryTable>,
+    #[serde(default, rename = "claim")]
+    claims: Vec<ClaimTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MemoryTable {
+    dimension: String,
+    original: String,
+    from: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ClaimTable {
+    id: Spanned<String>,
+    text: String,
+    source: String,
+    required: bool,
+    original: Option<String>,
+    venues: Option<Vec<VenueKind>>,
+    holds: Table,
+}
+
+impl Claims {
+    /// Reads a `claims.toml`; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`OriginalError`], with the claim, its line and the key.
+    pub fn from_toml(text: &str, file: &str) -> Result<Self, OriginalError> {
+        let parsed: ClaimsFile = toml::from_str(text).map_err(|source| OriginalError::Syntax {
+            file: file.to_owned(),
+            source: Box::new(source),
+        })?;
+        let memory = parsed.memory.map(read_memory).transpose();
+        let memory = memory.map_err(|(key, problem)| OriginalError::Key {
+            file: file.to_owned(),
+            key,
+            problem,
+        })?;
+        let mut claims: Vec<Claim> = Vec::new();
+        for table in parsed.claims {
+            let id = table.id.get_ref().clone();
+            let line = 1 + text[..table.id.span().start].matches('\n').count();
+            let twin = claims.iter().any(|claim| claim.id == id);
+            let read = if twin {
+                Err(("id".to_owned(), "stands at another claim, too".to_owned()))
+            } else {
+                read_claim(table)
+            };
+            claims.push(read.map_err(|(key, problem)| OriginalError::Claim {
+                file: file.to_owned(),
+                line,
+                claim: id,
+                key,
+                problem,
+            })?);
+        }
+        Ok(Self {
+            study: parsed.study,
+            stand_in: parsed.stand_in,
+            memory,
+            claims,
+        })
+    }
+
+    /// How many of them a check fails by.
+    #[must_use]
+    pub fn required(&self) -> usize {
+        self.claims.iter().filter(|claim| claim.required).count()
+    }
+}
+
+fn read_memory(table: MemoryTable) -> Result<MemoryRule, Problem> {
+    let size = |key: &str, text: &str| {
+        let size: Result<Bytes, _> = text.parse();
+        match size {
+            Ok(Bytes(0)) => Err((key.to_owned(), "is zero".to_owned())),
+            Ok(Bytes(bytes)) => Ok(bytes),
+            Err(error) => Err((key.to_owned(), format!("is wrong: {error}"))),
+        }
+    };
+    Ok(MemoryRule {
+        original: size("memory.original", &table.original)?,
+        from: size("memory.from", &table.from)?,
+        dimension: table.dimension,
+    })
+}
+
+fn read_claim(table: ClaimTable) -> Result<Claim, Problem> {
+    for (key, text) in [
+        ("id", table.id.get_ref()),
+        ("text", &table.text),
+        ("source", &table.source),
+    ] {
+        if text.trim().is_empty() {
+            return Err((key.to_owned(), "is empty".to_owned()));
+        }
+    }
+    let contradicted = match table.original.as_deref() {
+        None => false,
+        Some("contradicts") => true,
+        Some(other) => {
+            let text = format!("has '{other}'; only \"contradicts\" may stand there");
+            return Err(("original".to_owned(), text));
+        }
+    };
+    Ok(Claim {
+        id: table.id.into_inner(),
+        text: table.text,
+        source: table.source,
+        required: table.required,
+        contradicted,
+        venues: table.venues,
+        holds: read_holds(table.holds)?,
+    })
+}
+
+fn read_holds(table: Table) -> Result<Holds, Problem> {
+    let mut keys = Keys::of(table);
+    let kind = keys.text("kind")?;
+    let score = keys.score()?;
+    let condition = keys.condition()?;
+    let read = read_kind(&kind, &mut keys, score)?;
+    keys.finish(&kind)?;
+    check_score(&read, score)?;
+    Ok(Holds {
+        score,
+        condition,
+        kind: read,
+    })
+}
+
+fn read_kind(kind: &str, keys: &mut Keys, score: Score) -> Result<Kind, Problem> {
+    Ok(match kind {
+        "faster" => Kind::Faster {
+            phases: keys.phases()?,
+            subjects: keys.subjects()?,
+            than: keys.list("than")?,
+            limits: keys.ratio_limits()?,
+        },
+        "best" => Kind::Best(read_among(keys)?),
+        "worst" => Kind::Worst(read_among(keys)?),
+        "order" => Kind::Order {
+            phases: keys.phases()?,
+            subjects: two_or_more("subjects", keys.list("subjects")?)?,
+        },
+        "phases" => Kind::Phases {
+            pair: keys.pair()?,
+            subjects: keys.subjects()?,
+            limits: keys.ratio_limits()?,
+        },
+        "gain" => Kind::Gain {
+            pair: keys.pair()?,
+            against: keys.against()?,
+            subjects: keys.subjects()?,
+            limits: keys.ratio_limits()?,
+        },
+        "trend" => read_trend(keys)?,
+        "value" => {
+            let (limits, written) = keys.value_limits(score.measure())?;
+            Kind::Value {
+                phases: keys.phases()?,
+                subjects: keys.subjects()?,
+                limits,
+                written,
+            }
+        }
+        "sequence" => Kind::Sequence {
+            phase: keys.text("phase")?,
+            subjects: keys.subjects()?,
+            values: keys.numbers("values")?,
+        },
+        "wins" => {
+            let phases = keys.list("phases")?;
+            Kind::Wins {
+                subject: keys.text("subject")?,
+                among: keys.optional_list("among")?,
+                position: read_position(keys)?,
+                at_least: keys.count("at_least", phases.len())?,
+                phases,
+            }
+        }
+        "spread" => read_spread(keys)?,
+        "fails" => Kind::Fails {
+            phase: keys.text("phase")?,
+            subjects: keys.subjects()?,
+        },
+        other => {
+            let text = format!("is '{other}', which is none; docs/claims.md has the kinds");
+            return Err(("kind".to_owned(), text));
+        }
+    })
+}
+
+fn two_or_more(key: &str, names: Vec<String>) -> Result<Vec<String>, Problem> {
+    if names.len() < 2 {
+        return Err((key.to_owned(), "needs two names or more".to_owned()));
+    }
+    Ok(names)
+}
+
+fn read_among(keys: &mut Keys) -> Result<Among, Problem> {
+    Ok(Among {
+        phases: keys.phases()?,
+        subjects: keys.subjects()?,
+        among: keys.optional_list("among")?,
+        within: keys.optional_number("within")?,
+    })
+}
+
+fn read_position(keys: &mut Keys) -> Result<Position, Problem> {
+    match keys.optional_text("position")?.as_deref() {
+        None | Some("first") => Ok(Position::First),
+        Some("last") => Ok(Position::Last),
+        Some(other) => {
+            let text = format!("is '{other}'; \"first\" and \"last\" are known");
+            Err(("position".to_owned(), text))
+        }
+    }
+}
+
+fn read_trend(keys: &mut Keys) -> Result<Kind, Problem> {
+    let shape = match keys.text("shape")?.as_str() {
+        "rises" => Shape::Rises,
+        "falls" => Shape::Falls,
+        "levels" => Shape::Levels,
+        "rises-then-levels" => Shape::RisesThenLevels,
+        "rises-then-falls" => Shape::RisesThenFalls,
+        "cliff" => Shape::Cliff,
+        other => {
+            let text = format!("is '{other}', which is none; docs/claims.md has the shapes");
+            return Err(("shape".to_owned(), text));
+        }
+    };
+    let at = keys.optional_point("at")?;
+    match (shape, at) {
+        (Shape::Cliff, None) => return Err(("at".to_owned(), "is missing".to_owned())),
+        (Shape::RisesThenLevels | Shape::RisesThenFalls, Some(_)) => {
+            return Err(("at".to_owned(), "is none of this shape".to_owned()));
+        }
+        _ => {}
+    }
+    Ok(Kind::Trend {
+        phases: keys.phases()?,
+        subjects: keys.subjects()?,
+        over: keys.text("over")?,
+        shape,
+        at,
+    })
+}
+
+fn read_spread(keys: &mut Keys) -> Result<Kind, Problem> {
+    let phases = keys.phases()?;
+    let groups = keys.groups("groups")?;
+    let disks = keys.optional_list("venue_disks")?;
+    let disks = disks.map(<[String; 2]>::try_from).transpose();
+    let disks = disks.map_err(|_| ("venue_disks".to_owned(), "needs two disks".to_owned()))?;
+    if disks.is_some() != (groups.len() == 1) {
+        let text = "needs several groups, or one and 'venue_disks'";
+        return Err(("groups".to_owned(), text.to_owned()));
+    }
+    Ok(Kind::Spread {
+        phases,
+        groups,
+        disks,
+        at_least: keys.number("at_least")?,
+    })
+}
+
+/// A score must have a good direction wherever it is compared, and be a number wherever it is not a
+/// list.
+fn check_score(kind: &Kind, score: Score) -> Result<(), Problem> {
+    let problem = |text: &str| Err(("metric".to_owned(), text.to_owned()));
+    let is_list = matches!(score, Score::List(_));
+    match kind {
+        Kind::Sequence { .. } if !is_list => problem("is no list: the kind 'sequence' needs one"),
+        Kind::Sequence { .. } => Ok(()),
+        _ if is_list => problem("is a list: only the kind 'sequence' reads one"),
+        Kind::Value { .. } => Ok(()),
+        Kind::Fails { .. } if score != Score::Headline => problem("is none of the kind 'fails'"),
+        _ if score.better() == Better::Neither => {
+            problem("has no good direction: only the kind 'value' takes it")
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+
+    fn read(holds: &str) -> Result<Claims, OriginalError> {
+        let text = format!(
+            "study = 's'\n\n[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
+             [claim.holds]\n{holds}\n"
+        );
+        Claims::from_toml(&text, "claims.toml")
+    }
+
+    fn kind(holds: &str) -> Kind {
+        read(holds).expect(holds).claims.remove(0).holds.kind
+    }
+
+    #[test]
+    fn a_claim_without_a_limit_wants_more_than_one() {
+        let text = "kind = 'faster'\nphase = 'make'\nsubject = 'ext4'\nthan = ['ntfs']";
+        let Kind::Faster { limits, .. } = kind(text) else {
+            panic!("must be faster")
+        };
+        assert!(!limits.admit(1.0) && limits.admit(1.001));
+        let Kind::Faster { limits, .. } = kind(&format!("{text}\nat_least = 1")) else {
+            panic!("must be faster")
+        };
+        assert_eq!(
+            limits,
+            Limits {
+                at_least: Some(1.0),
+                ..Limits::default()
+            }
+        );
+        assert!(limits.admit(1.0));
+    }
+
+    #[test]
+    fn a_mistake_is_named_by_its_file_line_claim_and_key() {
+        let same = "phase = 'w'\nsubject = 'a'\n";
+        for (holds, expected) in [
+            (
+                "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthen = ['b']".to_owned(),
+                "claims.toml, line 4: the claim 'c': the key 'than' is missing",
+            ),
+            (format!("kind = 'fastest'\n{same}"), "'kind' is 'fastest'"),
+            (
+                format!("kind = 'best'\n{same}withn = 0.1"),
+                "'withn' is none of the kind 'best'; did you mean 'within'?",
+            ),
+            (
+                format!("kind = 'value'\n{same}metric = 'total'\nat_most = 1"),
+                "'at_most' has '1'; a time like 2 min is wanted",
+            ),
+            (
+                format!("kind = 'value'\n{same}metric = 'total'"),
+                "'at_least' is missing",
+            ),
+            (
+                format!("kind = 'best'\n{same}metric = 'total_s'"),
+                "did you mean 'total",
+            ),
+            (
+                format!("kind = 'best'\n{same}metric = 'operations'"),
+                "'metric' has no good direction",
+            ),
+            (
+                format!("kind = 'sequence'\n{same}values = [1]"),
+                "'metric' is no list",
+            ),
+            (
+                format!("kind = 'trend'\n{same}over = 'x'\nshape = 'cliff'"),
+                "'at' is missing",
+            ),
+            (
+                format!("kind = 'faster'\n{same}than = ['b']\nat_least = 2\nat_most = 1"),
+                "'at_most' is below 'at_least'",
+            ),
+            (
+                format!("kind = 'best'\n{same}where = {{ record = '8 furlongs' }}"),
+                "'where' has for 'record'",
+            ),
+            (
+                "kind = 'wins'\nsubject = 'a'\nphases = ['x']\nat_least = 2".to_owned(),
+                "'at_least' is not within 1 and 1",
+            ),
+            (
+                "kind = 'spread'\nphase = 'x'\ngroups = [['a']]\nat_least = 2".to_owned(),
+                "'groups' needs several groups",
+            ),
+        ] {
+            let error = read(&holds).expect_err(&holds).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn twins_and_words_that_are_not_ours_are_refused() {
+        let claim = "[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
+                     [claim.holds]\nkind = 'fails'\nphase = 'w'\nsubject = 'a'\n";
+        let twins = Claims::from_toml(&format!("study = 's'\n{claim}{claim}"), "f");
+        let error = twins.expect_err("twins").to_string();
+        assert_eq!(
+            error,
+            "f, line 12: the claim 'c': the key 'id' stands at another claim, too"
+        );
+        let word = Claims::from_toml(&format!("studdy = 's'\n{claim}"), "f");
+        assert!(matches!(word, Err(OriginalError::Syntax { .. })));
+        let original = claim.replace("required = true", "required = true\noriginal = 'agrees'");
+        let original = Claims::from_toml(&format!("study = 's'\n{original}"), "f");
+        let error = original.expect_err("original").to_string();
+        assert!(error.contains("'original' has 'agrees'"), "{error}");
+    }
+
+    #[test]
+    fn a_rule_for_the_memory_has_sizes() {
+        let read = |original: &str| {
+            let text = format!(
+                "study = 's'\n[memory]\ndimension = 'file_size'\noriginal = '{original}'\n\
+                 from = '256MiB'\n"
+            );
+            Claims::from_toml(&text, "f")
+        };
+        let rule = read("512MiB").expect("a rule").memory.expect("a rule");
+        assert_eq!((rule.original, rule.from), (512 << 20, 256 << 20));
+        let error = read("512").expect_err("no unit").to_string();
+        assert!(
+            error.starts_with("f: the key 'memory.original' is wrong"),
+            "{error}"
+        );
+    }
+}

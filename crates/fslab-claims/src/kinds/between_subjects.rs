@@ -1,0 +1,224 @@
+//! Claims about subjects against each other: `faster`, `best`, `worst`, `order`, `wins`.
+
+use crate::evaluate::{Case, Judgement};
+use crate::evidence::{Gap, Member};
+use crate::findings::{all_must_hold, decisive};
+use crate::ratio::{Question, Ratio};
+use crate::{Among, Finding, Kind, Limits, Outcome, Position, Score};
+
+impl Case<'_, '_> {
+    pub(crate) fn question<'q>(&'q self, phases: &'q [String]) -> Question<'q> {
+        Question {
+            phases,
+            ranges: &self.ranges,
+            score: self.claim.holds.score,
+        }
+    }
+
+    /// The ratio of two subjects by their names in the claim.
+    fn ratio(&self, phases: &[String], a: &Member, b: &Member) -> Result<Ratio, Gap> {
+        self.evidence.compare(a, b, self.question(phases))
+    }
+
+    fn pair(&self, phases: &[String], a: &str, b: &str, limits: Limits) -> Finding {
+        let members = self
+            .evidence
+            .member(a)
+            .and_then(|a| Ok((a, self.evidence.member(b)?)));
+        match members {
+            Err(gap) => Finding::gap(format!("{a} / {b}"), gap, limits),
+            Ok((a, b)) => {
+                let what = format!("{} / {}", a.label, b.label);
+                Finding::of_ratio(what, self.ratio(phases, &a, &b), limits)
+            }
+        }
+    }
+}
+
+/// Each of the first list against each of the second.
+pub(crate) fn faster(
+    case: &Case<'_, '_>,
+    phases: &[String],
+    (subjects, than): (&[String], &[String]),
+    limits: Limits,
+) -> Judgement {
+    let pairs = subjects
+        .iter()
+        .flat_map(|a| than.iter().map(move |b| (a, b)));
+    Judgement::all(
+        pairs
+            .map(|(a, b)| case.pair(phases, a, b, limits))
+            .collect(),
+    )
+}
+
+/// From the best to the worst.
+pub(crate) fn order(case: &Case<'_, '_>, phases: &[String], subjects: &[String]) -> Judgement {
+    let limits = Limits::at_least(1.0);
+    let pairs = subjects
+        .windows(2)
+        .map(|two| case.pair(phases, &two[0], &two[1], limits));
+    Judgement::all(pairs.collect())
+}
+
+/// Whom `subjects` are held against, and who was left out since it has no figure.
+fn others(
+    case: &Case<'_, '_>,
+    phases: &[String],
+    among: Option<&[String]>,
+    subjects: &[Member],
+) -> Result<(Vec<Member>, Vec<String>), Gap> {
+    let all = match among {
+        Some(names) => {
+            let members = names.iter().map(|name| case.evidence.member(name));
+            members.collect::<Result<Vec<_>, _>>()?
+        }
+        None => case.evidence.everybody(),
+    };
+    let (mut others, mut left_out) = (Vec::new(), Vec::new());
+    for member in all {
+        if subjects.iter().any(|subject| subject.cell == member.cell) {
+            continue;
+        }
+        match lack(case, phases, &member) {
+            Some(gap) => left_out.push(gap),
+            None => others.push(member),
+        }
+    }
+    if others.is_empty() {
+        let gap = "there is nobody else to be compared with".to_owned();
+        return Err(left_out.into_iter().next().unwrap_or(gap));
+    }
+    Ok((others, left_out))
+}
+
+/// Why the subject has no figure at all of these phases; `None` where it has some.
+fn lack(case: &Case<'_, '_>, phases: &[String], member: &Member) -> Option<Gap> {
+    match case.claim.holds.score {
+        // Who failed everywhere has a share of failures, too.
+        Score::FailedPercent => None,
+        score => case
+            .evidence
+            .figures(member, phases, &case.ranges, score)
+            .err(),
+    }
+}
+
+/// `subjects` at the best end, or at the worst one.
+pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judgement {
+    let phases = &among.phases;
+    let members = among.subjects.iter().map(|name| case.evidence.member(name));
+    let subjects: Vec<Member> = match members.collect() {
+        Ok(members) => members,
+        Err(gap) => return Judgement::not_measured(gap),
+    };
+    let (others, left_out) = match others(case, phases, among.among.as_deref(), &subjects) {
+        Ok(others) => others,
+        Err(gap) => return Judgement::not_measured(gap),
+    };
+    let limits = match (is_best, among.within) {
+        (true, within) => Limits::at_least(1.0 - within.unwrap_or(0.0)),
+        (false, within) => Limits::at_most(1.0 + within.unwrap_or(0.0)),
+    };
+    // With a distance, whoever is near the end may be there: the others of `subjects` count, too.
+    let company: Vec<&Member> = match among.within {
+        Some(_) => others.iter().chain(&subjects).collect(),
+        None => others.iter().collect(),
+    };
+    let mut findings = Vec::new();
+    for subject in &subjects {
+        for other in company.iter().filter(|other| other.cell != subject.cell) {
+            let what = format!("{} / {}", subject.label, other.label);
+            findings.push(Finding::of_ratio(
+                what,
+                case.ratio(phases, subject, other),
+                limits,
+            ));
+        }
+    }
+    let mut judgement = Judgement::all(findings);
+    let left_out = left_out.into_iter().map(|gap| format!("left out: {gap}"));
+    judgement.remarks.extend(left_out);
+    judgement
+}
+
+/// First, or last, in so many phases.
+pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
+    let Kind::Wins {
+        subject,
+        phases,
+        among,
+        position,
+        at_least,
+    } = &case.claim.holds.kind
+    else {
+        return Judgement::not_measured("it is no claim of wins");
+    };
+    let subject = match case.evidence.member(subject) {
+        Ok(member) => member,
+        Err(gap) => return Judgement::not_measured(gap),
+    };
+    let findings: Vec<Finding> = phases
+        .iter()
+        .map(|phase| win(case, phase, &subject, among.as_deref(), *position))
+        .collect();
+    let count = |outcome| findings.iter().filter(|it| it.outcome == outcome).count();
+    let (won, lost) = (count(Outcome::Holds), count(Outcome::Fails));
+    let open = count(Outcome::Undecided);
+    let outcome = if won >= *at_least {
+        Outcome::Holds
+    } else if phases.len() - lost < *at_least {
+        Outcome::Fails
+    } else if won + open >= *at_least {
+        Outcome::Undecided
+    } else {
+        Outcome::NotMeasured
+    };
+    let place = match position {
+        Position::First => "first",
+        Position::Last => "last",
+    };
+    let remark = format!(
+        "{} is {place} in {won} of {} phases, and {at_least} are wanted",
+        subject.label,
+        phases.len()
+    );
+    Judgement {
+        outcome,
+        findings,
+        remarks: vec![remark],
+    }
+}
+
+/// Whether `subject` is at that end in one phase: the finding is its closest ratio.
+fn win(
+    case: &Case<'_, '_>,
+    phase: &str,
+    subject: &Member,
+    among: Option<&[String]>,
+    position: Position,
+) -> Finding {
+    let phases = [phase.to_owned()];
+    let limits = match position {
+        Position::First => Limits::at_least(1.0),
+        Position::Last => Limits::at_most(1.0),
+    };
+    let others = others(case, &phases, among, std::slice::from_ref(subject));
+    let (others, left_out) = match others {
+        Ok(others) => others,
+        Err(gap) => return Finding::gap(format!("{phase}: {}", subject.label), gap, limits),
+    };
+    let ratios = others.iter().map(|other| {
+        let what = format!("{phase}: {} / {}", subject.label, other.label);
+        Finding::of_ratio(what, case.ratio(&phases, subject, other), limits)
+    });
+    let ratios: Vec<Finding> = ratios.collect();
+    let outcome = all_must_hold(&ratios);
+    let mut finding = decisive(&ratios, outcome).cloned().unwrap_or_else(|| {
+        Finding::gap(phase.to_owned(), "there is nobody else".to_owned(), limits)
+    });
+    if finding.remark.is_none() && !left_out.is_empty() {
+        finding.remark = Some(format!("left out: {}", left_out.join("; ")));
+    }
+    finding
+}

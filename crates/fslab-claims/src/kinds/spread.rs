@@ -1,0 +1,166 @@
+//! Claims about how far subjects lie apart: `spread`.
+
+use fslab_stats::{Interval, location};
+
+use crate::evaluate::{Case, Judgement};
+use crate::evidence::{Evidence, Gap, Place};
+use crate::ratio::{Good, Question, Side, mean_of};
+use crate::{Finding, Kind, Limits};
+
+/// How far subjects lie apart in one repeat, as logarithms of ratios.
+struct Distances {
+    /// The largest between two groups.
+    between: f64,
+    /// The largest between two members of one group.
+    inside: f64,
+}
+
+/// Between groups against inside them, or inside one group on one disk against another.
+pub(crate) fn spread(case: &Case<'_, '_>) -> Judgement {
+    let Kind::Spread {
+        groups,
+        disks,
+        at_least,
+        ..
+    } = &case.claim.holds.kind
+    else {
+        return Judgement::not_measured("it is no claim of a spread");
+    };
+    let limits = Limits::at_least(*at_least);
+    let (what, logs) = match disks {
+        None => (
+            "between groups / inside them".to_owned(),
+            distances(case, case.evidence, groups).map(|(distances, places)| {
+                let log = |it: &Distances| it.between - it.inside;
+                (distances.iter().map(log).collect::<Vec<_>>(), places)
+            }),
+        ),
+        Some([a, b]) => (format!("on {a} / on {b}"), on_disks(case, groups, [a, b])),
+    };
+    let finding = match logs {
+        Err(gap) => Finding::gap(what, gap, limits),
+        Ok((logs, places)) => finding(what, &logs, places, (limits, case.evidence.exact)),
+    };
+    Judgement::all(vec![finding])
+}
+
+fn finding(what: String, logs: &[f64], places: usize, (limits, exact): (Limits, bool)) -> Finding {
+    let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+    let Some(estimate) = location(&ratios) else {
+        return Finding::gap(what, "the ratio is not a number".to_owned(), limits);
+    };
+    let certain = Interval {
+        low: estimate.value,
+        high: estimate.value,
+    };
+    let interval = if exact {
+        Some(certain)
+    } else {
+        estimate.interval
+    };
+    Finding {
+        outcome: limits.decide(interval),
+        value: Some(estimate.value),
+        interval,
+        places,
+        remark: interval
+            .is_none()
+            .then(|| "a single repeat has no interval".to_owned()),
+        ..Finding::gap(what, String::new(), limits)
+    }
+}
+
+/// The logarithm of the ratio of the largest ratios on two disks, repeat by repeat.
+fn on_disks(
+    case: &Case<'_, '_>,
+    groups: &[Vec<String>],
+    disks: [&String; 2],
+) -> Result<(Vec<f64>, usize), Gap> {
+    let runs = [Some(case.evidence), case.other];
+    let of_disk = |disk: &str| {
+        let mut runs = runs.iter().flatten();
+        let run = runs.find(|evidence| evidence.disk() == Some(disk));
+        run.copied().ok_or_else(|| {
+            format!("it compares two runs, and none of those given is on the disk '{disk}'")
+        })
+    };
+    let (a, places_a) = distances(case, of_disk(disks[0])?, groups)?;
+    let (b, places_b) = distances(case, of_disk(disks[1])?, groups)?;
+    let logs = a.iter().zip(&b).map(|(a, b)| a.inside - b.inside);
+    Ok((logs.collect(), places_a.min(places_b)))
+}
+
+/// The distances in each repeat, over the places at which everybody has a figure.
+fn distances(
+    case: &Case<'_, '_>,
+    evidence: &Evidence<'_>,
+    groups: &[Vec<String>],
+) -> Result<(Vec<Distances>, usize), Gap> {
+    let Kind::Spread { phases, .. } = &case.claim.holds.kind else {
+        return Err("it is no claim of a spread".to_owned());
+    };
+    let question = Question {
+        phases,
+        ranges: &case.ranges,
+        score: case.claim.holds.score,
+    };
+    let side = |name: &String| evidence.side(&evidence.member(name)?, question);
+    let sides = groups.iter().map(|group| group.iter().map(side).collect());
+    let sides: Vec<Vec<Side<Place<'_>>>> = sides.collect::<Result<_, Gap>>()?;
+    let everybody: Vec<&Side<Place<'_>>> = sides.iter().flatten().collect();
+    let places = common_places(&everybody)?;
+    let repeats = everybody
+        .iter()
+        .map(|side| side.repeats.len())
+        .min()
+        .unwrap_or(0);
+    let distances = (0..repeats).map(|repeat| {
+        let score = |side: &Side<Place<'_>>| mean_at(side, &places, repeat);
+        let groups: Vec<Vec<f64>> = sides
+            .iter()
+            .map(|group| group.iter().map(score).collect())
+            .collect();
+        let means = groups
+            .iter()
+            .map(|group| group.iter().sum::<f64>() / group.len() as f64);
+        Distances {
+            between: width(&means.collect::<Vec<_>>()),
+            inside: groups.iter().map(|group| width(group)).fold(0.0, f64::max),
+        }
+    });
+    Ok((distances.collect(), places.len()))
+}
+
+fn common_places<'r>(sides: &[&Side<Place<'r>>]) -> Result<Vec<Place<'r>>, Gap> {
+    let has_rate = |side: &Side<Place<'r>>, place: &Place<'r>| {
+        let goods = side.places.get(place);
+        goods.is_some_and(|goods| !goods.contains(&Good::Instant))
+    };
+    let first = sides
+        .first()
+        .map(|side| side.places.keys())
+        .into_iter()
+        .flatten();
+    let places: Vec<Place<'r>> = first
+        .filter(|place| sides.iter().all(|side| has_rate(side, place)))
+        .copied()
+        .collect();
+    if places.is_empty() {
+        return Err("there is no point at which everybody has a rate".to_owned());
+    }
+    Ok(places)
+}
+
+fn mean_at(side: &Side<Place<'_>>, places: &[Place<'_>], repeat: usize) -> f64 {
+    mean_of(
+        places
+            .iter()
+            .map(|place| (place.0, side.places[place][repeat])),
+    )
+}
+
+/// From the smallest to the largest.
+fn width(values: &[f64]) -> f64 {
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    largest - values.iter().copied().fold(f64::INFINITY, f64::min)
+}

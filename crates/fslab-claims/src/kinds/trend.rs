@@ -1,0 +1,406 @@
+//! Claims about scores over one dimension of a sweep: `trend`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fslab_model::{Point, PointValue};
+use fslab_stats::{location, quantile, rank_correlation};
+
+use crate::evaluate::{Case, Judgement};
+use crate::evidence::{Gap, Member, Place};
+use crate::ratio::{Good, Side};
+use crate::{Finding, Kind, Limits, Outcome, Shape};
+
+/// A series rises where its order agrees so far with that of its values.
+const RANK_LEAST: f64 = 0.8;
+/// And where its last is at least so many times its first.
+const RISE_LEAST: f64 = 1.5;
+/// A series is level where its largest is at most so many times its smallest.
+const LEVEL_MOST: f64 = 1.25;
+/// What has risen so far has risen.
+const RISEN: f64 = 0.9;
+/// What has fallen to this share of the largest has fallen.
+const FALLEN: f64 = 0.8;
+/// A cliff divides at least by this.
+const CLIFF_LEAST: f64 = 2.0;
+
+/// A series: where, and how good, without end where no time was taken.
+type Series = Vec<(PointValue, f64)>;
+
+/// What a shape says of one series: whether it is so, the ratio that tells, and its limits.
+struct Reading {
+    is_so: bool,
+    ratio: f64,
+    limits: Limits,
+    remark: Option<String>,
+}
+
+/// The scores of each subject over the dimension.
+pub(crate) fn trend(case: &Case<'_, '_>) -> Judgement {
+    let Kind::Trend {
+        phases,
+        subjects,
+        over,
+        shape,
+        at,
+    } = &case.claim.holds.kind
+    else {
+        return Judgement::not_measured("it is no claim of a trend");
+    };
+    let at = match at.map(|at| case.evidence.moved(over, at)).transpose() {
+        Ok(at) => at,
+        Err(gap) => return Judgement::not_measured(gap),
+    };
+    let finding = |name: &String| {
+        let what = |label: &str| format!("{label}: {} over {over}", phases.join(", "));
+        match case.evidence.member(name) {
+            Err(gap) => Finding::gap(what(name), gap, Limits::default()),
+            Ok(member) => {
+                let what = what(&member.label);
+                match of_member(case, &member, (*shape, at)) {
+                    Err(gap) => Finding::gap(what, gap, Limits::default()),
+                    Ok(finding) => Finding { what, ..finding },
+                }
+            }
+        }
+    };
+    Judgement::all(subjects.iter().map(finding).collect())
+}
+
+fn of_member(
+    case: &Case<'_, '_>,
+    member: &Member,
+    (shape, at): (Shape, Option<PointValue>),
+) -> Result<Finding, Gap> {
+    let Kind::Trend { phases, over, .. } = &case.claim.holds.kind else {
+        return Err("it is no claim of a trend".to_owned());
+    };
+    let side = case.evidence.side(member, case.question(phases))?;
+    let repeats = series(&side, over)?;
+    let readings: Result<Vec<Reading>, Gap> = repeats
+        .iter()
+        .map(|series| read(series, shape, at))
+        .collect();
+    let readings = readings?;
+    let overall = overall(&repeats);
+    let reading = read(&overall, shape, at)?;
+    let so = readings.iter().filter(|reading| reading.is_so).count();
+    let is_single = readings.len() == 1 && !case.evidence.exact;
+    let outcome = match so {
+        _ if is_single => Outcome::Undecided,
+        so if so == readings.len() => Outcome::Holds,
+        0 => Outcome::Fails,
+        _ => Outcome::Undecided,
+    };
+    let ratios: Vec<f64> = readings.iter().map(|reading| reading.ratio).collect();
+    let certain = fslab_stats::Interval {
+        low: reading.ratio,
+        high: reading.ratio,
+    };
+    let interval = location(&ratios).and_then(|estimate| estimate.interval);
+    let remark = match outcome {
+        Outcome::Undecided if is_single => Some("a single repeat has no interval".to_owned()),
+        Outcome::Undecided => Some(format!("it is so in {so} of {} repeats", readings.len())),
+        _ => reading.remark.clone(),
+    };
+    let point =
+        |(at, value): &(PointValue, f64)| (at.number() as f64, value.is_finite().then_some(*value));
+    Ok(Finding {
+        outcome,
+        value: Some(reading.ratio),
+        interval: if case.evidence.exact {
+            Some(certain)
+        } else {
+            interval
+        },
+        places: overall.len(),
+        remark,
+        points: overall.iter().map(point).collect(),
+        ..Finding::gap(String::new(), String::new(), reading.limits)
+    })
+}
+
+/// The series of each repeat: the geometric mean over the other dimensions, of those of their
+/// combinations that have every value of this one. Else a value that only large files reach would
+/// look like their slowness.
+fn series(side: &Side<Place<'_>>, over: &str) -> Result<Vec<Series>, Gap> {
+    let mut values: BTreeSet<PointValue> = BTreeSet::new();
+    let mut rows: BTreeMap<(&str, Point), BTreeMap<PointValue, &[Good]>> = BTreeMap::new();
+    for ((phase, point), goods) in &side.places {
+        let Some(point) = point.filter(|point| point.contains_key(over)) else {
+            return Err(format!("'{phase}' was not swept over {over}"));
+        };
+        let mut rest = point.clone();
+        if let Some(value) = rest.remove(over) {
+            values.insert(value);
+            rows.entry((phase, rest)).or_default().insert(value, goods);
+        }
+    }
+    rows.retain(|_, row| row.len() == values.len());
+    if rows.is_empty() {
+        return Err(format!("nothing was measured at every value of {over}"));
+    }
+    let mean = |value: PointValue, repeat: usize| {
+        let goods = rows.values().map(|row| row[&value][repeat]);
+        let sum = goods.fold(0.0, |sum, good| match good {
+            Good::Finite(good) => sum + good,
+            Good::Instant => f64::INFINITY,
+        });
+        (sum / rows.len() as f64).exp()
+    };
+    let of_repeat = |repeat| {
+        values
+            .iter()
+            .map(|value| (*value, mean(*value, repeat)))
+            .collect()
+    };
+    Ok((0..side.repeats.len()).map(of_repeat).collect())
+}
+
+/// The geometric mean of the repeats.
+fn overall(repeats: &[Series]) -> Series {
+    let first = repeats.first().map(Vec::as_slice).unwrap_or_default();
+    let mean = |index: usize| {
+        let logs = repeats.iter().map(|series| series[index].1.ln());
+        (logs.sum::<f64>() / repeats.len() as f64).exp()
+    };
+    let means = first
+        .iter()
+        .enumerate()
+        .map(|(index, (at, _))| (*at, mean(index)));
+    means.collect()
+}
+
+fn read(series: &Series, shape: Shape, at: Option<PointValue>) -> Result<Reading, Gap> {
+    let up_to = |end: Option<PointValue>| -> Vec<f64> {
+        let within = series
+            .iter()
+            .filter(|(place, _)| end.is_none_or(|end| *place <= end));
+        within.map(|(_, value)| *value).collect()
+    };
+    match shape {
+        Shape::Rises => rises(&up_to(at), 3),
+        Shape::Falls => {
+            let mut values = up_to(at);
+            values.reverse();
+            rises(&values, 3)
+        }
+        Shape::Levels => {
+            let from = series
+                .iter()
+                .filter(|(place, _)| at.is_none_or(|at| *place >= at));
+            levels(&from.map(|(_, value)| *value).collect::<Vec<_>>())
+        }
+        Shape::RisesThenLevels => rises_then_levels(&up_to(None)),
+        Shape::RisesThenFalls => rises_then_falls(&up_to(None)),
+        Shape::Cliff => match at {
+            Some(at) => cliff(series, at.number()),
+            None => Err("a cliff needs a place".to_owned()),
+        },
+    }
+}
+
+fn enough(values: &[f64], least: usize) -> Result<(), Gap> {
+    if values.len() < least {
+        let count = values.len();
+        return Err(format!(
+            "it has {count} values there, and {least} are needed"
+        ));
+    }
+    if values.iter().all(|value| value.is_infinite()) {
+        return Err("it never waited for the disk, so that it has no rate".to_owned());
+    }
+    Ok(())
+}
+
+/// Largest over smallest; without end where only some took no time.
+fn range(values: &[f64]) -> f64 {
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    largest / values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn rises(values: &[f64], least: usize) -> Result<Reading, Gap> {
+    enough(values, least)?;
+    let ratio = values[values.len() - 1] / values[0];
+    // Both without end: it is as fast as at first.
+    let ratio = if ratio.is_nan() { 1.0 } else { ratio };
+    let order: Vec<f64> = (0..values.len()).map(|index| index as f64).collect();
+    let rho = rank_correlation(&order, values).map_or(0.0, |found| found.rho);
+    Ok(Reading {
+        is_so: rho >= RANK_LEAST && ratio >= RISE_LEAST,
+        ratio,
+        limits: Limits::at_least(RISE_LEAST),
+        remark: Some(format!(
+            "rank correlation {rho:.2}, wanted at least {RANK_LEAST}"
+        )),
+    })
+}
+
+fn levels(values: &[f64]) -> Result<Reading, Gap> {
+    enough(values, 2)?;
+    let ratio = range(values);
+    Ok(Reading {
+        is_so: ratio <= LEVEL_MOST,
+        ratio,
+        limits: Limits::at_most(LEVEL_MOST),
+        remark: None,
+    })
+}
+
+fn rises_then_levels(values: &[f64]) -> Result<Reading, Gap> {
+    enough(values, 3)?;
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let top = values
+        .iter()
+        .position(|value| *value >= RISEN * largest)
+        .unwrap_or(0);
+    if top == 0 || top + 1 == values.len() {
+        let remark = if top == 0 {
+            "it does not rise"
+        } else {
+            "it rises to its end"
+        };
+        return Ok(Reading {
+            is_so: false,
+            ratio: range(&values[top..]),
+            limits: Limits::at_most(LEVEL_MOST),
+            remark: Some(remark.to_owned()),
+        });
+    }
+    let risen = rises(&values[..=top], 2)?;
+    let level = levels(&values[top..])?;
+    let remark = if risen.is_so { None } else { risen.remark };
+    Ok(Reading {
+        is_so: risen.is_so && level.is_so,
+        remark,
+        ..level
+    })
+}
+
+fn rises_then_falls(values: &[f64]) -> Result<Reading, Gap> {
+    enough(values, 3)?;
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let top = values
+        .iter()
+        .position(|value| *value == largest)
+        .unwrap_or(0);
+    let is_inside = top > 0 && top + 1 < values.len();
+    let ratio = values[values.len() - 1] / largest;
+    Ok(Reading {
+        is_so: is_inside && ratio <= FALLEN,
+        ratio,
+        limits: Limits::at_most(FALLEN),
+        remark: (!is_inside).then(|| "its largest value is at one of its ends".to_owned()),
+    })
+}
+
+/// The median up to half of `at`, against that from twice of it on.
+fn cliff(series: &Series, at: u64) -> Result<Reading, Gap> {
+    let side = |is_in: &dyn Fn(u64) -> bool| -> Vec<f64> {
+        let values = series.iter().filter(|(place, _)| is_in(place.number()));
+        values.map(|(_, value)| *value).collect()
+    };
+    let (before, behind) = (side(&|n| n <= at / 2), side(&|n| n >= at * 2));
+    for (values, where_) in [(&before, "up to half"), (&behind, "from twice")] {
+        if values.is_empty() {
+            return Err(format!(
+                "nothing was measured {where_} of where the cliff is to be"
+            ));
+        }
+    }
+    let (before, behind) = (median(&before), median(&behind));
+    if before.is_infinite() && behind.is_infinite() {
+        return Err("it never waited for the disk, so that it has no rate".to_owned());
+    }
+    let ratio = before / behind;
+    Ok(Reading {
+        is_so: ratio >= CLIFF_LEAST,
+        ratio,
+        limits: Limits::at_least(CLIFF_LEAST),
+        remark: None,
+    })
+}
+
+/// The median, where some may be without end.
+fn median(values: &[f64]) -> f64 {
+    // A value larger than all others has the rank of the infinite.
+    let finite = values
+        .iter()
+        .map(|value| value.min(f64::MAX))
+        .collect::<Vec<_>>();
+    match quantile(&finite, 0.5) {
+        Some(value) if value < f64::MAX / 4.0 => value,
+        _ => f64::INFINITY,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INF: f64 = f64::INFINITY;
+
+    fn is_so(values: &[f64], shape: Shape, at: Option<u64>) -> Result<bool, Gap> {
+        let places = (0_u32..).map(|power| PointValue::Count(1 << power));
+        let series: Series = places.zip(values.iter().copied()).collect();
+        read(&series, shape, at.map(PointValue::Count)).map(|reading| reading.is_so)
+    }
+
+    #[test]
+    fn each_shape_is_told_from_its_opposite() {
+        let rising = [1.0, 1.4, 1.9, 2.6];
+        let falling = [2.6, 1.9, 1.4, 1.0];
+        let level = [1.0, 1.1, 0.95, 1.05];
+        let up_then_level = [1.0, 2.0, 4.0, 4.1, 3.9];
+        let up_then_down = [1.0, 2.0, 4.0, 3.0];
+        for (shape, so, not) in [
+            (Shape::Rises, &rising[..], &falling[..]),
+            (Shape::Falls, &falling, &rising),
+            (Shape::Levels, &level, &rising),
+            (Shape::RisesThenLevels, &up_then_level, &rising),
+            (Shape::RisesThenFalls, &up_then_down, &up_then_level),
+        ] {
+            assert_eq!(is_so(so, shape, None), Ok(true), "{shape:?}");
+            assert_eq!(is_so(not, shape, None), Ok(false), "{shape:?}");
+            assert_eq!(
+                is_so(&falling, shape, None).ok(),
+                Some(shape == Shape::Falls)
+            );
+        }
+        assert_eq!(is_so(&level, Shape::Rises, None), Ok(false));
+    }
+
+    #[test]
+    fn a_cliff_is_at_its_place_and_has_the_instant_before_it() {
+        // Places 1, 2, 4, 8, 16; the cliff is to be at 4.
+        assert_eq!(
+            is_so(&[9.0, 9.0, 5.0, 2.0, 2.0], Shape::Cliff, Some(4)),
+            Ok(true)
+        );
+        assert_eq!(
+            is_so(&[9.0, 9.0, 9.0, 8.0, 2.0], Shape::Cliff, Some(4)),
+            Ok(false)
+        );
+        assert_eq!(
+            is_so(&[INF, INF, 9.0, 2.0, 2.0], Shape::Cliff, Some(4)),
+            Ok(true)
+        );
+        assert_eq!(
+            is_so(&[2.0, 2.0, 9.0, INF, INF], Shape::Cliff, Some(4)),
+            Ok(false)
+        );
+        assert!(is_so(&[INF; 5], Shape::Cliff, Some(4)).is_err());
+        assert!(is_so(&[9.0, 9.0, 5.0], Shape::Cliff, Some(4)).is_err());
+    }
+
+    #[test]
+    fn up_to_and_from_a_place_only() {
+        let values = [1.0, 2.0, 4.0, 4.0, 1.0];
+        assert_eq!(is_so(&values, Shape::Rises, None), Ok(false));
+        assert_eq!(is_so(&values, Shape::Rises, Some(4)), Ok(true));
+        assert_eq!(is_so(&values, Shape::Levels, Some(4)), Ok(false));
+        assert_eq!(is_so(&values[..4], Shape::Levels, Some(4)), Ok(true));
+        assert!(is_so(&values, Shape::Rises, Some(2)).is_err());
+        assert_eq!(is_so(&[INF, INF, 9.0, 2.0], Shape::Falls, None), Ok(true));
+        assert_eq!(is_so(&[INF, 1.0, 1.0], Shape::Levels, None), Ok(false));
+    }
+}

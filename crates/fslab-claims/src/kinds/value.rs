@@ -1,0 +1,168 @@
+//! Claims about a figure itself: `value`.
+
+use fslab_stats::{Interval, Mean, Summary, deviation, mean, relative_deviation, share};
+
+use crate::evaluate::{Case, Judgement};
+use crate::evidence::{Gap, Member};
+use crate::{Finding, Kind, Limits, Measure, Outcome, Quantity, Score};
+
+/// The figure is within the limits, in each phase, at each point, of each subject.
+pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
+    let Kind::Value {
+        phases,
+        subjects,
+        limits,
+        ..
+    } = &case.claim.holds.kind
+    else {
+        return Judgement::not_measured("it is no claim of a value");
+    };
+    let scale = case.evidence.run.header.plan.scale;
+    if case.claim.holds.score.measure() == Measure::Time && !scale.is_full() {
+        return Judgement::not_measured(format!(
+            "a time is that of the whole work, and this run is at scale {scale}"
+        ));
+    }
+    let mut findings = Vec::new();
+    for name in subjects {
+        for phase in phases {
+            match case.evidence.member(name) {
+                Err(gap) => findings.push(Finding::gap(format!("{name}: {phase}"), gap, *limits)),
+                Ok(member) => findings.extend(of_phase(case, &member, phase, *limits)),
+            }
+        }
+    }
+    Judgement::all(findings)
+}
+
+/// One finding a point of the phase.
+fn of_phase(case: &Case<'_, '_>, member: &Member, phase: &str, limits: Limits) -> Vec<Finding> {
+    let what = format!("{}: {phase}", member.label);
+    match estimates(case, member, phase) {
+        Err(gap) => vec![Finding::gap(what, gap, limits)],
+        Ok(estimates) => {
+            let finding = |(point, estimate): (String, Mean)| Finding {
+                outcome: limits.decide(estimate.interval),
+                value: Some(estimate.value),
+                quantity: quantity(case.claim.holds.score),
+                interval: estimate.interval,
+                places: 1,
+                remark: estimate
+                    .interval
+                    .is_none()
+                    .then(|| "a single repeat has no interval".to_owned()),
+                ..Finding::gap(format!("{what}{point}"), String::new(), limits)
+            };
+            estimates.into_iter().map(finding).collect()
+        }
+    }
+}
+
+fn quantity(score: Score) -> Quantity {
+    match score.measure() {
+        Measure::Time => Quantity::Time,
+        Measure::Size => Quantity::Size,
+        Measure::Percent => Quantity::Percent,
+        Measure::Number => Quantity::Number,
+        Measure::Rate => Quantity::Rate,
+    }
+}
+
+/// The figure at each point, by the point's name, which is empty for a phase outside any sweep.
+fn estimates(
+    case: &Case<'_, '_>,
+    member: &Member,
+    phase: &str,
+) -> Result<Vec<(String, Mean)>, Gap> {
+    let score = case.claim.holds.score;
+    let phases = [phase.to_owned()];
+    let question = case.question(&phases);
+    let exact = case.evidence.exact;
+    if score == Score::FailedPercent {
+        let (failed, all) = case.evidence.failed(member, question)?;
+        let share = share(failed, all).ok_or("there is no repeat")?;
+        let mut percent = times(share, 100.0);
+        if exact {
+            percent = certain(percent.value);
+        }
+        return Ok(vec![(String::new(), percent)]);
+    }
+    if matches!(score, Score::Deviation(_) | Score::RelativeDeviation(_)) {
+        let sample = case.evidence.sample(member, question)?;
+        return Ok(vec![(String::new(), deviation_of(&sample, score)?)]);
+    }
+    let repeats = case
+        .evidence
+        .figures(member, &phases, &case.ranges, score)?;
+    let Some(first) = repeats.first() else {
+        return Err(format!("{} has no trial", member.label));
+    };
+    let estimate = |place: &crate::evidence::Place<'_>| {
+        let values = repeats
+            .iter()
+            .filter_map(|repeat| repeat.figures.get(place));
+        let sample: Vec<f64> = values.map(|raw| raw.value).collect();
+        let estimate = match sample[..] {
+            [value] if exact || value.is_infinite() => certain(value),
+            _ => mean(&sample).ok_or("the figure is not a number")?,
+        };
+        let point = place.1.map(|point| {
+            let values: Vec<String> = point
+                .iter()
+                .map(|(name, value)| format!("{name} {value}"))
+                .collect();
+            format!(" at {}", values.join(", "))
+        });
+        Ok((point.unwrap_or_default(), estimate))
+    };
+    first.figures.keys().map(estimate).collect()
+}
+
+fn certain(value: f64) -> Mean {
+    Mean {
+        value,
+        interval: Some(Interval {
+            low: value,
+            high: value,
+        }),
+    }
+}
+
+fn times(mean: Mean, factor: f64) -> Mean {
+    Mean {
+        value: mean.value * factor,
+        interval: mean.interval.map(|interval| Interval {
+            low: interval.low * factor,
+            high: interval.high * factor,
+        }),
+    }
+}
+
+/// The deviation of a sample; where nothing varies, that is certain.
+fn deviation_of(sample: &[f64], score: Score) -> Result<Mean, Gap> {
+    let summary = Summary::of(sample).ok_or("the figure is not a number")?;
+    let sd = summary.sd.ok_or("a deviation needs two repeats")?;
+    if sd == 0.0 {
+        return Ok(certain(0.0));
+    }
+    let relative = matches!(score, Score::RelativeDeviation(_));
+    let (estimate, factor) = if relative {
+        (relative_deviation(sample), 100.0)
+    } else {
+        (deviation(sample), 1.0)
+    };
+    let estimate = estimate.ok_or("the mean is not positive")?;
+    let mean = Mean {
+        value: estimate.value,
+        interval: estimate.interval,
+    };
+    Ok(times(mean, factor))
+}
+
+impl Finding {
+    /// Whether it has a number.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.outcome != Outcome::NotMeasured
+    }
+}

@@ -1,0 +1,72 @@
+//! An original: what it claims, and what it printed.
+
+use crate::{Claims, OriginalError, Published};
+
+/// An original study, as data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Original {
+    /// What it claims.
+    pub claims: Claims,
+    /// What it printed.
+    pub published: Published,
+}
+
+/// A file: what it is called in errors, and what stands in it.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedText<'a> {
+    /// Its name.
+    pub file: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
+impl Original {
+    /// Reads the two files.
+    ///
+    /// # Errors
+    /// [`OriginalError`], with the file and the place in it.
+    pub fn read(claims: NamedText<'_>, published: NamedText<'_>) -> Result<Self, OriginalError> {
+        Ok(Self {
+            claims: Claims::from_toml(claims.text, claims.file)?,
+            published: Published::from_csv(published.text, published.file)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    macro_rules! files {
+        ($name:literal) => {
+            (
+                $name,
+                include_str!(concat!("../../../studies/", $name, "/claims.toml")),
+                include_str!(concat!("../../../studies/", $name, "/published.csv")),
+            )
+        };
+    }
+
+    #[test]
+    fn every_claim_and_every_value_of_the_five_originals_reads() {
+        for (name, claims, published) in [
+            files!("bonnie-2010"),
+            files!("home-usb"),
+            files!("iozone-2003"),
+            files!("ntfs-ext4"),
+            files!("small-files"),
+        ] {
+            let named = |text| NamedText { file: name, text };
+            let original = Original::read(named(claims), named(published));
+            let original = original.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+            assert_eq!(original.claims.study, name);
+            let written = claims.matches("\n[[claim]]").count();
+            assert_eq!(original.claims.claims.len(), written, "{name}");
+            assert_eq!(
+                original.published.rows.len(),
+                published.lines().count() - 1,
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! How many times as good as another something is, over all points that both have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fslab_model::{Better, Point, VenueKind};
+use fslab_stats::{Interval, deviation_ratio, location, ratio};
+
+use crate::Score;
+use crate::evidence::{Evidence, Gap, Member, Place, Ranges, Raw, RepeatFigures};
+
+/// A ratio of two scores; above 1, the first is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio {
+    /// Infinite where the first took no time and the second did, zero the other way round.
+    pub(crate) value: f64,
+    /// Where it lies; `None` where a single repeat of real time says nothing of that.
+    pub(crate) interval: Option<Interval>,
+    /// Over how many places: points of a sweep, phases.
+    pub(crate) places: usize,
+}
+
+impl Ratio {
+    /// A ratio that is certain.
+    pub(crate) fn certain(value: f64, places: usize) -> Self {
+        Self {
+            value,
+            interval: Some(Interval {
+                low: value,
+                high: value,
+            }),
+            places,
+        }
+    }
+}
+
+/// How good a figure is, as a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Good {
+    Finite(f64),
+    /// It took no time at all.
+    Instant,
+}
+
+impl Good {
+    /// `None` where the figure has no logarithm, and is not instant either.
+    pub(crate) fn of(raw: Raw, better: Better) -> Option<Self> {
+        if raw.instant || (better == Better::Lower && raw.value == 0.0) {
+            return Some(Self::Instant);
+        }
+        let usable = raw.value.is_finite() && raw.value > 0.0;
+        let sign = if better == Better::Lower { -1.0 } else { 1.0 };
+        usable.then(|| Self::Finite(sign * raw.value.ln()))
+    }
+}
+
+/// One side of a ratio: how good it was at each place, repeat by repeat.
+pub(crate) struct Side<K> {
+    pub(crate) repeats: Vec<u32>,
+    pub(crate) places: BTreeMap<K, Vec<Good>>,
+}
+
+impl<'a> Side<Place<'a>> {
+    /// The places that all of `repeats` have.
+    pub(crate) fn of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
+        let mut places: BTreeMap<Place<'a>, Vec<Good>> = BTreeMap::new();
+        for repeat in repeats {
+            for (place, raw) in &repeat.figures {
+                if let Some(good) = Good::of(*raw, score.better()) {
+                    places.entry(*place).or_default().push(good);
+                }
+            }
+        }
+        places.retain(|_, goods| goods.len() == repeats.len());
+        Self {
+            repeats: repeats.iter().map(|repeat| repeat.repeat).collect(),
+            places,
+        }
+    }
+
+    /// One place: the sum of all that was timed.
+    pub(crate) fn sum_of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
+        let sum = |repeat: &RepeatFigures<'a>| {
+            let value = repeat.figures.values().map(|raw| raw.value).sum();
+            let instant = repeat.figures.values().all(|raw| raw.instant);
+            Good::of(Raw { value, instant }, score.better())
+        };
+        let sums: Option<Vec<Good>> = repeats.iter().map(sum).collect();
+        Self {
+            repeats: repeats.iter().map(|repeat| repeat.repeat).collect(),
+            places: sums.into_iter().map(|sums| (("", None), sums)).collect(),
+        }
+    }
+
+    /// The same with the points of one phase as places.
+    pub(crate) fn by_point(self) -> Side<Option<&'a Point>> {
+        Side {
+            repeats: self.repeats,
+            places: self
+                .places
+                .into_iter()
+                .map(|((_, point), goods)| (point, goods))
+                .collect(),
+        }
+    }
+}
+
+/// What is left of two sides when only places count at which they can be compared.
+struct Matched {
+    /// Of each side, repeat by repeat: the mean of the logarithms.
+    means: [Vec<f64>; 2],
+    places: usize,
+    /// At how many places each side alone took no time.
+    instant: [usize; 2],
+}
+
+/// Which phase a place counts for: the mean over phases is one of means over points.
+pub(crate) trait Grouped {
+    fn group(&self) -> &str;
+}
+
+impl Grouped for Place<'_> {
+    fn group(&self) -> &str {
+        self.0
+    }
+}
+
+impl Grouped for Option<&Point> {
+    fn group(&self) -> &str {
+        ""
+    }
+}
+
+fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, Gap> {
+    let mut instant = [0, 0];
+    let mut finite: BTreeSet<&K> = BTreeSet::new();
+    let mut both_instant = 0;
+    for (place, of_a) in &a.places {
+        let Some(of_b) = b.places.get(place) else {
+            continue;
+        };
+        let all = |goods: &[Good]| goods.iter().all(|good| *good == Good::Instant);
+        let any = |goods: &[Good]| goods.contains(&Good::Instant);
+        match (all(of_a), all(of_b)) {
+            (true, true) => both_instant += 1,
+            (true, false) if !any(of_b) => instant[0] += 1,
+            (false, true) if !any(of_a) => instant[1] += 1,
+            (false, false) if !any(of_a) && !any(of_b) => drop(finite.insert(place)),
+            // In some repeats only: neither a rate nor none.
+            _ => both_instant += 1,
+        }
+    }
+    if finite.is_empty() && instant == [0, 0] {
+        return Err(match both_instant {
+            0 => "the two have no point in common".to_owned(),
+            _ => "neither waited for the disk, so that neither has a rate".to_owned(),
+        });
+    }
+    let mean = |side: &Side<K>, index: usize| {
+        mean_of(
+            finite
+                .iter()
+                .map(|place| (place.group(), side.places[*place][index])),
+        )
+    };
+    let means = |side: &Side<K>| {
+        (0..side.repeats.len())
+            .map(|index| mean(side, index))
+            .collect()
+    };
+    Ok(Matched {
+        means: [means(a), means(b)],
+        places: finite.len() + instant[0] + instant[1],
+        instant,
+    })
+}
+
+/// The mean of the logarithms of finite figures: over the phases, of the means over their points.
+pub(crate) fn mean_of<'p>(goods: impl Iterator<Item = (&'p str, Good)>) -> f64 {
+    let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for (group, good) in goods {
+        if let Good::Finite(good) = good {
+            let group = groups.entry(group).or_default();
+            *group = (group.0 + good, group.1 + 1.0);
+        }
+    }
+    let count = groups.len().max(1) as f64;
+    groups.values().map(|(sum, count)| sum / count).sum::<f64>() / count
+}
+
+impl Matched {
+    /// The ratio where one side took no time; `None` where both took some.
+    fn infinite(&self) -> Result<Option<Ratio>, Gap> {
+        match self.instant {
+            [0, 0] => Ok(None),
+            [_, 0] => Ok(Some(Ratio::certain(f64::INFINITY, self.places))),
+            [0, _] => Ok(Some(Ratio::certain(0.0, self.places))),
+            _ => Err("each of the two took no time at points where the other did".to_owned()),
+        }
+    }
+}
+
+/// The ratio of two independent sides.
+pub(crate) fn independent<K: Ord + Clone + Grouped>(
+    a: &Side<K>,
+    b: &Side<K>,
+    exact: bool,
+) -> Result<Ratio, Gap> {
+    let matched = matched(a, b)?;
+    if let Some(ratio) = matched.infinite()? {
+        return Ok(ratio);
+    }
+    let [a, b] = &matched.means;
+    if let (true, [a], [b]) = (exact, &a[..], &b[..]) {
+        return Ok(Ratio::certain((a - b).exp(), matched.places));
+    }
+    // A unit of this size keeps powers within the range of numbers; the same one for both, so that
+    // the ratio the other way round is the inverse to the last digit.
+    let first = |means: &[f64]| means.first().copied().unwrap_or_default();
+    let unit = first(a).max(first(b));
+    let plain = |means: &[f64]| {
+        means
+            .iter()
+            .map(|mean| (mean - unit).exp())
+            .collect::<Vec<_>>()
+    };
+    let estimate = ratio(&plain(a), &plain(b)).ok_or("the ratio is not a number")?;
+    Ok(Ratio {
+        value: estimate.value,
+        interval: estimate.interval,
+        places: matched.places,
+    })
+}
+
+/// The ratio of two sides of the same trials: repeat by repeat, so that what is common to a trial
+/// falls out.
+pub(crate) fn paired<K: Ord + Clone + Grouped>(
+    a: &Side<K>,
+    b: &Side<K>,
+    exact: bool,
+) -> Result<(Ratio, Vec<(u32, f64)>), Gap> {
+    let matched = matched(a, b)?;
+    if let Some(ratio) = matched.infinite()? {
+        return Ok((ratio, Vec::new()));
+    }
+    let of_b: BTreeMap<u32, f64> = b
+        .repeats
+        .iter()
+        .copied()
+        .zip(matched.means[1].clone())
+        .collect();
+    let of_a = a.repeats.iter().zip(&matched.means[0]);
+    let logs: Vec<(u32, f64)> = of_a
+        .filter_map(|(repeat, mean)| Some((*repeat, mean - of_b.get(repeat)?)))
+        .collect();
+    Ok((of_logs(&logs, exact, matched.places)?, logs))
+}
+
+/// A ratio from its logarithm in each repeat.
+pub(crate) fn of_logs(logs: &[(u32, f64)], exact: bool, places: usize) -> Result<Ratio, Gap> {
+    if let (true, [(_, log)]) = (exact, logs) {
+        return Ok(Ratio::certain(log.exp(), places));
+    }
+    let ratios: Vec<f64> = logs.iter().map(|(_, log)| log.exp()).collect();
+    let estimate = location(&ratios).ok_or("the two have no repeat in common")?;
+    Ok(Ratio {
+        value: estimate.value,
+        interval: estimate.interval,
+        places,
+    })
+}
+
+/// What is compared: these phases at these points, by this figure.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'a> {
+    pub(crate) phases: &'a [String],
+    pub(crate) ranges: &'a Ranges,
+    pub(crate) score: Score,
+}
+
+impl<'r> Evidence<'r> {
+    /// How good a subject was at each place.
+    pub(crate) fn side(
+        &self,
+        member: &Member,
+        question: Question<'_>,
+    ) -> Result<Side<Place<'r>>, Gap> {
+        let Question {
+            phases,
+            ranges,
+            score,
+        } = question;
+        let repeats = self.figures(member, phases, ranges, score)?;
+        Ok(match score {
+            Score::Sum(_) => Side::sum_of(&repeats, score),
+            _ => Side::of(&repeats, score),
+        })
+    }
+
+    /// How many times as good as `b` the subject `a` is.
+    pub(crate) fn compare(
+        &self,
+        a: &Member,
+        b: &Member,
+        question: Question<'_>,
+    ) -> Result<Ratio, Gap> {
+        match question.score {
+            Score::Deviation(_) | Score::RelativeDeviation(_) => {
+                let (of_a, of_b) = (self.sample(a, question)?, self.sample(b, question)?);
+                deviations(&of_a, &of_b, question.score)
+            }
+            Score::FailedPercent => {
+                let (of_a, of_b) = (self.failed(a, question)?, self.failed(b, question)?);
+                let share = |(failed, all): (usize, usize)| failed as f64 / all as f64;
+                failures(share(of_a), share(of_b), self.exact)
+            }
+            _ => independent(
+                &self.side(a, question)?,
+                &self.side(b, question)?,
+                self.exact,
+            ),
+        }
+    }
+
+    /// The figures of a subject's single phase and point, one a repeat, whose spread is asked for.
+    pub(crate) fn sample(&self, member: &Member, question: Question<'_>) -> Result<Vec<f64>, Gap> {
+        let Question {
+            phases,
+            ranges,
+            score,
+        } = question;
+        if self.run.header.plan.venue.kind() == VenueKind::Sim {
+            return Err("in virtual time nothing but the seed makes repeats differ".to_owned());
+        }
+        let repeats = self.figures(member, phases, ranges, score)?;
+        if repeats.iter().any(|repeat| repeat.figures.len() != 1) {
+            return Err("a deviation is of one phase at one point".to_owned());
+        }
+        let raws = repeats.iter().flat_map(|repeat| repeat.figures.values());
+        Ok(raws.map(|raw| raw.value).collect())
+    }
+}
+
+/// The ratio of two deviations: the smaller one is the better one.
+fn deviations(a: &[f64], b: &[f64], score: Score) -> Result<Ratio, Gap> {
+    let spread = |sample: &[f64]| {
+        let summary = fslab_stats::Summary::of(sample).filter(|summary| summary.sd.is_some());
+        let summary = summary.ok_or("a deviation needs two repeats")?;
+        let relative = matches!(score, Score::RelativeDeviation(_));
+        let unit = if relative { summary.mean } else { 1.0 };
+        Ok::<_, Gap>((summary.sd.unwrap_or_default(), unit))
+    };
+    let ((sd_a, unit_a), (sd_b, unit_b)) = (spread(a)?, spread(b)?);
+    match (sd_a > 0.0, sd_b > 0.0) {
+        (false, false) => Err("neither varies".to_owned()),
+        (false, true) => Ok(Ratio::certain(f64::INFINITY, 1)),
+        (true, false) => Ok(Ratio::certain(0.0, 1)),
+        (true, true) => {
+            let estimate = deviation_ratio(b, a).ok_or("the ratio is not a number")?;
+            let units = unit_a / unit_b;
+            Ok(Ratio {
+                value: estimate.value * units,
+                interval: estimate.interval.map(|interval| Interval {
+                    low: interval.low * units,
+                    high: interval.high * units,
+                }),
+                places: 1,
+            })
+        }
+    }
+}
+
+fn failures(a: f64, b: f64, exact: bool) -> Result<Ratio, Gap> {
+    if a == 0.0 && b == 0.0 {
+        return Err("neither failed".to_owned());
+    }
+    let value = b / a;
+    Ok(if exact {
+        Ratio::certain(value, 1)
+    } else {
+        Ratio {
+            value,
+            interval: None,
+            places: 1,
+        }
+    })
+}

@@ -1,0 +1,123 @@
+//! A verdict in one sentence: the number that decides, and what is wanted of it.
+
+use fslab_model::{Bytes, Rate, format_ns};
+
+use crate::evaluate::Judgement;
+use crate::findings::decisive;
+use crate::{Claim, Finding, Kind, Limits, Outcome, Quantity, StandIn};
+
+pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandIn]) -> String {
+    let mut parts = Vec::new();
+    if let Some(finding) = decisive(&judgement.findings, judgement.outcome) {
+        parts.push(number(claim, finding));
+        let measured = judgement
+            .findings
+            .iter()
+            .filter(|finding| finding.is_measured())
+            .count();
+        if measured > 1 && finding.is_measured() && !matches!(claim.holds.kind, Kind::Wins { .. }) {
+            parts.push(format!("this decides of {measured} comparisons"));
+        }
+        parts.extend(finding.remark.clone().filter(|_| finding.is_measured()));
+    }
+    parts.extend(judgement.remarks.iter().cloned());
+    parts.extend(stand_ins.iter().map(|stand_in| {
+        format!(
+            "with {} in the place of {}",
+            stand_in.measured, stand_in.original
+        )
+    }));
+    let text = parts.join("; ");
+    let mut letters = text.chars();
+    // A sentence that begins with the name of a file system keeps its small letter.
+    match letters.next() {
+        Some(first)
+            if judgement.outcome == Outcome::NotMeasured && judgement.findings.is_empty() =>
+        {
+            format!("{}{}.", first.to_uppercase(), letters.as_str())
+        }
+        Some(_) => format!("{text}."),
+        None => String::new(),
+    }
+}
+
+fn number(claim: &Claim, finding: &Finding) -> String {
+    let what = &finding.what;
+    let Some(value) = finding.value else {
+        let gap = finding.remark.clone().unwrap_or_default();
+        return format!("{what}: {gap}");
+    };
+    let printed = |value: f64| quantity(finding.quantity, value);
+    let ends = finding
+        .interval
+        .map(|ends| (printed(ends.low), printed(ends.high)));
+    let interval = match ends {
+        Some((low, high)) if low != high => format!(" ({low} to {high})"),
+        _ => String::new(),
+    };
+    let wanted = match &claim.holds.kind {
+        Kind::Value { written, .. } => written.clone(),
+        _ => limits(&finding.limits),
+    };
+    let wanted = match wanted.as_str() {
+        "" => String::new(),
+        wanted => format!(", wanted {wanted}"),
+    };
+    let score = match finding.quantity {
+        Quantity::Ratio => format!(" by {}", claim.holds.score.name()),
+        _ => format!(" {}", claim.holds.score.name()),
+    };
+    let places = if finding.places > 1 {
+        format!(" over {} points", finding.places)
+    } else {
+        String::new()
+    };
+    format!("{what}{score} {}{interval}{places}{wanted}", printed(value))
+}
+
+/// A number with its unit, to three digits.
+pub(crate) fn quantity(quantity: Quantity, value: f64) -> String {
+    if value.is_infinite() {
+        return "infinite".to_owned();
+    }
+    match quantity {
+        Quantity::Ratio | Quantity::Number => plain(value),
+        Quantity::Percent => format!("{} %", plain(value)),
+        Quantity::Time => format_ns(value),
+        Quantity::Size => Bytes(value.max(0.0) as u64).to_string(),
+        Quantity::Rate => {
+            let text = Rate::Operations(value).to_string();
+            text.trim_end_matches("op/s").to_owned() + "/s"
+        }
+    }
+}
+
+/// Three digits, and no more behind the point than are needed.
+fn plain(value: f64) -> String {
+    let digits = match value.abs() {
+        0.0 => 0,
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        size => 2 - (size.log10().floor() as i32).max(-6),
+    };
+    let digits = usize::try_from(digits).unwrap_or(0);
+    format!("{value:.digits$}")
+}
+
+fn limits(limits: &Limits) -> String {
+    let least = limits.at_least.map(|least| {
+        let words = if limits.strict {
+            "more than"
+        } else {
+            "at least"
+        };
+        format!("{words} {least}")
+    });
+    let most = limits.at_most.map(|most| format!("at most {most}"));
+    least
+        .into_iter()
+        .chain(most)
+        .collect::<Vec<_>>()
+        .join(" and ")
+}

@@ -1,0 +1,257 @@
+//! What an original printed beside what a run measured.
+//!
+//! Absolute figures of two machines say little of each other: each is held against the same subject
+//! on its own side, and the two orders of the subjects against one another.
+
+use fslab_model::{Better, RunRecord, definitions as d};
+use fslab_stats::{Summary, rank_correlation};
+use serde::Serialize;
+
+use crate::evidence::{Evidence, Gap, Member, Ranges};
+use crate::ratio::Question;
+use crate::{Measure, Original, PublishedRow, Quantity, Score, Timed};
+
+/// One subject's figure, then and now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ThenAndNowRow {
+    /// The subject, by the original's name.
+    pub subject: String,
+    /// The subject of the run; `None` where it has none.
+    pub measured_as: Option<String>,
+    /// The figure as the original printed it, without its unit.
+    pub printed: String,
+    /// The original's unit.
+    pub unit: Option<String>,
+    /// The original's figure in nanoseconds, per second, or percent.
+    pub then: f64,
+    /// The run's, likewise; `None` where it was not measured. Infinite where a phase took no time,
+    /// which JSON has as null.
+    pub now: Option<f64>,
+    /// `then` over that of the reference.
+    pub then_ratio: Option<f64>,
+    /// `now` over that of the reference.
+    pub now_ratio: Option<f64>,
+    /// Why there is no `now`.
+    pub gap: Option<String>,
+}
+
+/// How far two orders agree.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Agreement {
+    /// Spearman's rank correlation.
+    pub rho: f64,
+    /// Of how many subjects.
+    pub n: usize,
+    /// The share of random orders that agree, or oppose each other, as far.
+    pub p_value: Option<f64>,
+    /// The 95 % interval.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// One figure of one phase, over all subjects.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ThenAndNowGroup {
+    /// The phase.
+    pub phase: String,
+    /// What the original calls the figure.
+    pub metric: String,
+    /// Of which part of the phase.
+    pub part: Option<String>,
+    /// What it is counted in.
+    pub quantity: Quantity,
+    /// The original's best subject of those that were measured.
+    pub reference: Option<String>,
+    /// One row a subject, in the original's order.
+    pub rows: Vec<ThenAndNowRow>,
+    /// Whether the two orders agree; `None` below two subjects, or where all are equal.
+    pub agreement: Option<Agreement>,
+}
+
+/// An original's figures beside a run's.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ThenAndNow {
+    /// The study.
+    pub study: String,
+    /// The run.
+    pub run: String,
+    /// How much smaller than the original the run is.
+    pub scale: String,
+    /// The figures that both have, in the original's order.
+    pub groups: Vec<ThenAndNowGroup>,
+}
+
+impl ThenAndNow {
+    /// How many figures have both sides.
+    #[must_use]
+    pub fn compared(&self) -> usize {
+        let rows = self.groups.iter().flat_map(|group| &group.rows);
+        rows.filter(|row| row.now.is_some()).count()
+    }
+}
+
+/// The original's figures that a run may have, with the run's. Phases that the run does not have
+/// are left out, and so are percentages of the largest, which repeat other figures.
+#[must_use]
+pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
+    let evidence = Evidence::of(&original.claims, run);
+    let mut groups: Vec<ThenAndNowGroup> = Vec::new();
+    for row in &original.published.rows {
+        let Some((metric, score)) = counterpart(row) else {
+            continue;
+        };
+        let (Some(subject), Some(then)) = (&row.subject, row.in_base_unit()) else {
+            continue;
+        };
+        // What is no subject of the original, such as the mean over all, has no counterpart.
+        if !evidence.has_phase(&row.phase) || subject == "mean" {
+            continue;
+        }
+        let index = groups.iter().position(|group| {
+            group.phase == row.phase && group.metric == metric && group.part == row.part
+        });
+        let index = index.unwrap_or_else(|| {
+            groups.push(group_of(row, metric, score));
+            groups.len() - 1
+        });
+        let rows = &mut groups[index].rows;
+        // A sentence may repeat a table: the first place counts.
+        if !rows.iter().any(|known| known.subject == *subject) {
+            rows.push(row_of(&evidence, row, (subject, then), score));
+        }
+    }
+    for group in &mut groups {
+        let better = counterpart_score(&group.metric, group.part.as_deref());
+        finish(group, better.map_or(Better::Lower, Score::better));
+    }
+    ThenAndNow {
+        study: original.claims.study.clone(),
+        run: run.header.run.to_string(),
+        scale: run.header.plan.scale.to_string(),
+        groups,
+    }
+}
+
+fn counterpart(row: &PublishedRow) -> Option<(&str, Score)> {
+    let metric = row.metric.as_deref()?;
+    Some((metric, counterpart_score(metric, row.part.as_deref())?))
+}
+
+/// The run's figure for an original's; `None` where fslab has none.
+fn counterpart_score(metric: &str, part: Option<&str>) -> Option<Score> {
+    let timed = match part {
+        Some("run") => Some(Timed::Run),
+        Some("unmount") => Some(Timed::Unmount),
+        Some("total") => Some(Timed::Total),
+        _ => None,
+    };
+    match (metric, timed) {
+        ("rate", None) => Some(Score::Metric(&d::THROUGHPUT)),
+        ("operations", None) => Some(Score::Metric(&d::OPERATION_RATE)),
+        ("elapsed", None) => Some(Score::Metric(&d::ELAPSED)),
+        ("latency", None) => Some(Score::Metric(&d::LATENCY_MAX)),
+        ("cpu-percent", None) => Some(Score::CpuPercent),
+        ("mean", Some(timed)) => Some(Score::Clean(timed)),
+        ("sd", Some(timed)) => Some(Score::Deviation(timed)),
+        _ => None,
+    }
+}
+
+fn group_of(row: &PublishedRow, metric: &str, score: Score) -> ThenAndNowGroup {
+    ThenAndNowGroup {
+        phase: row.phase.clone(),
+        metric: metric.to_owned(),
+        part: row.part.clone(),
+        quantity: match score.measure() {
+            Measure::Time => Quantity::Time,
+            Measure::Size => Quantity::Size,
+            Measure::Percent => Quantity::Percent,
+            Measure::Number => Quantity::Number,
+            Measure::Rate => Quantity::Rate,
+        },
+        reference: None,
+        rows: Vec::new(),
+        agreement: None,
+    }
+}
+
+fn row_of(
+    evidence: &Evidence<'_>,
+    row: &PublishedRow,
+    (subject, then): (&str, f64),
+    score: Score,
+) -> ThenAndNowRow {
+    let member = evidence.member(subject);
+    let now = match &member {
+        Ok(member) => measured(evidence, member, &row.phase, score),
+        Err(gap) => Err(gap.clone()),
+    };
+    ThenAndNowRow {
+        subject: subject.to_owned(),
+        measured_as: member.ok().map(|member| member.label),
+        printed: row.printed.clone(),
+        unit: row.unit.clone(),
+        then,
+        now: now.as_ref().ok().copied(),
+        then_ratio: None,
+        now_ratio: None,
+        gap: now.err(),
+    }
+}
+
+/// The figure of a phase: the mean over the repeats, of the mean over the points.
+fn measured(
+    evidence: &Evidence<'_>,
+    member: &Member,
+    phase: &str,
+    score: Score,
+) -> Result<f64, Gap> {
+    let phases = [phase.to_owned()];
+    let ranges = Ranges::new();
+    if matches!(score, Score::Deviation(_)) {
+        let question = Question {
+            phases: &phases,
+            ranges: &ranges,
+            score,
+        };
+        let sample = evidence.sample(member, question)?;
+        let sd = Summary::of(&sample).and_then(|summary| summary.sd);
+        return sd.ok_or_else(|| "a deviation needs two repeats".to_owned());
+    }
+    let repeats = evidence.figures(member, &phases, &ranges, score)?;
+    let of_repeat = |repeat: &crate::evidence::RepeatFigures<'_>| {
+        let sum: f64 = repeat.figures.values().map(|raw| raw.value).sum();
+        sum / repeat.figures.len() as f64
+    };
+    Ok(repeats.iter().map(of_repeat).sum::<f64>() / repeats.len() as f64)
+}
+
+/// The reference, the ratios to it, and whether the orders agree.
+fn finish(group: &mut ThenAndNowGroup, better: Better) {
+    let usable = |value: f64| value.is_finite() && value > 0.0;
+    let both = |row: &&ThenAndNowRow| usable(row.then) && row.now.is_some_and(usable);
+    let candidates = group.rows.iter().filter(both);
+    let best = match better {
+        Better::Higher => candidates.max_by(|a, b| a.then.total_cmp(&b.then)),
+        Better::Lower | Better::Neither => candidates.min_by(|a, b| a.then.total_cmp(&b.then)),
+    };
+    let reference = best.map(|row| (row.subject.clone(), row.then, row.now));
+    if let Some((subject, then, now)) = reference {
+        for row in &mut group.rows {
+            row.then_ratio = Some(row.then / then);
+            row.now_ratio = row.now.zip(now).map(|(value, now)| value / now);
+        }
+        group.reference = Some(subject);
+    }
+    let pairs: Vec<(f64, f64)> = group
+        .rows
+        .iter()
+        .filter_map(|row| Some((row.then, row.now?)))
+        .collect();
+    let (then, now): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+    group.agreement = rank_correlation(&then, &now).map(|found| Agreement {
+        rho: found.rho,
+        n: found.n,
+        p_value: found.p_value,
+        interval: found.interval.map(|ends| [ends.low, ends.high]),
+    });
+}

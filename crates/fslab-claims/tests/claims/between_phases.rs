@@ -1,0 +1,152 @@
+//! `phases` and `gain`.
+
+use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+
+use crate::story::{Scene, Story, outcome, verdict};
+
+const READ_WRITE: &str = "kind = 'phases'\nphase = 'read'\nthan = 'write'\nsubject = 'a'\n";
+
+#[test]
+fn a_phase_against_another_of_the_same_subject() {
+    let run = Story::virtual_time(512)
+        .times("a", &[("read", &[1.0]), ("write", &[2.0])])
+        .tell();
+    for (limits, expected) in [
+        ("", Holds),
+        ("at_least = 2", Holds),
+        ("at_least = 2.1", Fails),
+        ("at_most = 1.9", Fails),
+        ("at_least = 0\nat_most = 2", Holds),
+    ] {
+        assert_eq!(
+            outcome(&run, &format!("{READ_WRITE}{limits}")),
+            expected,
+            "{limits}"
+        );
+    }
+    let swapped = "kind = 'phases'\nphase = 'write'\nthan = 'read'\nsubject = 'a'";
+    assert_eq!(outcome(&run, swapped), Fails);
+    let lacking = "kind = 'phases'\nphase = 'read'\nthan = 'x'\nsubject = 'a'";
+    assert_eq!(outcome(&run, lacking), NotMeasured);
+}
+
+#[test]
+fn what_all_phases_of_a_repeat_have_in_common_falls_out() {
+    // The repeats differ by a factor of four, the two phases of each hardly.
+    let run = Story::real()
+        .times(
+            "a",
+            &[("read", &[1.0, 2.0, 4.0]), ("write", &[1.2, 2.42, 4.78])],
+        )
+        .tell();
+    assert_eq!(outcome(&run, READ_WRITE), Holds);
+    assert_eq!(
+        outcome(&run, &format!("{READ_WRITE}at_least = 1.2")),
+        Undecided
+    );
+    let single = Story::real()
+        .times("a", &[("read", &[1.0]), ("write", &[2.0])])
+        .tell();
+    assert_eq!(outcome(&single, READ_WRITE), Undecided);
+}
+
+#[test]
+fn a_gain_is_a_ratio_of_ratios() {
+    let run = Story::virtual_time(512)
+        .times(
+            "a",
+            &[("w", &[4.0]), ("rw", &[1.0]), ("r", &[3.0]), ("rr", &[1.0])],
+        )
+        .tell();
+    let of = |more: &str| {
+        outcome(
+            &run,
+            &format!(
+                "kind = 'gain'\nsubject = 'a'\nphase = 'rw'\nthan = 'w'\n\
+                 against = {{ phase = 'rr', than = 'r' }}\n{more}"
+            ),
+        )
+    };
+    assert_eq!(of("at_least = 1.3\nat_most = 1.4"), Holds);
+    assert_eq!(of("at_most = 1"), Fails);
+    let lacking = "kind = 'gain'\nsubject = 'a'\nphase = 'rw'\nthan = 'w'\n\
+                   against = { phase = 'rr', than = 'x' }";
+    assert_eq!(outcome(&run, lacking), NotMeasured);
+    let noisy: &[(&str, &[f64])] = &[
+        ("w", &[4.0, 2.0]),
+        ("rw", &[1.0, 2.0]),
+        ("r", &[3.0, 1.0]),
+        ("rr", &[1.0, 3.0]),
+    ];
+    let noisy = Story::real().times("a", noisy).tell();
+    let gain = "kind = 'gain'\nsubject = 'a'\nphase = 'rw'\nthan = 'w'\n\
+                against = { phase = 'rr', than = 'r' }";
+    assert_eq!(outcome(&noisy, gain), Undecided);
+}
+
+#[test]
+fn only_points_that_both_phases_have_are_compared() {
+    let sizes = [1 << 20, 2 << 20, 4 << 20];
+    let mut scenes: Vec<Scene> = sizes
+        .iter()
+        .flat_map(|size| {
+            let at = [("file_size", *size)];
+            [
+                Scene::new("write", 1.0).at(&at),
+                Scene::new("read", 0.5).at(&at),
+            ]
+        })
+        .collect();
+    // A point of one of them alone, which would turn the mean round.
+    scenes.push(Scene::new("read", 1000.0).at(&[("file_size", 8 << 20)]));
+    let run = Story::virtual_time(512).subject("a", vec![scenes]).tell();
+    let told = verdict(&run, READ_WRITE);
+    assert_eq!((told.outcome, told.findings[0].places), (Holds, 3));
+    let one = format!("{READ_WRITE}where = {{ file_size = '2MiB' }}");
+    assert_eq!(verdict(&run, &one).findings[0].places, 1);
+}
+
+#[test]
+fn a_swept_phase_is_held_against_one_that_runs_once() {
+    let scenes = vec![
+        Scene::new("read", 1.0).at(&[("file_size", 1 << 20)]),
+        Scene::new("read", 4.0).at(&[("file_size", 2 << 20)]),
+        Scene::new("random-read", 8.0),
+    ];
+    let run = Story::virtual_time(512).subject("a", vec![scenes]).tell();
+    let holds = "kind = 'phases'\nphase = 'read'\nthan = 'random-read'\nsubject = 'a'\n";
+    let told = verdict(&run, holds);
+    assert_eq!(
+        told.findings[0].value.map(|value| (value * 1e6).round()),
+        Some(4e6)
+    );
+    let small = verdict(&run, &format!("{holds}where = {{ file_size = '1MiB' }}"));
+    assert_eq!(
+        small.findings[0].value.map(|value| (value * 1e6).round()),
+        Some(8e6)
+    );
+}
+
+#[test]
+fn an_aged_phase_is_that_of_the_aged_file_system() {
+    let holds = "kind = 'phases'\nphase = 'aged-read'\nthan = 'read'\nsubject = 'ext4'\n\
+                 at_least = 0\nat_most = 1";
+    let fresh = || Story::virtual_time(512).times("ext4", &[("read", &[1.0])]);
+    let aged = |seconds: f64| {
+        fresh()
+            .times("ext4:age=churn", &[("read", &[seconds])])
+            .tell()
+    };
+    assert_eq!(outcome(&aged(1.5), holds), Holds);
+    assert_eq!(outcome(&aged(0.5), holds), Fails);
+    let told = verdict(&fresh().tell(), holds);
+    assert_eq!(told.outcome, NotMeasured);
+    assert!(
+        told.sentence.contains("the run has no aged ext4"),
+        "{}",
+        told.sentence
+    );
+    // Among all that were measured it is no subject of its own.
+    let best = "kind = 'best'\nphase = 'read'\nsubject = 'ext4'";
+    assert_eq!(outcome(&aged(0.5), best), NotMeasured);
+}

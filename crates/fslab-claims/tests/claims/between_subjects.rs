@@ -1,0 +1,368 @@
+//! `faster`, `best`, `worst`, `order`, `wins`.
+
+use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::evaluate;
+use proptest::prelude::*;
+
+use crate::story::{Scene, Story, claim, outcome, verdict};
+
+const AB: &str = "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['b']\n";
+const BA: &str = "kind = 'faster'\nphase = 'w'\nsubject = 'b'\nthan = ['a']\n";
+
+fn exact(a: f64, b: f64) -> fslab_model::RunRecord {
+    let story = Story::virtual_time(512);
+    story
+        .times("a", &[("w", &[a])])
+        .times("b", &[("w", &[b])])
+        .tell()
+}
+
+#[test]
+fn faster_is_exact_in_virtual_time_and_its_inverse_fails() {
+    let run = exact(1.0, 1.5);
+    assert_eq!((outcome(&run, AB), outcome(&run, BA)), (Holds, Fails));
+    for (limits, expected) in [
+        ("at_least = 1.25\nat_most = 1.75", Holds),
+        ("at_least = 1.6", Fails),
+        ("at_most = 1.4", Fails),
+        ("at_least = 1.5", Holds),
+    ] {
+        assert_eq!(
+            outcome(&run, &format!("{AB}{limits}")),
+            expected,
+            "{limits}"
+        );
+    }
+    let told = verdict(&run, AB);
+    assert_eq!(
+        told.findings[0].value.map(|value| (value * 1e6).round()),
+        Some(1.5e6)
+    );
+    assert_eq!(told.sentence, "a / b by rate 1.50, wanted more than 1.");
+}
+
+#[test]
+fn faster_of_equals_holds_neither_way_and_not_behind_holds_both_ways() {
+    let run = exact(1.5, 1.5);
+    assert_eq!((outcome(&run, AB), outcome(&run, BA)), (Fails, Fails));
+    let not_behind = format!("{AB}at_least = 1");
+    assert_eq!(outcome(&run, &not_behind), Holds);
+}
+
+#[test]
+fn less_is_better_of_a_time() {
+    let run = exact(1.0, 1.5);
+    let elapsed = format!("{AB}metric = 'elapsed'");
+    assert_eq!(outcome(&run, &elapsed), Holds);
+    assert_eq!(outcome(&run, &format!("{BA}metric = 'elapsed'")), Fails);
+}
+
+#[test]
+fn repeats_decide_only_where_their_interval_leaves_the_limit_out() {
+    let run = |a: &[f64], b: &[f64]| {
+        Story::real()
+            .times("a", &[("w", a)])
+            .times("b", &[("w", b)])
+            .tell()
+    };
+    let clear = run(&[1.0, 1.01, 1.02], &[1.5, 1.52, 1.49]);
+    assert_eq!((outcome(&clear, AB), outcome(&clear, BA)), (Holds, Fails));
+    let wide = run(&[1.0, 2.0, 1.5], &[1.5, 2.5, 1.4]);
+    assert_eq!(
+        (outcome(&wide, AB), outcome(&wide, BA)),
+        (Undecided, Undecided)
+    );
+    let single = verdict(&run(&[1.0], &[1.5]), AB);
+    assert_eq!(single.outcome, Undecided);
+    assert!(
+        single.sentence.contains("a single repeat has no interval"),
+        "{}",
+        single.sentence
+    );
+}
+
+#[test]
+fn what_the_run_lacks_is_not_measured_and_says_what() {
+    let run = exact(1.0, 1.5);
+    for (holds, reason) in [
+        (
+            "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['z']",
+            "the run has no z",
+        ),
+        (
+            "kind = 'faster'\nphase = 'v'\nsubject = 'a'\nthan = ['b']",
+            "the run has no phase 'v'",
+        ),
+        (
+            "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['b']\nmetric = 'total'",
+            "'w' of a has no figure 'total'",
+        ),
+        (
+            "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['b']\nwhere = { record = '8KiB' }",
+            "'w' did not run at record 8 KiB",
+        ),
+    ] {
+        let told = verdict(&run, holds);
+        assert_eq!(told.outcome, NotMeasured, "{holds}");
+        assert!(told.sentence.contains(reason), "{}", told.sentence);
+    }
+    let failed = Story::virtual_time(512)
+        .times("a", &[("w", &[1.0])])
+        .subject("b", vec![vec![Scene::failed("w")]])
+        .tell();
+    let told = verdict(&failed, AB);
+    assert_eq!(told.outcome, NotMeasured);
+    assert!(
+        told.sentence.contains("b failed in 'w': no space"),
+        "{}",
+        told.sentence
+    );
+}
+
+#[test]
+fn a_phase_without_a_time_is_infinitely_faster_than_one_with_and_not_than_another() {
+    let run = |a: Scene, b: Scene| {
+        let story = Story::virtual_time(512);
+        story
+            .subject("a", vec![vec![a]])
+            .subject("b", vec![vec![b]])
+            .tell()
+    };
+    let one = run(Scene::instant("w"), Scene::new("w", 1.0));
+    assert_eq!((outcome(&one, AB), outcome(&one, BA)), (Holds, Fails));
+    let json = serde_json::to_value(verdict(&one, AB)).expect("serialises");
+    assert_eq!(json["findings"][0]["value"], "infinite");
+    assert_eq!(json["findings"][0]["interval"], serde_json::Value::Null);
+    let both = run(Scene::instant("w"), Scene::instant("w"));
+    assert_eq!(outcome(&both, AB), NotMeasured);
+}
+
+fn four() -> fslab_model::RunRecord {
+    let story = Story::virtual_time(512);
+    let story = story
+        .times("a", &[("w", &[1.0])])
+        .times("b", &[("w", &[1.02])]);
+    story
+        .times("c", &[("w", &[2.0])])
+        .times("d", &[("w", &[3.0])])
+        .tell()
+}
+
+#[test]
+fn best_and_worst_are_at_their_ends_or_within_a_distance() {
+    let run = four();
+    let of = |kind: &str, subjects: &str, more: &str| {
+        outcome(
+            &run,
+            &format!("kind = '{kind}'\nphase = 'w'\nsubjects = [{subjects}]\n{more}"),
+        )
+    };
+    for (kind, subjects, more, expected) in [
+        ("best", "'a'", "", Holds),
+        ("best", "'a', 'b'", "", Holds),
+        ("best", "'b'", "", Fails),
+        ("best", "'a', 'c'", "", Fails),
+        ("best", "'b'", "within = 0.05", Holds),
+        ("best", "'a', 'b'", "within = 0.01", Fails),
+        ("best", "'c'", "among = ['c', 'd']", Holds),
+        ("best", "'c'", "among = ['c', 'd', 'z']", NotMeasured),
+        ("best", "'z'", "", NotMeasured),
+        ("worst", "'d'", "", Holds),
+        ("worst", "'d', 'c'", "", Holds),
+        ("worst", "'c'", "", Fails),
+        ("worst", "'b'", "among = ['a', 'b']", Holds),
+        ("worst", "'a'", "among = ['a', 'b']\nwithin = 0.05", Holds),
+        ("worst", "'c'", "within = 0.3", Fails),
+    ] {
+        assert_eq!(
+            of(kind, subjects, more),
+            expected,
+            "{kind} {subjects} {more}"
+        );
+    }
+}
+
+#[test]
+fn who_failed_is_left_out_of_the_others_and_told() {
+    let run = Story::virtual_time(512)
+        .times("a", &[("w", &[1.0])])
+        .times("b", &[("w", &[2.0])])
+        .subject("c", vec![vec![Scene::failed("w")]])
+        .tell();
+    let told = verdict(&run, "kind = 'best'\nphase = 'w'\nsubject = 'a'");
+    assert_eq!(told.outcome, Holds);
+    assert!(
+        told.sentence.contains("left out: c failed in 'w'"),
+        "{}",
+        told.sentence
+    );
+    let alone = verdict(
+        &run,
+        "kind = 'best'\nphase = 'w'\nsubject = 'a'\namong = ['a', 'c']",
+    );
+    assert_eq!(alone.outcome, NotMeasured);
+}
+
+#[test]
+fn an_order_holds_with_ties_and_fails_with_a_swap() {
+    let run = four();
+    let of = |list: &str| {
+        outcome(
+            &run,
+            &format!("kind = 'order'\nphase = 'w'\nsubjects = {list}"),
+        )
+    };
+    assert_eq!(of("['a', 'b', 'c', 'd']"), Holds);
+    assert_eq!(of("['b', 'a', 'c', 'd']"), Fails);
+    assert_eq!(of("['a', 'z']"), NotMeasured);
+    let noisy = Story::real()
+        .times("a", &[("w", &[1.0, 2.0, 1.5])])
+        .times("b", &[("w", &[1.1, 1.9, 1.7])])
+        .tell();
+    let holds = "kind = 'order'\nphase = 'w'\nsubjects = ['a', 'b']";
+    assert_eq!(outcome(&noisy, holds), Undecided);
+}
+
+#[test]
+fn several_phases_are_their_geometric_mean_and_who_lacks_one_is_left_out() {
+    let run = Story::virtual_time(512)
+        .times("a", &[("w", &[1.0]), ("r", &[9.0])])
+        .times("b", &[("w", &[2.0]), ("r", &[2.0])])
+        .times("c", &[("w", &[0.1])])
+        .tell();
+    let both = "kind = 'best'\nphase = ['w', 'r']\nsubject = 'b'";
+    assert_eq!(outcome(&run, both), Holds);
+    assert_eq!(
+        outcome(&run, "kind = 'best'\nphase = 'w'\nsubject = 'b'"),
+        Fails
+    );
+    let sum = "kind = 'faster'\nphase = ['w', 'r']\nmetric = 'run-sum'\n";
+    let sum = verdict(&run, &format!("{sum}subject = 'b'\nthan = ['a']"));
+    assert_eq!(
+        sum.findings[0].value.map(|value| (value * 100.0).round()),
+        Some(250.0)
+    );
+}
+
+#[test]
+fn wins_are_counted_by_phase_and_from_either_end() {
+    let run = Story::virtual_time(512)
+        .times("a", &[("p", &[1.0]), ("q", &[1.0]), ("r", &[5.0])])
+        .times("b", &[("p", &[2.0]), ("q", &[1.0]), ("r", &[1.0])])
+        .tell();
+    let of = |subject: &str, at_least: u32, more: &str| {
+        outcome(
+            &run,
+            &format!(
+                "kind = 'wins'\nsubject = '{subject}'\nphases = ['p', 'q', 'r']\n\
+                 at_least = {at_least}\n{more}"
+            ),
+        )
+    };
+    // The tie in q counts for both.
+    assert_eq!((of("a", 2, ""), of("a", 3, "")), (Holds, Fails));
+    assert_eq!((of("b", 2, ""), of("b", 3, "")), (Holds, Fails));
+    assert_eq!(of("a", 3, "position = 'last'"), Fails);
+    assert_eq!(of("a", 2, "position = 'last'"), Holds);
+    assert_eq!(of("z", 2, ""), NotMeasured);
+    let lacking = "kind = 'wins'\nsubject = 'a'\nphases = ['p', 'x', 'y']\nat_least = 2";
+    assert_eq!(outcome(&run, lacking), NotMeasured);
+    let lost = "kind = 'wins'\nsubject = 'a'\nphases = ['r', 'x']\nat_least = 2";
+    assert_eq!(outcome(&run, lost), Fails);
+    let noisy = Story::real()
+        .times("a", &[("p", &[1.0, 2.0])])
+        .times("b", &[("p", &[1.1, 1.9])])
+        .tell();
+    let one = "kind = 'wins'\nsubject = 'a'\nphases = ['p']\nat_least = 1";
+    assert_eq!(outcome(&noisy, one), Undecided);
+}
+
+#[test]
+fn a_stand_in_is_told_and_the_original_itself_goes_before_it() {
+    let claims = claim(
+        "[stand_in]\nntfs = 'ntfs3'",
+        "kind = 'faster'\nphase = 'w'\nsubject = 'ext4'\nthan = ['ntfs']",
+    );
+    let run = |name: &str| {
+        let story = Story::virtual_time(512).times("ext4:noatime", &[("w", &[1.0])]);
+        story.times(name, &[("w", &[2.0])]).tell()
+    };
+    let card = evaluate(&claims, &run("ntfs3"), None);
+    let told = &card.verdicts[0];
+    assert_eq!(told.outcome, Holds);
+    assert!(
+        told.sentence.ends_with("with ntfs3 in the place of ntfs."),
+        "{}",
+        told.sentence
+    );
+    assert_eq!(told.stand_ins[0].measured, "ntfs3");
+    let card = evaluate(&claims, &run("ntfs"), None);
+    assert_eq!(
+        (card.verdicts[0].outcome, card.verdicts[0].stand_ins.len()),
+        (Holds, 0)
+    );
+    assert_eq!(card.count(Holds), 1);
+}
+
+#[test]
+fn the_deviation_of_repeats_is_compared_by_their_variances() {
+    let run = Story::real()
+        .times("a", &[("w", &[1.0, 1.001, 0.999, 1.0005, 0.9995])])
+        .times("b", &[("w", &[1.0, 1.5, 0.5, 1.2, 0.8])])
+        .tell();
+    let sd = |text: &str, more: &str| outcome(&run, &format!("{text}metric = 'sd'\n{more}"));
+    assert_eq!((sd(AB, ""), sd(BA, "")), (Holds, Fails));
+    // 486 times, but five repeats do not tell it from 400.
+    assert_eq!(sd(AB, "at_least = 400"), Undecided);
+    let single = Story::real()
+        .times("a", &[("w", &[1.0])])
+        .times("b", &[("w", &[2.0])]);
+    for (run, reason) in [
+        (single.tell(), "a deviation needs two repeats"),
+        (exact(1.0, 2.0), "in virtual time nothing but the seed"),
+    ] {
+        let told = verdict(&run, &format!("{AB}metric = 'sd'"));
+        assert_eq!(told.outcome, NotMeasured);
+        assert!(told.sentence.contains(reason), "{}", told.sentence);
+    }
+}
+
+proptest! {
+    #[test]
+    fn faster_and_its_inverse_never_hold_both(
+        a in prop::collection::vec(0.01_f64..100.0, 1..5),
+        b in prop::collection::vec(0.01_f64..100.0, 1..5),
+        virtual_time: bool,
+        elapsed: bool,
+        limit in prop::option::of(1.0_f64..3.0),
+    ) {
+        let story = if virtual_time { Story::virtual_time(512) } else { Story::real() };
+        let run = story.times("a", &[("w", &a)]).times("b", &[("w", &b)]).tell();
+        let mut more = String::new();
+        if elapsed {
+            more += "metric = 'elapsed'\n";
+        }
+        // A limit of exactly 1 means "not behind", which both may be.
+        if let Some(limit) = limit.filter(|limit| *limit > 1.0) {
+            more += &format!("at_least = {limit:?}\n");
+        }
+        let one = outcome(&run, &format!("{AB}{more}"));
+        let other = outcome(&run, &format!("{BA}{more}"));
+        prop_assert!(!(one == Holds && other == Holds), "{one:?} {other:?}");
+    }
+
+    #[test]
+    fn a_limit_turned_round_never_holds_with_the_one_that_it_was(
+        a in prop::collection::vec(0.01_f64..100.0, 1..5),
+        b in prop::collection::vec(0.01_f64..100.0, 1..5),
+        virtual_time: bool,
+        limit in 0.1_f64..10.0,
+    ) {
+        let story = if virtual_time { Story::virtual_time(512) } else { Story::real() };
+        let run = story.times("a", &[("w", &a)]).times("b", &[("w", &b)]).tell();
+        let least = verdict(&run, &format!("{AB}at_least = {limit:?}"));
+        let most = outcome(&run, &format!("{AB}at_most = {limit:?}"));
+        let is_tie = least.findings[0].value == Some(limit);
+        prop_assert!(is_tie || !(least.outcome == Holds && most == Holds));
+    }
+}

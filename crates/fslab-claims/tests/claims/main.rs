@@ -1,0 +1,10 @@
+//! Claims against runs with known figures: each kind holds, fails, stays undecided and is not
+//! measured where it must.
+
+mod between_phases;
+mod between_subjects;
+mod originals;
+mod over_points;
+mod story;
+mod then_and_now;
+mod values;

@@ -1,0 +1,217 @@
+//! The claims of the five originals against runs made of their own published values.
+
+use fslab_claims::{Claims, NamedText, Original, Outcome, evaluate};
+use fslab_model::RunRecord;
+
+use crate::story::{Scene, Story};
+
+macro_rules! original {
+    ($name:literal) => {
+        Original::read(
+            NamedText {
+                file: $name,
+                text: include_str!(concat!("../../../../studies/", $name, "/claims.toml")),
+            },
+            NamedText {
+                file: $name,
+                text: include_str!(concat!("../../../../studies/", $name, "/published.csv")),
+            },
+        )
+        .expect($name)
+    };
+}
+
+/// A run that took as long as the table of home-usb says, three times over, with its deviations.
+fn home_usb(original: &Original) -> RunRecord {
+    let mut story = Story::real();
+    for subject in ["udf", "btrfs", "nilfs2", "ext4"] {
+        let figure = |phase: &str, part: &str, metric: &str| {
+            let mut rows = original.published.of(subject, phase, metric);
+            let row = rows.find(|row| row.part.as_deref() == Some(part));
+            row.and_then(fslab_claims::PublishedRow::in_base_unit)
+                .expect("a value")
+                / 1e9
+        };
+        // The mean, and one deviation to either side: a sample of just that mean and deviation.
+        let repeat = |side: f64| {
+            let phases = ["write-files", "hash", "fifo", "clear"];
+            let scenes = phases.iter().map(|phase| {
+                let of = |part| {
+                    let mean = figure(phase, part, "mean");
+                    (mean + side * figure(phase, part, "sd")).max(1e-3)
+                };
+                Scene::new(phase, of("run")).settled(of("unmount"))
+            });
+            scenes.collect()
+        };
+        story = story.subject(subject, vec![repeat(-1.0), repeat(0.0), repeat(1.0)]);
+    }
+    story.tell()
+}
+
+/// By the means alone, as one run in virtual time would have given them.
+fn home_usb_exact(original: &Original) -> RunRecord {
+    let mut run = home_usb(original);
+    run.trials.retain(|trial| trial.trial.repeat == 1);
+    run.header.plan = Story::virtual_time(2048)
+        .times("x", &[("w", &[1.0])])
+        .tell()
+        .header
+        .plan;
+    let real = home_usb(original).header.plan;
+    run.header.plan.subjects = real.subjects;
+    run.header.plan.phases = real.phases;
+    run
+}
+
+#[test]
+fn the_means_of_home_usb_confirm_what_it_says_of_means() {
+    let original = original!("home-usb");
+    let card = evaluate(&original.claims, &home_usb_exact(&original), None);
+    for verdict in &card.verdicts {
+        let of_spread = verdict
+            .sentence
+            .contains("in virtual time nothing but the seed");
+        let expected = match verdict.contradicted {
+            _ if of_spread => Outcome::NotMeasured,
+            true => Outcome::Fails,
+            false => Outcome::Holds,
+        };
+        // The only claim about failures: here none failed.
+        if verdict.id != "nilfs2-fails" {
+            assert_eq!(
+                verdict.outcome, expected,
+                "{}: {}",
+                verdict.id, verdict.sentence
+            );
+        }
+    }
+    assert!(
+        card.count(Outcome::Holds) >= 30,
+        "{}",
+        card.count(Outcome::Holds)
+    );
+    assert_eq!(card.broken().count(), 0);
+}
+
+#[test]
+fn the_deviations_of_home_usb_contradict_none_of_its_claims() {
+    let original = original!("home-usb");
+    let card = evaluate(&original.claims, &home_usb(&original), None);
+    for verdict in &card.verdicts {
+        let may_fail = verdict.contradicted || verdict.id == "nilfs2-fails";
+        assert!(
+            may_fail || verdict.outcome != Outcome::Fails,
+            "{}: {}",
+            verdict.id,
+            verdict.sentence
+        );
+        assert_ne!(
+            verdict.outcome,
+            Outcome::NotMeasured,
+            "{}: {}",
+            verdict.id,
+            verdict.sentence
+        );
+    }
+}
+
+/// A run with the rates of the table of bonnie-2010.
+fn bonnie(original: &Original) -> RunRecord {
+    let mut story = Story::virtual_time(1024);
+    let mut subjects: Vec<&str> = Vec::new();
+    for row in &original.published.rows {
+        let of_table = row.metric.as_deref() == Some("latency");
+        match row.subject.as_deref() {
+            Some(subject) if of_table && !subjects.contains(&subject) => subjects.push(subject),
+            _ => {}
+        }
+    }
+    for subject in subjects {
+        let rows = original.published.rows.iter().filter(|row| {
+            row.subject.as_deref() == Some(subject)
+                && ["rate", "operations"].contains(&row.metric.as_deref().unwrap_or_default())
+        });
+        let scenes = rows.map(|row| match row.in_base_unit() {
+            Some(rate) => Scene::new(&row.phase, 1e6 / rate),
+            None => Scene::failed(&row.phase),
+        });
+        let scenes: Vec<Scene> = scenes.collect();
+        story = story.subject(subject, vec![scenes]);
+    }
+    story.tell()
+}
+
+#[test]
+fn the_table_of_bonnie_2010_confirms_what_it_says_and_contradicts_what_is_marked() {
+    let original = original!("bonnie-2010");
+    let card = evaluate(&original.claims, &bonnie(&original), None);
+    for verdict in &card.verdicts {
+        let expected = if verdict.contradicted {
+            Outcome::Fails
+        } else {
+            Outcome::Holds
+        };
+        assert_eq!(
+            verdict.outcome, expected,
+            "{}: {}",
+            verdict.id, verdict.sentence
+        );
+    }
+    let both = fslab_claims::then_and_now(&original, &bonnie(&original));
+    let rates = both
+        .groups
+        .iter()
+        .filter(|g| ["rate", "operations"].contains(&&*g.metric));
+    for group in rates {
+        let agreement = group.agreement.expect("many subjects");
+        assert!(
+            agreement.rho > 0.999_999,
+            "{} {}",
+            group.phase,
+            group.metric
+        );
+    }
+}
+
+#[test]
+fn each_claim_turned_round_by_hand_fails() {
+    let text = include_str!("../../../../studies/bonnie-2010/claims.toml");
+    let original = original!("bonnie-2010");
+    let run = bonnie(&original);
+    for (from, to, id) in [
+        // The best become the worst.
+        (
+            "kind = \"best\"\nphase = \"read-rand\"",
+            "kind = \"worst\"\nphase = \"read-rand\"",
+            "read-files-ufs2-first",
+        ),
+        // A limit from the other side.
+        (
+            "subject = \"ufs2\"\nthan = [\"ntfs-3g\"]\nat_least",
+            "subject = \"ufs2\"\nthan = [\"ntfs-3g\"]\nat_most",
+            "read-files-ntfs-3g-loses",
+        ),
+        // The two subjects change places.
+        (
+            "subject = \"ext3\"\nthan = [\"ext2\"]",
+            "subject = \"ext2\"\nthan = [\"ext3\"]",
+            "read-files-ext3-over-ext2",
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let claims = Claims::from_toml(&text.replacen(from, to, 1), "f").expect("claims");
+        let card = evaluate(&claims, &run, None);
+        let verdict = card
+            .verdicts
+            .iter()
+            .find(|verdict| verdict.id == id)
+            .expect(id);
+        assert_eq!(
+            verdict.outcome,
+            Outcome::Fails,
+            "{id}: {}",
+            verdict.sentence
+        );
+    }
+}

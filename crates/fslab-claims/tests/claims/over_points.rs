@@ -1,0 +1,177 @@
+//! `trend`, `where`, the memory, `spread`.
+
+use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
+use fslab_claims::evaluate;
+
+use crate::story::{Scene, Story, claim, outcome, verdict};
+
+const MIB: u64 = 1 << 20;
+
+/// A phase that took so many seconds at 1 MiB, 2 MiB, ...
+fn over_size(seconds: &[f64]) -> Vec<Scene> {
+    let sizes = (0..).map(|power| MIB << power);
+    sizes
+        .zip(seconds)
+        .map(|(size, seconds)| Scene::new("w", *seconds).at(&[("file_size", size)]))
+        .collect()
+}
+
+fn trend(shape: &str) -> String {
+    format!("kind = 'trend'\nphase = 'w'\nsubject = 'a'\nover = 'file_size'\n{shape}")
+}
+
+#[test]
+fn a_trend_is_of_rates_over_one_dimension() {
+    let run = Story::virtual_time(512)
+        .subject("a", vec![over_size(&[4.0, 3.0, 2.0, 1.0])])
+        .tell();
+    assert_eq!(outcome(&run, &trend("shape = 'rises'")), Holds);
+    assert_eq!(outcome(&run, &trend("shape = 'falls'")), Fails);
+    assert_eq!(outcome(&run, &trend("shape = 'levels'")), Fails);
+    assert_eq!(
+        outcome(&run, &trend("shape = 'cliff'\nat = '8MiB'")),
+        NotMeasured
+    );
+    let told = verdict(&run, &trend("shape = 'rises'"));
+    assert_eq!(told.findings[0].points.len(), 4);
+    assert!(
+        told.sentence.contains("rank correlation 1.00"),
+        "{}",
+        told.sentence
+    );
+    let elsewhere = trend("shape = 'rises'").replace("file_size", "record");
+    assert_eq!(outcome(&run, &elsewhere), NotMeasured);
+}
+
+#[test]
+fn repeats_must_agree_on_a_trend() {
+    let rising = || over_size(&[4.0, 3.0, 2.0, 1.0]);
+    let falling = || over_size(&[1.0, 2.0, 3.0, 4.0]);
+    let run = |repeats| Story::real().subject("a", repeats).tell();
+    let rises = trend("shape = 'rises'");
+    assert_eq!(outcome(&run(vec![rising(), rising()]), &rises), Holds);
+    assert_eq!(outcome(&run(vec![falling(), falling()]), &rises), Fails);
+    assert_eq!(outcome(&run(vec![rising(), falling()]), &rises), Undecided);
+    assert_eq!(outcome(&run(vec![rising()]), &rises), Undecided);
+}
+
+#[test]
+fn only_what_has_every_value_of_the_dimension_makes_a_trend() {
+    // Large records exist for the large file alone, which is slow at every record.
+    let scene = |size: u64, record: u64, seconds: f64| {
+        Scene::new("w", seconds).at(&[("file_size", size * MIB), ("record", record * MIB)])
+    };
+    let scenes = vec![
+        scene(1, 1, 0.1),
+        scene(8, 1, 8.0),
+        scene(8, 2, 8.0),
+        scene(8, 4, 8.0),
+        scene(8, 8, 8.0),
+    ];
+    let run = Story::virtual_time(512).subject("a", vec![scenes]).tell();
+    let over = |shape: &str| trend(shape).replace("file_size", "record");
+    assert_eq!(outcome(&run, &over("shape = 'falls'")), Fails);
+    assert_eq!(outcome(&run, &over("shape = 'levels'")), Holds);
+}
+
+/// A cliff of the rate behind 512 MiB at full memory: sizes 64 MiB to 2 GiB.
+fn with_cliff(memory_mib: u64) -> fslab_model::RunRecord {
+    let scenes = [1.0, 1.0, 1.0, 2.0, 6.0, 6.0];
+    let first = memory_mib / 8;
+    let sizes = (0..).map(|power| (first << power) * MIB);
+    let scenes = sizes.zip(scenes);
+    let scenes = scenes.map(|(size, seconds)| Scene::new("w", seconds).at(&[("file_size", size)]));
+    Story::virtual_time(memory_mib)
+        .subject("a", vec![scenes.collect()])
+        .tell()
+}
+
+#[test]
+fn sizes_move_with_the_memory_where_the_claims_say_so() {
+    let head = "[memory]\ndimension = 'file_size'\noriginal = '512MiB'\nfrom = '256MiB'";
+    let cliff = trend("shape = 'cliff'\nat = '512MiB'");
+    let of = |head: &str, memory, holds: &str| {
+        evaluate(&claim(head, holds), &with_cliff(memory), None).verdicts[0].outcome
+    };
+    assert_eq!(of(head, 512, &cliff), Holds);
+    assert_eq!(of(head, 128, &cliff), Holds);
+    assert_eq!(
+        of("", 128, &cliff),
+        NotMeasured,
+        "nothing was measured from 1 GiB on"
+    );
+    // 2 GiB are four times the memory: the largest size of each run.
+    let largest = "kind = 'value'\nphase = 'w'\nsubject = 'a'\nmetric = 'elapsed'\n\
+                   at_least = '5 s'\nwhere = { file_size = '2GiB' }";
+    assert_eq!(of(head, 512, largest), Holds);
+    assert_eq!(of(head, 128, largest), Holds);
+    assert_eq!(of("", 128, largest), NotMeasured);
+    // Below `from` a size is a size.
+    let small = largest
+        .replace("2GiB", "64MiB")
+        .replace("at_least", "at_most");
+    assert_eq!(of(head, 512, &small), Holds);
+    assert_eq!(of(head, 128, &small), Holds);
+}
+
+#[test]
+fn a_value_of_the_phases_parameters_counts_where_the_sweep_has_none() {
+    let mut run = Story::virtual_time(512).times("a", &[("w", &[1.0])]).tell();
+    for phase in &mut run.trials[0].phases {
+        phase
+            .parameters
+            .insert("file_size".into(), (2 * MIB).into());
+    }
+    let holds = |size: &str| {
+        format!(
+            "kind = 'value'\nphase = 'w'\nsubject = 'a'\nmetric = 'elapsed'\nat_most = '2 s'\n\
+             where = {{ file_size = '{size}' }}"
+        )
+    };
+    assert_eq!(outcome(&run, &holds("2MiB")), Holds);
+    assert_eq!(outcome(&run, &holds("4MiB..")), NotMeasured);
+}
+
+#[test]
+fn groups_lie_farther_apart_than_their_members() {
+    let run = |c: f64| {
+        let story = Story::virtual_time(512).times("a", &[("w", &[1.0])]);
+        story
+            .times("b", &[("w", &[1.2])])
+            .times("c", &[("w", &[c])])
+            .tell()
+    };
+    let holds = "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b'], ['c']]\nat_least = 1";
+    assert_eq!(outcome(&run(5.0), holds), Holds);
+    assert_eq!(outcome(&run(1.1), holds), Fails);
+    let lacking = "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b'], ['z']]\nat_least = 1";
+    assert_eq!(outcome(&run(1.1), lacking), NotMeasured);
+    let noisy = Story::real()
+        .times("a", &[("w", &[1.0, 2.0])])
+        .times("b", &[("w", &[1.2, 1.0])])
+        .times("c", &[("w", &[1.5, 1.0])])
+        .tell();
+    assert_eq!(outcome(&noisy, holds), Undecided);
+}
+
+#[test]
+fn one_group_is_compared_on_two_disks_and_needs_both_runs() {
+    let run = |disk: &str, b: f64| {
+        let story = Story::virtual_time(512).on_disk(disk);
+        story
+            .times("a", &[("w", &[1.0])])
+            .times("b", &[("w", &[b])])
+            .tell()
+    };
+    let (hard, flash) = (run("disk-a", 4.0), run("disk-b", 1.2));
+    let claims = claim(
+        "",
+        "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b']]\n\
+         venue_disks = ['disk-a', 'disk-b']\nat_least = 1.5",
+    );
+    let of = |run, other| evaluate(&claims, run, other).verdicts[0].outcome;
+    assert_eq!(of(&hard, Some(&flash)), Holds);
+    assert_eq!(of(&flash, Some(&hard)), Holds);
+    assert_eq!(of(&hard, None), NotMeasured);
+    assert_eq!(of(&hard, Some(&run("disk-b", 4.0))), Fails);
+}

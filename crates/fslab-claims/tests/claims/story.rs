@@ -1,0 +1,242 @@
+//! Runs that never were, told subject by subject.
+
+use std::collections::BTreeMap;
+
+use fslab_claims::{Claims, Outcome, Scorecard, Verdict, evaluate};
+use fslab_model::{
+    CellId, DeviceInsight, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome,
+    PhaseRecord, PhaseSpec, Point, RunRecord, Settled, Subject, Swept, TrialId, TrialOutcome,
+    TrialRecord, ValueList,
+};
+use serde_json::json;
+
+/// One phase of one trial.
+pub(crate) struct Scene {
+    record: PhaseRecord,
+}
+
+impl Scene {
+    /// A phase that took so many seconds for 1,000 operations of 1,000 bytes.
+    pub(crate) fn new(name: &str, seconds: f64) -> Self {
+        let spec = PhaseSpec::new(name, "write", Parameters::new());
+        let mut record = PhaseRecord::empty(
+            &spec,
+            PhaseKind::Write,
+            Headline::Throughput,
+            PhaseOutcome::Done,
+        );
+        record.elapsed_ns = Some((seconds * 1e9).round() as u64);
+        record.operations = Some(1_000);
+        record.bytes = Some(1_000_000);
+        Self { record }
+    }
+
+    /// It never waited for the disk.
+    pub(crate) fn instant(name: &str) -> Self {
+        let mut scene = Self::new(name, 1e-6);
+        scene.record.insight = Some(DeviceInsight::default());
+        scene
+    }
+
+    pub(crate) fn failed(name: &str) -> Self {
+        let mut scene = Self::new(name, 1.0);
+        let failure = Failure::new(FailureKind::NoSpace, "no space");
+        scene.record.outcome = PhaseOutcome::Failed { failure };
+        scene
+    }
+
+    pub(crate) fn skipped(name: &str, reason: &str) -> Self {
+        let mut scene = Self::new(name, 1.0);
+        scene.record.outcome = PhaseOutcome::Skipped {
+            reason: reason.into(),
+        };
+        scene
+    }
+
+    pub(crate) fn settled(mut self, seconds: f64) -> Self {
+        self.record.settled = Some(Settled {
+            sync_ns: 0,
+            unmount_ns: (seconds * 1e9).round() as u64,
+        });
+        self
+    }
+
+    /// At a point of a sweep.
+    pub(crate) fn at(mut self, point: &[(&str, u64)]) -> Self {
+        let point: Point = point
+            .iter()
+            .map(|(name, value)| {
+                let value = if *name == "processes" {
+                    fslab_model::PointValue::Count(*value)
+                } else {
+                    fslab_model::PointValue::Bytes(*value)
+                };
+                ((*name).to_owned(), value)
+            })
+            .collect();
+        let phase = self.record.name.clone();
+        let values: Vec<String> = point.values().map(ToString::to_string).collect();
+        self.record.name = format!("{phase} {}", values.join(" "));
+        self.record.swept = Some(Swept { phase, point });
+        self
+    }
+
+    pub(crate) fn list(mut self, name: &str, values: &[f64]) -> Self {
+        let points = (0_u32..)
+            .map(f64::from)
+            .zip(values.iter().copied())
+            .collect();
+        self.record.lists.push(ValueList {
+            name: name.into(),
+            x: "block".into(),
+            y: "blocks".into(),
+            points,
+        });
+        self
+    }
+}
+
+/// A run in the telling.
+pub(crate) struct Story {
+    venue: serde_json::Value,
+    scale: String,
+    subjects: Vec<(String, Vec<Vec<Scene>>)>,
+}
+
+impl Story {
+    /// In virtual time, with so much memory in MiB.
+    pub(crate) fn virtual_time(memory_mib: u64) -> Self {
+        let queue = json!({
+            "max_request_bytes": 1, "physical_block_bytes": 1, "discard_bytes": 0,
+            "write_cache": false, "fua": false, "rotational": true, "scheduler": true,
+        });
+        Self::in_venue(json!({
+            "venue": "sim", "folder": "/", "kernel": "k", "memory_bytes": memory_mib << 20,
+            "disk": { "profile": "disk-a", "queue": queue, "model": "" },
+        }))
+    }
+
+    pub(crate) fn real() -> Self {
+        Self::in_venue(json!({ "venue": "loop", "folder": "/" }))
+    }
+
+    pub(crate) fn guest() -> Self {
+        Self::in_venue(json!({
+            "venue": "guest", "folder": "/", "kernel": "k", "memory_bytes": 1 << 30,
+        }))
+    }
+
+    fn in_venue(venue: serde_json::Value) -> Self {
+        Self {
+            venue,
+            scale: "1".into(),
+            subjects: Vec::new(),
+        }
+    }
+
+    pub(crate) fn on_disk(mut self, disk: &str) -> Self {
+        self.venue["disk"]["profile"] = json!(disk);
+        self
+    }
+
+    pub(crate) fn scale(mut self, scale: &str) -> Self {
+        self.scale = scale.into();
+        self
+    }
+
+    /// A subject with the scenes of each of its repeats.
+    pub(crate) fn subject(mut self, name: &str, repeats: Vec<Vec<Scene>>) -> Self {
+        self.subjects.push((name.into(), repeats));
+        self
+    }
+
+    /// A subject whose phases took so many seconds, repeat by repeat.
+    pub(crate) fn times(self, name: &str, phases: &[(&str, &[f64])]) -> Self {
+        let repeats = phases.first().map_or(0, |(_, times)| times.len());
+        let scenes = |repeat: usize| {
+            let scene = |(name, times): &(&str, &[f64])| Scene::new(name, times[repeat]);
+            phases.iter().map(scene).collect()
+        };
+        self.subject(name, (0..repeats).map(scenes).collect())
+    }
+
+    pub(crate) fn tell(self) -> RunRecord {
+        let repeats = self
+            .subjects
+            .iter()
+            .map(|(_, repeats)| repeats.len())
+            .max()
+            .unwrap_or(1);
+        let mut phases: BTreeMap<String, PhaseSpec> = BTreeMap::new();
+        let mut trials = Vec::new();
+        let mut subjects = Vec::new();
+        for (cell, (name, repeats)) in (0_u32..).zip(self.subjects) {
+            let subject: Subject = name.parse().expect("a subject");
+            subjects.push(json!({
+                "subject": subject, "mkfs": null, "mount": null, "check": null,
+            }));
+            for (repeat, scenes) in (0_u32..).zip(repeats) {
+                let records: Vec<PhaseRecord> =
+                    scenes.into_iter().map(|scene| scene.record).collect();
+                for record in &records {
+                    let mut spec = PhaseSpec::new(&record.name, "write", Parameters::new());
+                    spec.swept = record.swept.clone();
+                    phases.insert(record.name.clone(), spec);
+                }
+                let failure = records.iter().find_map(|record| match &record.outcome {
+                    PhaseOutcome::Failed { failure } => Some(failure.clone()),
+                    _ => None,
+                });
+                trials.push(TrialRecord {
+                    trial: TrialId {
+                        cell: CellId(cell),
+                        repeat,
+                    },
+                    subject: subject.clone(),
+                    position: 0,
+                    started_unix_s: 0,
+                    elapsed_ns: 0,
+                    outcome: failure.map_or(TrialOutcome::Done, |failure| TrialOutcome::Failed {
+                        failure,
+                    }),
+                    steps: Vec::new(),
+                    phases: records,
+                    facts: BTreeMap::new(),
+                    console: String::new(),
+                    insight: None,
+                });
+            }
+        }
+        let plan = json!({
+            "format": 1, "study": "s", "title": "t", "venue": self.venue, "size_bytes": 1 << 30,
+            "cold": "remount", "engine": "psync", "subjects": subjects,
+            "phases": phases.values().collect::<Vec<_>>(), "repeats": repeats,
+            "trial_limit_s": 60, "seed": 1, "scale": self.scale,
+        });
+        let run = json!({
+            "run": "run-1", "plan": plan, "plan_hash": "0", "fslab": "0", "command": [],
+            "machine": { "memory_bytes": 8_u64 << 30 }, "started_unix_s": 0,
+            "trials": trials,
+        });
+        serde_json::from_value(run).expect("a run")
+    }
+}
+
+/// A claims file with one claim, and what may stand before it.
+pub(crate) fn claim(head: &str, holds: &str) -> Claims {
+    let text = format!(
+        "study = 's'\n{head}\n[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
+         [claim.holds]\n{holds}\n"
+    );
+    Claims::from_toml(&text, "claims.toml").unwrap_or_else(|error| panic!("{holds}: {error:?}"))
+}
+
+/// What `run` says of one claim.
+pub(crate) fn verdict(run: &RunRecord, holds: &str) -> Verdict {
+    let card: Scorecard = evaluate(&claim("", holds), run, None);
+    card.verdicts.into_iter().next().expect("one claim")
+}
+
+pub(crate) fn outcome(run: &RunRecord, holds: &str) -> Outcome {
+    verdict(run, holds).outcome
+}

@@ -1,0 +1,235 @@
+//! `fslab trace`: programs are recorded, their traces shown, and issued again.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_trace::{RecordRequest, Trace, TraceError, record};
+
+use super::execution::Execution;
+use super::place_args::PlaceArgs;
+use super::plan_args::{OutputArgs, PlanArgs};
+use super::store_args::StoreArgs;
+use super::trace_text;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// The study that replays a trace, and its phases.
+const STUDY: &str = "replay";
+const PHASES: [&str; 2] = ["prepare", "replay"];
+/// Room beside the files of a trace, for what file systems keep for themselves.
+const ROOM_FACTOR: u64 = 2;
+/// The least size of a file system where none is asked for.
+const SIZE_MIN: u64 = 1 << 30;
+
+/// Arguments of `fslab trace`.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(subcommand)]
+    command: TraceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TraceCommand {
+    /// Run a command, and keep what it does to the files below a folder
+    Record(RecordArgs),
+    /// Tell what is in a trace
+    Show(ShowArgs),
+    /// Issue a trace's operations again, on file systems that are named
+    Replay(Box<ReplayArgs>),
+}
+
+#[derive(Debug, Args)]
+struct RecordArgs {
+    /// The file of the trace
+    #[arg(short, long, value_name = "FILE", default_value = "fslab.trace")]
+    output: PathBuf,
+    /// The folder below which operations are kept
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    root: PathBuf,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct ShowArgs {
+    /// The file of the trace
+    file: PathBuf,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct ReplayArgs {
+    /// The file of the trace, or `sample` for the one that comes with the program
+    file: PathBuf,
+    /// File systems with their options: --fs ext4 --fs xfs [default: ext4, xfs, btrfs]
+    #[arg(long = "fs", value_name = "SUBJECT")]
+    subjects: Vec<String>,
+    /// How fast operations follow each other
+    #[arg(long, value_enum, default_value_t)]
+    pace: PaceName,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    plan: PlanArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum PaceName {
+    /// Each as soon as what it waits for is done
+    #[default]
+    Fast,
+    /// After that, as long as the program let pass
+    Recorded,
+}
+
+impl TraceArgs {
+    pub(crate) fn exec(self) -> CommandResult {
+        match self.command {
+            TraceCommand::Record(args) => args.exec(),
+            TraceCommand::Show(args) => args.exec(),
+            TraceCommand::Replay(args) => args.exec(),
+        }
+    }
+}
+
+impl RecordArgs {
+    fn exec(self) -> CommandResult {
+        let scratch = Scratch::make()?;
+        let file_system = fslab_fs::recognise(&self.root).map_or_else(
+            |_| "an unknown file system".to_owned(),
+            |found| found.fs_type,
+        );
+        let request = RecordRequest {
+            command: self.command,
+            root: self.root,
+            scratch: scratch.0.clone(),
+            file_system,
+        };
+        let recorded = record(&request).map_err(refused)?;
+        recorded.trace.write(&self.output).map_err(refused)?;
+        let header = &recorded.trace.header;
+        if !recorded.status.success() {
+            screen::warn(&format!("the command ended with {}", header.exit));
+        }
+        let operations = recorded.trace.events.iter();
+        let count = operations
+            .filter(|event| event.deed.is_file_operation())
+            .count();
+        if count == 0 {
+            let text = format!("the command did nothing below {}", header.root);
+            return Err(Failure::new(FailureKind::BadInput, text)
+                .hint("name the folder that it works in by --root")
+                .into());
+        }
+        screen::print(&format!(
+            "{}: {} of {}\n",
+            self.output.display(),
+            screen::counted(count, "operation"),
+            screen::counted(header.threads as usize, "thread"),
+        ))?;
+        Ok(Exit::Done)
+    }
+}
+
+impl ShowArgs {
+    fn exec(&self) -> CommandResult {
+        let trace = Trace::read(&self.file).map_err(refused)?;
+        if self.json {
+            screen::print_json(&trace_text::document(&trace))?;
+        } else {
+            screen::print(&trace_text::text(&trace))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl ReplayArgs {
+    fn exec(mut self) -> CommandResult {
+        let name = self.file.to_str().ok_or_else(|| {
+            let text = format!(
+                "cannot use the path '{}': it is not UTF-8",
+                self.file.display()
+            );
+            CommandError::bad_input(text)
+        })?;
+        if name != "sample" {
+            let needed = Trace::read(&self.file).map_err(refused)?.footprint_bytes();
+            let enough = needed.saturating_mul(ROOM_FACTOR).max(SIZE_MIN);
+            self.plan
+                .size
+                .get_or_insert(Bytes(enough.next_multiple_of(1 << 20)));
+        }
+        let pace = match self.pace {
+            PaceName::Fast => "fast",
+            PaceName::Recorded => "recorded",
+        };
+        let quoted = toml::Value::String(name.to_owned());
+        let mut settings = vec![format!("phase.replay.pace=\"{pace}\"")];
+        settings.extend(PHASES.map(|phase| format!("phase.{phase}.trace={quoted}")));
+        settings.append(&mut self.plan.settings);
+        self.plan.settings = settings;
+        let execution = Execution {
+            study: STUDY,
+            subjects: &self.subjects,
+            place: &self.place,
+            plan: &self.plan,
+            output: &self.output,
+            store: &self.store,
+        };
+        execution.exec()
+    }
+}
+
+/// A folder of ours for what strace writes, removed at the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn make() -> Result<Self, CommandError> {
+        let path = std::env::temp_dir().join(format!("fslab-trace-{}", std::process::id()));
+        std::fs::create_dir(&path)
+            .map_err(|error| CommandError::io(format!("cannot make {}", shown(&path)), &error))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A trace that cannot be made or read.
+fn refused(error: TraceError) -> CommandError {
+    let kind = match &error {
+        TraceError::NoStrace(_) => FailureKind::MissingTool,
+        TraceError::Strace(_) => FailureKind::Unsupported,
+        TraceError::Io { source, .. } => match source.kind() {
+            std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+            std::io::ErrorKind::PermissionDenied => FailureKind::Permission,
+            _ => FailureKind::BadInput,
+        },
+        TraceError::Root { .. }
+        | TraceError::Syntax { .. }
+        | TraceError::Shape { .. }
+        | TraceError::Format { .. }
+        | TraceError::Line { .. } => FailureKind::BadInput,
+    };
+    let mut failure = Failure::new(kind, error.to_string());
+    if let Some(source) = std::error::Error::source(&error) {
+        failure = failure.because(source);
+    }
+    failure.hint = error.hint();
+    failure.into()
+}

@@ -1,0 +1,211 @@
+//! For workloads that issue their operations themselves, as an application would: the book that
+//! each of their threads keeps, the data that they write, and a crew of threads that begin
+//! together.
+//!
+//! The figures are those of the engine's own jobs, kept in the same books.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fslab_sys::ResourceUse;
+
+use crate::drive::{Crew, Staff, run_workers};
+use crate::random::{Random, mix};
+use crate::recording::{Clock, MonotonicClock, Recorder, Slot, ThreadOutcome, combine};
+use crate::{EngineError, Measured, RunContext, Workers};
+
+/// A kind of operation in a [`Logbook`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind(Slot);
+
+/// What one thread notes while it works.
+#[derive(Clone, Debug)]
+pub struct Logbook {
+    recorder: Recorder,
+    start_ns: u64,
+    end_ns: u64,
+}
+
+impl Logbook {
+    /// An empty book.
+    #[must_use]
+    pub fn new(context: &RunContext) -> Self {
+        Self {
+            recorder: Recorder::new(context.series_interval_ns.max(1)),
+            start_ns: 0,
+            end_ns: 0,
+        }
+    }
+
+    /// Makes room for operations of that name; allocates, and so comes before [`Logbook::begin`].
+    pub fn kind(&mut self, name: &'static str) -> Kind {
+        Kind(self.recorder.slot(name))
+    }
+
+    /// Nanoseconds on the clock that times operations.
+    #[inline]
+    #[must_use]
+    pub fn now_ns() -> u64 {
+        MonotonicClock.now_ns()
+    }
+
+    /// Returns at `at_ns` on that clock, or shortly after it.
+    pub fn wait_until_ns(at_ns: u64) {
+        if fslab_sys::is_time_virtual() {
+            // There a sleep ends on time, and spinning would only cost the host.
+            let _ = fslab_sys::sleep_until_ns(at_ns);
+        }
+        MonotonicClock.wait_until_ns(at_ns);
+    }
+
+    /// The first operation begins at `start_ns`. Books that are put together later begin together.
+    pub fn begin(&mut self, start_ns: u64) {
+        self.recorder.begin(start_ns);
+        (self.start_ns, self.end_ns) = (start_ns, start_ns);
+    }
+
+    /// Notes an operation.
+    #[inline]
+    pub fn operation(&mut self, kind: Kind, start_ns: u64, end_ns: u64, bytes: u64) {
+        self.recorder.operation(kind.0, start_ns, end_ns, bytes);
+        self.end_ns = end_ns;
+    }
+
+    /// Notes the latency of something that accompanies operations and is none itself.
+    #[inline]
+    pub fn companion(&mut self, kind: Kind, start_ns: u64, end_ns: u64) {
+        self.recorder.companion(kind.0, start_ns, end_ns);
+        self.end_ns = end_ns;
+    }
+
+    /// Operations noted so far.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.recorder.operations()
+    }
+
+    fn outcome(self, used: Option<ResourceUse>) -> ThreadOutcome {
+        ThreadOutcome::new(self.start_ns, self.end_ns, self.recorder, used)
+    }
+
+    /// The figures of all `books`, of which there is at least one, and of the process' use of the
+    /// processor meanwhile. `moves_data` says whether bytes are one of them.
+    #[must_use]
+    pub fn measured(books: Vec<Self>, used: ResourceUse, moves_data: bool) -> Measured {
+        let outcomes = books.into_iter().map(|book| book.outcome(None)).collect();
+        combine(outcomes, Some(used), moves_data)
+    }
+}
+
+/// Runs `threads` threads that prepare themselves, begin together, and keep a book each; the first
+/// error ends all. `run` is given what was prepared, its book, and a question to be asked once for
+/// each operation: whether it must stop.
+///
+/// # Errors
+/// The first error of any of them.
+pub fn run_crew<P, Prepare, Run>(
+    context: &RunContext,
+    threads: u32,
+    prepare: Prepare,
+    run: Run,
+) -> Result<Measured, EngineError>
+where
+    P: Send,
+    Prepare: Fn(u32, &mut Logbook) -> Result<P, EngineError> + Sync,
+    Run: Fn(P, &mut Logbook, &dyn Fn() -> bool) -> Result<(), EngineError> + Sync,
+{
+    let staff = Staff {
+        count: threads.max(1),
+        workers: Workers::Threads,
+        stop: &context.stop,
+    };
+    // The first to come sets the time from which all series count.
+    let common = AtomicU64::new(0);
+    let prepare = |thread| {
+        let mut book = Logbook::new(context);
+        let prepared = prepare(thread, &mut book)?;
+        Ok((prepared, book))
+    };
+    let work = |(prepared, mut book): (P, Logbook), crew: &Crew<'_>| {
+        let before = ResourceUse::of_thread();
+        let now_ns = Logbook::now_ns();
+        let first = common.compare_exchange(0, now_ns, Ordering::AcqRel, Ordering::Acquire);
+        book.begin(first.map_or_else(|earlier| earlier, |_| now_ns));
+        run(prepared, &mut book, &|| crew.must_stop())?;
+        Ok(book.outcome(Some(ResourceUse::of_thread().since(before))))
+    };
+    let (outcomes, used) = run_workers(staff, prepare, work)?;
+    Ok(combine(outcomes, used, true))
+}
+
+/// Data to be written: it does not compress, no block of it is written twice, and it follows from
+/// the seed.
+#[derive(Debug)]
+pub struct Filler {
+    seed: u64,
+    bytes: Vec<u8>,
+}
+
+/// Blocks that a file system could find twice.
+const BLOCK_BYTES: usize = 4096;
+
+impl Filler {
+    /// Data for writes of up to `longest` bytes.
+    #[must_use]
+    pub fn new(seed: u64, longest: usize) -> Self {
+        let mut bytes = vec![0; longest.next_multiple_of(8)];
+        Random::new(seed, 0x6669_6c6c).fill(&mut bytes);
+        Self { seed, bytes }
+    }
+
+    /// `length` bytes for `file`, a number of the caller's, at `offset`.
+    #[inline]
+    pub fn bytes(&mut self, file: u64, offset: u64, length: usize) -> &[u8] {
+        let state = mix(self.seed, file);
+        for (turn, block) in (0..).zip(self.bytes[..length].chunks_mut(BLOCK_BYTES)) {
+            let stamp = mix(state, offset + turn * BLOCK_BYTES as u64).to_le_bytes();
+            let stamped = stamp.len().min(block.len());
+            block[..stamped].copy_from_slice(&stamp[..stamped]);
+        }
+        &self.bytes[..length]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EngineKind;
+
+    #[test]
+    fn a_crew_begins_together_and_its_books_are_put_together() {
+        let context = RunContext::new(EngineKind::Psync, "/nowhere", 1);
+        let measured = run_crew(
+            &context,
+            3,
+            |thread, book| Ok((u64::from(thread), book.kind("work"))),
+            |(thread, kind), book, _| {
+                for _ in 0..=thread {
+                    let now_ns = Logbook::now_ns();
+                    book.operation(kind, now_ns, now_ns + 5, 10);
+                }
+                Ok(())
+            },
+        )
+        .expect("nothing fails");
+        assert_eq!((measured.operations, measured.bytes), (6, Some(60)));
+        assert_eq!(measured.threads.len(), 3);
+        let latency = measured.latency("work").expect("was noted");
+        assert_eq!((latency.count(), latency.max_ns()), (6, Some(5)));
+    }
+
+    #[test]
+    fn no_block_is_written_twice_and_the_seed_decides_them() {
+        let mut filler = Filler::new(1, 100_000);
+        let first = filler.bytes(7, 0, 8192).to_vec();
+        let blocks: std::collections::HashSet<_> = first.chunks(BLOCK_BYTES).collect();
+        assert_eq!(blocks.len(), 2);
+        assert_ne!(filler.bytes(7, 8192, 8192), first);
+        assert_ne!(filler.bytes(8, 0, 8192), first);
+        assert_eq!(Filler::new(1, 100_000).bytes(7, 0, 8192), first);
+        assert_eq!(filler.bytes(7, 0, 3).len(), 3);
+    }
+}

@@ -1,0 +1,120 @@
+//! Jobs that run together begin together, keep figures of their own, and fail together.
+
+use std::time::Duration;
+
+use fslab_engine::{
+    Amount, DataJob, EngineJob, EngineKind, SyncPolicy, Together, Workers, run_data_together,
+};
+use fslab_model::FailureKind;
+
+use crate::scene::{FILE_BYTES, Scene, count, scene};
+
+fn reader_and_writer(reader: EngineKind, writer: EngineKind, workers: Workers) -> [EngineJob; 2] {
+    let read = DataJob {
+        threads: 2,
+        workers,
+        ..DataJob::read("old", FILE_BYTES, 4096)
+    };
+    let write = DataJob {
+        workers,
+        sync: SyncPolicy::CLOSING_FSYNC,
+        ..DataJob::write("new", FILE_BYTES, 8192)
+    };
+    let job = |engine, job| EngineJob { engine, job };
+    [job(reader, read), job(writer, write)]
+}
+
+fn run(scene: &Scene, jobs: &[EngineJob]) -> Together {
+    run_data_together(&scene.context, jobs).expect("runs")
+}
+
+fn old_files(scene: &Scene) {
+    scene.done(&DataJob {
+        threads: 2,
+        ..DataJob::write("old", FILE_BYTES, 65_536)
+    });
+}
+
+#[test]
+fn each_job_has_its_figures_and_all_of_them_add_up() {
+    for (reader, writer) in [
+        (EngineKind::Psync, EngineKind::Psync),
+        (EngineKind::Uring, EngineKind::Stdio),
+        (EngineKind::Mmap, EngineKind::Psync),
+    ] {
+        for workers in [Workers::Threads, Workers::Processes] {
+            let scene = scene(EngineKind::Psync);
+            old_files(&scene);
+            let together = run(&scene, &reader_and_writer(reader, writer, workers));
+            let [read, write] = &*together.each else {
+                panic!("two jobs")
+            };
+            assert_eq!(read.bytes, Some(2 * FILE_BYTES), "{reader} {workers:?}");
+            assert_eq!(write.bytes, Some(FILE_BYTES), "{writer} {workers:?}");
+            assert_eq!((count(read, "write"), count(write, "read")), (0, 0));
+            assert_eq!(count(write, "fsync"), 1);
+            assert_eq!((read.threads.len(), write.threads.len()), (2, 1));
+            let all = &together.all;
+            assert_eq!(all.bytes, Some(3 * FILE_BYTES));
+            assert_eq!(all.operations, read.operations + write.operations);
+            assert_eq!(all.threads[..2], read.threads);
+            assert_eq!(all.threads[2..], write.threads);
+            assert_eq!(scene.content("new").len() as u64, FILE_BYTES);
+        }
+    }
+}
+
+#[test]
+fn jobs_overlap_in_time_and_the_last_one_ends_them() {
+    let scene = scene(EngineKind::Psync);
+    old_files(&scene);
+    let mut jobs = reader_and_writer(EngineKind::Psync, EngineKind::Psync, Workers::Threads);
+    let long_ns = Duration::from_millis(40).as_nanos() as u64;
+    jobs[0].job.amount = Amount::TimeNs(long_ns);
+    jobs[1].job.amount = Amount::TimeNs(long_ns / 4);
+    let together = run(&scene, &jobs);
+    let [read, write] = &*together.each else {
+        panic!("two jobs")
+    };
+    let end_ns = |it: &fslab_engine::Measured| it.start_ns + it.elapsed_ns;
+    assert!(write.start_ns < end_ns(read) && read.start_ns < end_ns(write));
+    assert!(together.all.elapsed_ns >= long_ns);
+    assert_eq!(end_ns(&together.all), end_ns(read).max(end_ns(write)));
+    assert_eq!(together.all.start_ns, read.start_ns.min(write.start_ns));
+}
+
+#[test]
+fn the_failure_of_one_job_ends_the_other() {
+    for workers in [Workers::Threads, Workers::Processes] {
+        let scene = scene(EngineKind::Psync);
+        let mut jobs = reader_and_writer(EngineKind::Psync, EngineKind::Psync, workers);
+        jobs[1].job.amount = Amount::Operations(u64::MAX);
+        let error = run_data_together(&scene.context, &jobs).expect_err("nothing to read");
+        assert_eq!(error.errno(), Some(2), "{workers:?}: {error}");
+    }
+}
+
+#[test]
+fn jobs_that_cannot_run_together_are_refused() {
+    let scene = scene(EngineKind::Psync);
+    let refusal = |jobs: &[EngineJob]| {
+        let error = run_data_together(&scene.context, jobs).expect_err("makes no sense");
+        assert_eq!(error.kind(), FailureKind::BadInput);
+        error.to_string()
+    };
+    assert!(refusal(&[]).contains("no job"));
+    let null = reader_and_writer(EngineKind::Null, EngineKind::Psync, Workers::Threads);
+    assert!(refusal(&null).contains("null engine"));
+    let mut mixed = reader_and_writer(EngineKind::Psync, EngineKind::Psync, Workers::Threads);
+    mixed[1].job.workers = Workers::Processes;
+    assert!(refusal(&mixed).contains("threads or processes"));
+    assert!(!scene.folder.path().join("new").exists());
+}
+
+#[test]
+fn jobs_of_the_null_engine_give_the_same_figures_twice() {
+    let scene = scene(EngineKind::Null);
+    let jobs = reader_and_writer(EngineKind::Null, EngineKind::Null, Workers::Processes);
+    assert_eq!(run(&scene, &jobs), run(&scene, &jobs));
+    assert!(run(&scene, &jobs).all.cpu.is_none());
+}

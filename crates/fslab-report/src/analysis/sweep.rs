@@ -1,0 +1,170 @@
+//! A phase that was run at many points: its points one by one, and the few figures that stand for
+//! all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fslab_model::definitions::{DURABLE_THROUGHPUT, ELAPSED, TOTAL};
+use fslab_model::{Headline, Metric, MetricDefinition, Point, PointValue};
+
+use super::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
+
+/// A subject with less than one in so many of the points that the fullest has is left out of what
+/// stands for all points: the others would be judged by the few that it has.
+const FEW_POINTS: usize = 2;
+
+/// One dimension of a sweep with the values that were run, in rising order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimension<'a> {
+    /// Its name: `file_size`.
+    pub name: &'a str,
+    /// At least one.
+    pub values: Vec<PointValue>,
+}
+
+/// The points of a phase.
+#[derive(Clone, Debug)]
+pub struct SweepAnalysis<'a> {
+    /// The dimensions; that with the most values first.
+    pub dimensions: Vec<Dimension<'a>>,
+    /// The points in the order of the study, each as a phase of its own.
+    pub points: Vec<PhaseAnalysis<'a>>,
+    /// Of how many points the headline figure is the geometric mean.
+    pub shared: usize,
+}
+
+impl<'a> SweepAnalysis<'a> {
+    fn of(points: Vec<PhaseAnalysis<'a>>) -> Self {
+        let mut values: BTreeMap<&'a str, BTreeSet<PointValue>> = BTreeMap::new();
+        for (name, value) in points.iter().filter_map(|phase| phase.point).flatten() {
+            values.entry(name).or_default().insert(*value);
+        }
+        let mut dimensions: Vec<Dimension> = values
+            .into_iter()
+            .map(|(name, values)| Dimension {
+                name,
+                values: values.into_iter().collect(),
+            })
+            .collect();
+        // The sort is stable: of two with as many values, the first by name leads.
+        dimensions.sort_by_key(|dimension| std::cmp::Reverse(dimension.values.len()));
+        Self {
+            dimensions,
+            points,
+            shared: 0,
+        }
+    }
+
+    /// The points at which every subject of weight has the metric, by their places.
+    fn shared(&self, metric: &MetricDefinition) -> Vec<usize> {
+        let subjects = self.points.first().map_or(0, |point| point.cells.len());
+        let has = |place: usize, subject: usize| {
+            let cell = self.points[place].cells.get(subject);
+            cell.is_some_and(|cell| !cell.values(metric).is_empty())
+        };
+        let count = |subject: usize| {
+            let places = 0..self.points.len();
+            places.filter(|place| has(*place, subject)).count()
+        };
+        let counts: Vec<usize> = (0..subjects).map(count).collect();
+        let most = counts.iter().max().copied().unwrap_or_default();
+        let weighty: Vec<usize> = (0..subjects)
+            .filter(|subject| counts[*subject] * FEW_POINTS >= most.max(1))
+            .collect();
+        (0..self.points.len())
+            .filter(|place| !weighty.is_empty() && weighty.iter().all(|s| has(*place, *s)))
+            .collect()
+    }
+
+    /// The geometric mean of a metric over `places`, for one repeat of a subject; `None` where the
+    /// repeat lacks one of them.
+    fn mean(
+        &self,
+        metric: &MetricDefinition,
+        places: &[usize],
+        (subject, repeat): (usize, u32),
+    ) -> Option<f64> {
+        let value = |place: &usize| {
+            let repeats = &self.points[*place].cells.get(subject)?.repeats;
+            let found = repeats.iter().find(|found| found.repeat == repeat)?;
+            found.value(metric).filter(|value| *value > 0.0)
+        };
+        let logarithms = places
+            .iter()
+            .map(|place| value(place).map(f64::ln))
+            .collect::<Option<Vec<f64>>>()?;
+        (!places.is_empty()).then(|| (logarithms.iter().sum::<f64>() / places.len() as f64).exp())
+    }
+}
+
+/// Joins the points of a phase; they have one name in the study.
+pub(super) fn join<'a>(name: &'a str, points: Vec<PhaseAnalysis<'a>>) -> Option<PhaseAnalysis<'a>> {
+    let headline = points.iter().find_map(|point| point.comparison.as_ref());
+    let headline = headline.map(|comparison| comparison.metric);
+    let mut sweep = SweepAnalysis::of(points);
+    let known_by = headline.unwrap_or(Headline::Throughput.metric());
+    let metrics = [known_by, &DURABLE_THROUGHPUT, &ELAPSED, &TOTAL];
+    let shared = metrics.map(|metric| (metric, sweep.shared(metric)));
+    sweep.shared = shared[0].1.len();
+    let first = sweep.points.first()?;
+    let cells = (0..first.cells.len()).map(|subject| PhaseCell {
+        repeats: first.cells[subject]
+            .repeats
+            .iter()
+            .map(|repeat| summary(&sweep, &shared, subject, repeat))
+            .collect(),
+    });
+    let mut phase = PhaseAnalysis {
+        name,
+        workload: first.workload,
+        cache: first.cache,
+        parameters: first.parameters,
+        kind: sweep.points.iter().find_map(|point| point.kind),
+        cells: cells.collect(),
+        comparison: None,
+        is_virtual: first.is_virtual,
+        point: None,
+        sweep: None,
+    };
+    phase.comparison = headline.map(|metric| phase.compare(metric));
+    phase.sweep = Some(sweep);
+    Some(phase)
+}
+
+fn summary<'a>(
+    sweep: &SweepAnalysis<'a>,
+    shared: &[(&'static MetricDefinition, Vec<usize>)],
+    subject: usize,
+    of: &Repeat<'a>,
+) -> Repeat<'a> {
+    let states = sweep.points.iter().filter_map(|point| {
+        let repeats = &point.cells.get(subject)?.repeats;
+        repeats.iter().find(|repeat| repeat.repeat == of.repeat)
+    });
+    let states: Vec<&RepeatState> = states.map(|repeat| &repeat.state).collect();
+    let is_done = |state: &&&RepeatState| matches!(state, RepeatState::Done(_));
+    let metrics = shared.iter().filter_map(|(definition, places)| {
+        let value = sweep.mean(definition, places, (subject, of.repeat))?;
+        Some(Metric { definition, value })
+    });
+    let state = match states.iter().filter(is_done).count() {
+        // Where nothing was measured, the first point says why.
+        0 => states.first().map_or(RepeatState::NotRun, |state| **state),
+        done => RepeatState::Points {
+            done,
+            planned: sweep.points.len(),
+        },
+    };
+    Repeat {
+        repeat: of.repeat,
+        trial: of.trial,
+        state,
+        metrics: metrics.collect(),
+    }
+}
+
+/// A point in words: `64 KiB, 8 KiB` in the order of `dimensions`.
+pub(crate) fn point_in_words(point: &Point, dimensions: &[Dimension]) -> String {
+    let values = dimensions.iter().filter_map(|d| point.get(d.name));
+    let values: Vec<String> = values.map(ToString::to_string).collect();
+    values.join(", ")
+}

@@ -1,0 +1,176 @@
+//! Bars in groups: a group for each phase, or for each value of a dimension, a bar for each
+//! subject. A bar beyond the cap ends there and bears its value.
+
+use fslab_model::MetricDefinition;
+
+use super::Label;
+use super::drawing::Drawing;
+use super::scale::{AxisUnit, Scale, direction};
+use super::svg::{Anchor, Svg};
+use crate::wording;
+
+const WIDTH: f64 = 2.0 * super::WIDTH;
+const LEFT: f64 = 150.0;
+const RIGHT: f64 = WIDTH - 92.0;
+const BAR: f64 = 12.0;
+const STEP: f64 = 17.0;
+/// Height of a group's title, and what is left free below its bars.
+const HEAD: f64 = 22.0;
+const GAP: f64 = 8.0;
+const AXIS: f64 = 38.0;
+/// Letters of a subject's name that fit left of its bar.
+const NAME_LETTERS: usize = 21;
+/// Letters of the reason why there is no bar.
+const REASON_LETTERS: usize = 76;
+
+/// A bar.
+pub(crate) struct Bar<'a> {
+    pub(crate) label: &'a Label,
+    /// The median, and the smallest and the largest of the repeats.
+    pub(crate) value: Option<[f64; 3]>,
+    /// Why there is none.
+    pub(crate) absence: String,
+    /// Where the published figure would lie, in the same unit.
+    pub(crate) published: Option<f64>,
+}
+
+/// Bars that stand together.
+pub(crate) struct BarGroup<'a> {
+    pub(crate) title: String,
+    pub(crate) metric: &'static MetricDefinition,
+    pub(crate) bars: Vec<Bar<'a>>,
+}
+
+/// Groups to be drawn.
+pub(crate) struct GroupedBars<'a> {
+    pub(crate) groups: Vec<BarGroup<'a>>,
+    /// No bar is longer.
+    pub(crate) cap: Option<f64>,
+}
+
+impl GroupedBars<'_> {
+    /// Whether all groups have one scale; else each has its own, as their units differ.
+    fn is_common(&self) -> bool {
+        let metrics = self.groups.windows(2);
+        metrics
+            .into_iter()
+            .all(|pair| pair[0].metric == pair[1].metric)
+    }
+
+    /// The drawing; `None` where there is no bar.
+    pub(crate) fn draw(&self) -> Option<Drawing> {
+        let high = self
+            .groups
+            .iter()
+            .filter_map(BarGroup::high)
+            .reduce(f64::max)?;
+        let rows: usize = self.groups.iter().map(|group| group.bars.len()).sum();
+        let groups = self.groups.len() as f64;
+        let bottom = STEP * rows as f64 + (HEAD + GAP) * groups;
+        let mut svg = Svg::with_width(WIDTH, bottom + AXIS);
+        let common = self.is_common().then(|| self.scale(high));
+        if let (Some(scale), Some(group)) = (common, self.groups.first()) {
+            axis(
+                &mut svg,
+                scale,
+                (group.metric, self.cap.map_or(high, |c| c.min(high))),
+                bottom,
+            );
+        }
+        let mut top = 0.0;
+        for group in &self.groups {
+            let own = self.scale(group.high().unwrap_or(1.0));
+            svg.text("head", Anchor::Start, (0.0, top + 15.0), &group.title);
+            for (index, bar) in group.bars.iter().enumerate() {
+                let top = top + HEAD + STEP * index as f64;
+                draw(&mut svg, common.unwrap_or(own), (group.metric, bar), top);
+            }
+            top += HEAD + STEP * group.bars.len() as f64 + GAP;
+        }
+        Some(svg.into_drawing(&self.description()))
+    }
+
+    fn scale(&self, high: f64) -> Scale {
+        let high = self.cap.map_or(high * 1.02, |cap| cap.min(high * 1.02));
+        Scale::from_zero(high, LEFT, RIGHT)
+    }
+
+    fn description(&self) -> String {
+        let bar = |group: &BarGroup, bar: &Bar| match bar.value {
+            Some([median, ..]) => {
+                format!(
+                    "{} {}",
+                    bar.label.name,
+                    wording::figure(group.metric, median)
+                )
+            }
+            None => format!("{} no figure", bar.label.name),
+        };
+        let group = |group: &BarGroup| {
+            let bars: Vec<String> = group.bars.iter().map(|b| bar(group, b)).collect();
+            format!("{}: {}.", group.title, bars.join(", "))
+        };
+        self.groups.iter().map(group).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl BarGroup<'_> {
+    fn high(&self) -> Option<f64> {
+        let values = self.bars.iter().filter_map(|bar| bar.value);
+        values.map(|[.., high]| high).reduce(f64::max)
+    }
+}
+
+fn axis(svg: &mut Svg, scale: Scale, (metric, high): (&MetricDefinition, f64), bottom: f64) {
+    let unit = AxisUnit::of(metric, high);
+    for tick in scale.ticks(6) {
+        let x = scale.at(tick);
+        svg.line("grid", (x, HEAD - 4.0), (x, bottom));
+        svg.text(
+            "tick",
+            Anchor::Middle,
+            (x, bottom + 14.0),
+            &unit.label(tick),
+        );
+    }
+    let title = format!("{} · {}", unit.name, direction(metric));
+    let title = title.trim_start_matches(" · ");
+    svg.text("axis", Anchor::End, (RIGHT, bottom + 31.0), title);
+}
+
+fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), top: f64) {
+    let (words, look) = (top + BAR - 2.0, bar.label.look);
+    svg.open(look);
+    svg.mark("key", look, (6.0, top + BAR / 2.0));
+    svg.short_text("label", (16.0, words), &bar.label.name, NAME_LETTERS);
+    if let Some([median, low, high]) = bar.value {
+        let (from, to) = (scale.at(0.0), scale.at(median));
+        svg.rectangle("bar", (from, top), (to.max(from + 1.0), top + BAR));
+        if scale.is_beyond(median) {
+            // Two slashes say that the bar goes on.
+            for slash in [to - 13.0, to - 8.0] {
+                svg.line(
+                    "cut",
+                    (slash - 3.0, top + BAR + 2.0),
+                    (slash + 3.0, top - 2.0),
+                );
+            }
+        } else if high > low {
+            let y = top + BAR / 2.0;
+            svg.line("spread", (scale.at(low), y), (scale.at(high), y));
+        }
+        let at = (scale.at(high).max(to) + 6.0, words);
+        svg.text("value", Anchor::Start, at, &wording::figure(metric, median));
+    } else {
+        let mut why: String = bar.absence.chars().take(REASON_LETTERS).collect();
+        if bar.absence.chars().count() > REASON_LETTERS {
+            why.push('…');
+        }
+        svg.text("none", Anchor::Start, (LEFT + 4.0, words), &why);
+    }
+    if let Some(published) = bar.published {
+        let x = scale.at(published);
+        svg.line("then", (x, top - 2.5), (x, top + BAR + 2.5));
+    }
+    svg.close();
+}

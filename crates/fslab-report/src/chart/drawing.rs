@@ -1,0 +1,179 @@
+//! A finished chart: as a part of the page, whose style it takes, or as a document of its own, with
+//! title, legend and colours.
+
+use std::fmt::Write;
+
+use super::svg::{escape, text_width};
+use super::{Label, Names};
+use crate::palette;
+
+const MARGIN: f64 = 14.0;
+/// Height of the title, and of a line of the legend or of the notes.
+const HEAD: f64 = 30.0;
+const LINE: f64 = 18.0;
+/// Letters of a note's line for each 100 pixels.
+const LETTERS: f64 = 17.0;
+
+/// What the classes of charts mean outside a page: as in `templates/report.css`.
+const STYLE: &str = include_str!("../../templates/figure.css");
+
+/// A finished chart.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Drawing {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) body: String,
+    pub(super) description: String,
+}
+
+/// What a chart needs to be understood outside a page.
+pub(crate) struct Frame<'a> {
+    pub(crate) title: &'a str,
+    /// Whose colours there are.
+    pub(crate) labels: &'a [Label],
+    /// Whether the chart does not name them itself.
+    pub(crate) needs_legend: bool,
+    pub(crate) notes: &'a [String],
+}
+
+impl Drawing {
+    /// As an element of a page.
+    pub(crate) fn on_page(&self, names: &Names) -> String {
+        let id = names.id;
+        format!(
+            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+             <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
+            super::svg::at(self.width),
+            super::svg::at(self.height),
+            escape(names.title),
+            escape(&self.description),
+            self.body
+        )
+    }
+
+    /// Several below one another, each under its title; one alone needs none. `None` for none.
+    pub(crate) fn stacked(mut drawings: Vec<(String, Self)>) -> Option<Self> {
+        if drawings.len() < 2 {
+            return drawings.pop().map(|(_, drawing)| drawing);
+        }
+        let (mut body, mut description, mut top, mut width) = (String::new(), Vec::new(), 0.0, 0.0);
+        for (title, drawing) in drawings {
+            write!(
+                body,
+                "<text class=\"head\" x=\"0\" y=\"{:.1}\">{}</text>\
+                 <g transform=\"translate(0 {:.1})\">{}</g>",
+                top + 14.0,
+                escape(&title),
+                top + HEAD - 6.0,
+                drawing.body
+            )
+            .expect("writes to memory");
+            top += HEAD + drawing.height + 6.0;
+            width = f64::max(width, drawing.width);
+            description.push(format!("{title}. {}", drawing.description));
+        }
+        Some(Self {
+            width,
+            height: top,
+            body,
+            description: description.join(" "),
+        })
+    }
+
+    /// As a file of its own.
+    pub(crate) fn alone(&self, frame: &Frame) -> String {
+        let named = if frame.needs_legend {
+            frame.labels
+        } else {
+            &[]
+        };
+        let (legend, lines) = legend(named, self.width);
+        let notes = notes(frame.notes, self.width);
+        let top = MARGIN + HEAD + LINE * f64::from(lines);
+        let below = top + self.height + 10.0;
+        let height = below + LINE * notes.len() as f64 + MARGIN;
+        let width = self.width + 2.0 * MARGIN;
+        let mut text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" \
+             width=\"{width}\" height=\"{height:.0}\" role=\"img\">\n<title>{}</title>\n\
+             <desc>{}</desc>\n<style>\n{STYLE}{}</style>\n\
+             <path class=\"paper\" d=\"M0 0H{width}V{height:.0}H0z\"/>\n",
+            escape(frame.title),
+            escape(&self.description),
+            palette::fixed_rules(frame.labels.iter().map(|label| label.look)),
+        );
+        let mut line = |line: std::fmt::Arguments| {
+            text.write_fmt(line).expect("writes to memory");
+            text.push('\n');
+        };
+        line(format_args!(
+            "<text class=\"title\" x=\"{MARGIN}\" y=\"{}\">{}</text>",
+            MARGIN + 16.0,
+            escape(frame.title)
+        ));
+        line(format_args!(
+            "<g transform=\"translate({MARGIN} {})\">{legend}</g>",
+            MARGIN + HEAD
+        ));
+        line(format_args!(
+            "<g transform=\"translate({MARGIN} {top})\">{}</g>",
+            self.body
+        ));
+        for (index, note) in notes.iter().enumerate() {
+            line(format_args!(
+                "<text class=\"tick\" x=\"{MARGIN}\" y=\"{:.1}\">{}</text>",
+                below + LINE * index as f64 + 8.0,
+                escape(note)
+            ));
+        }
+        text.push_str("</svg>\n");
+        text
+    }
+}
+
+/// Marks and names in as many lines as they take, and how many these are.
+fn legend(labels: &[Label], width: f64) -> (String, u32) {
+    let (mut text, mut lines, mut x) = (String::new(), 0, width);
+    for label in labels {
+        let room = text_width(&label.name) + 34.0;
+        if x + room > width {
+            (lines, x) = (lines + 1, 0.0);
+        }
+        let y = LINE * f64::from(lines - 1);
+        write!(
+            text,
+            "<g class=\"{}\"><path class=\"key\" transform=\"translate({:.1} {:.1})\" \
+             d=\"{}\"/><text class=\"label\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
+            palette::class(label.look),
+            x + 5.0,
+            y + 6.0,
+            palette::shape(label.look),
+            x + 14.0,
+            y + 10.0,
+            escape(&label.name)
+        )
+        .expect("writes to memory");
+        x += room;
+    }
+    (text, lines)
+}
+
+/// Notes broken into lines that fit.
+fn notes(notes: &[String], width: f64) -> Vec<String> {
+    let letters = (width / 100.0 * LETTERS) as usize;
+    let mut lines = Vec::new();
+    for note in notes {
+        let mut line = String::new();
+        for word in note.split(' ') {
+            if !line.is_empty() && line.chars().count() + word.chars().count() >= letters {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}

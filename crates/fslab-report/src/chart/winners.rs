@@ -1,0 +1,107 @@
+//! Who is fastest at each point of a sweep of one or two dimensions, in the colour of the subject.
+
+use fslab_model::PointValue;
+
+use super::drawing::Drawing;
+use super::svg::{Anchor, Svg};
+use super::{Label, WIDTH};
+use crate::Dimension;
+
+const LEFT: f64 = 62.0;
+const TOP: f64 = 8.0;
+const CELL_MAX: f64 = 26.0;
+const BELOW: f64 = 40.0;
+
+/// Who is fastest at a point.
+pub(crate) struct Victory {
+    /// Along the first dimension and, where there is one, the second.
+    pub(crate) place: (PointValue, Option<PointValue>),
+    /// The best subject, by its place among the labels.
+    pub(crate) best: usize,
+    /// Whether it is told apart from every other.
+    pub(crate) certain: bool,
+}
+
+/// Draws the victories; `None` where there is none.
+pub(crate) fn winners(
+    labels: &[Label],
+    across: &Dimension,
+    upwards: Option<&Dimension>,
+    victories: &[Victory],
+) -> Option<Drawing> {
+    if victories.is_empty() {
+        return None;
+    }
+    let columns = across.values.len();
+    let rows = upwards.map_or(1, |dimension| dimension.values.len());
+    let side = ((WIDTH - LEFT - 8.0) / columns as f64).min(CELL_MAX);
+    let height = (side * rows as f64).max(side);
+    let bottom = TOP + height;
+    let mut svg = Svg::new(bottom + BELOW);
+    for victory in victories {
+        let column = across.values.iter().position(|v| *v == victory.place.0)?;
+        let row = match (upwards, victory.place.1) {
+            (Some(dimension), Some(value)) => dimension.values.iter().position(|v| *v == value)?,
+            _ => 0,
+        };
+        let left = LEFT + side * column as f64;
+        let top = bottom - side * (row + 1) as f64;
+        let look = labels.get(victory.best)?.look;
+        svg.open(look);
+        let class = if victory.certain { "bar" } else { "bar tie" };
+        svg.rectangle(
+            class,
+            (left + 0.5, top + 0.5),
+            (left + side - 0.5, top + side - 0.5),
+        );
+        svg.close();
+    }
+    ticks(&mut svg, (across, upwards), side, bottom);
+    Some(svg.into_drawing(&description(labels, victories)))
+}
+
+fn ticks(
+    svg: &mut Svg,
+    (across, upwards): (&Dimension, Option<&Dimension>),
+    side: f64,
+    bottom: f64,
+) {
+    let step = (52.0 / side).ceil().max(1.0) as usize;
+    for (index, value) in across.values.iter().enumerate().step_by(step) {
+        let x = LEFT + side * (index as f64 + 0.5);
+        svg.text(
+            "tick",
+            Anchor::Middle,
+            (x, bottom + 14.0),
+            &value.to_string(),
+        );
+    }
+    let title = crate::wording::phase(across.name);
+    svg.text("axis", Anchor::End, (WIDTH - 6.0, bottom + 31.0), &title);
+    let Some(upwards) = upwards else { return };
+    let step = (16.0 / side).ceil().max(1.0) as usize;
+    for (index, value) in upwards.values.iter().enumerate().step_by(step) {
+        let y = bottom - side * (index as f64 + 0.5) + 4.0;
+        svg.text("tick", Anchor::End, (LEFT - 6.0, y), &value.to_string());
+    }
+    let title = format!("↑ {}", crate::wording::phase(upwards.name));
+    svg.text("axis", Anchor::Start, (0.0, bottom + 31.0), &title);
+}
+
+fn description(labels: &[Label], victories: &[Victory]) -> String {
+    let told = |(place, label): (usize, &Label)| {
+        let best = victories.iter().filter(|victory| victory.best == place);
+        let (all, certain) = best.fold((0, 0), |(all, certain), victory| {
+            (all + 1, certain + usize::from(victory.certain))
+        });
+        (all > 0).then(|| {
+            format!(
+                "{}: best at {all} of {}, {certain} with certainty.",
+                label.name,
+                victories.len()
+            )
+        })
+    };
+    let lines: Vec<String> = labels.iter().enumerate().filter_map(told).collect();
+    lines.join(" ")
+}

@@ -1,0 +1,81 @@
+//! A metric over one dimension of a sweep, as lines to be drawn.
+
+use fslab_model::{Bytes, MetricDefinition, PointValue, RunRecord, VenuePlan};
+
+use crate::analysis::{by_value, spread_over};
+use crate::chart::{Label, Line, Plot, Quantity, Spot};
+use crate::{PhaseAnalysis, wording};
+
+/// The dimension whose axis bears the sizes of memories.
+const FILE_SIZE: &str = "file_size";
+
+/// A line for each subject over the values of `over`. Of several points with one value a line is
+/// their geometric mean.
+pub(crate) fn over<'a>(
+    run: &RunRecord,
+    labels: &'a [Label],
+    points: &[&PhaseAnalysis],
+    (over, metric): (&str, &'static MetricDefinition),
+    width: f64,
+) -> Plot<'a> {
+    let columns: Vec<_> = by_value(points, over)
+        .into_iter()
+        .map(|(value, points)| (value, spread_over(&points, metric, labels.len())))
+        .collect();
+    let title = wording::phase(over);
+    let is_size = columns
+        .iter()
+        .any(|(v, _)| matches!(v, PointValue::Bytes(_)));
+    let line = |(subject, label): (usize, &'a Label)| Line {
+        label,
+        spots: columns
+            .iter()
+            .map(|(value, subjects)| Spot {
+                x: value.number() as f64,
+                y: subjects.get(subject).copied().flatten(),
+            })
+            .collect(),
+    };
+    Plot {
+        width,
+        x: if is_size {
+            Quantity::Bytes(title)
+        } else {
+            Quantity::Plain(title)
+        },
+        y: Quantity::Metric(metric),
+        lines: labels.iter().enumerate().map(line).collect(),
+        marks: if over == FILE_SIZE {
+            memories(run)
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// The sizes beyond which a file is no longer in a memory: that of the system that mounts it, and
+/// that of a simulated disk.
+fn memories(run: &RunRecord) -> Vec<(f64, String)> {
+    let machine = run.header.machine.memory_bytes.map(Bytes);
+    let (memory, disk) = match &run.header.plan.venue {
+        VenuePlan::Guest { memory_bytes, .. } => (Some(*memory_bytes), None),
+        VenuePlan::Sim {
+            memory_bytes, disk, ..
+        } => (Some(*memory_bytes), parameter(&disk.model, "buffer_bytes")),
+        VenuePlan::Dir { .. } | VenuePlan::Loop { .. } | VenuePlan::Block { .. } => (machine, None),
+        VenuePlan::Fake => (None, None),
+    };
+    let mark = |(bytes, name): (Option<Bytes>, &str)| {
+        let Bytes(bytes) = bytes.filter(|Bytes(bytes)| *bytes > 0)?;
+        Some((bytes as f64, name.to_owned()))
+    };
+    let marks = [(memory, "memory"), (disk, "disk's buffer")];
+    marks.into_iter().filter_map(mark).collect()
+}
+
+/// A parameter of the disk's model.
+fn parameter(model: &str, name: &str) -> Option<Bytes> {
+    let lines = model.lines().filter_map(|line| line.split_once('='));
+    let mut values = lines.filter(|(known, _)| *known == name);
+    values.next()?.1.parse().ok().map(Bytes)
+}

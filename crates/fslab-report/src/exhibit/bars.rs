@@ -1,0 +1,160 @@
+//! Bars: a group for each phase, or for each value of a dimension.
+
+use fslab_model::{Better, PhaseRecord};
+
+use super::exhibited::{Content, Value, phase_title};
+use super::selection::{Selected, Selection};
+use super::then::{NOTE, Then};
+use crate::analysis::{Spread, by_value, spread_over};
+use crate::chart::{Bar, BarGroup, GroupedBars};
+use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell, wording};
+
+pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String> {
+    let mut chart = GroupedBars {
+        groups: Vec::new(),
+        cap: selection.cap()?,
+    };
+    let mut content = Content::default();
+    let mut columns = vec![Column::left("")];
+    let subjects = selection.names().enumerate();
+    columns.extend(subjects.map(|(index, name)| Column::right(name).about(index)));
+    let mut rows = Vec::new();
+    for selected in &selection.phases {
+        for (x, title, points) in groups(selection, selected) {
+            let spreads = spread_over(&points, selected.metric, selection.labels.len());
+            let mut row = vec![TableCell::new(title.clone())];
+            for (name, spread) in selection.names().zip(&spreads) {
+                let median = spread.map(|[median, ..]| median);
+                let place = (selected.phase.name, name, x.as_str());
+                content
+                    .values
+                    .push(Value::of(place, selected.metric, median));
+                row.push(match median {
+                    Some(median) => TableCell::new(wording::figure(selected.metric, median)),
+                    None => TableCell::nothing(),
+                });
+            }
+            rows.push(row);
+            chart
+                .groups
+                .push(group(selection, selected, (title, &points), &spreads, then));
+        }
+    }
+    let few = selection.phases.len() == 1 && selection.spec.over.is_none();
+    if few {
+        chart.groups.iter_mut().for_each(sort);
+    }
+    content.notes.extend(notes(&chart));
+    content.drawing = chart.draw();
+    content.tables.push(Table {
+        caption: selection.spec.title.clone(),
+        columns,
+        rows,
+        notes: Vec::new(),
+    });
+    Ok(content)
+}
+
+/// The groups of a phase: where, their title, their points.
+fn groups<'s, 'a>(
+    selection: &Selection,
+    selected: &Selected<'s, 'a>,
+) -> Vec<(String, String, Vec<&'s PhaseAnalysis<'a>>)> {
+    let title = phase_title(selected.phase.name);
+    let Some(over) = selection.spec.over.as_deref() else {
+        return vec![(String::new(), title, selected.points.clone())];
+    };
+    let several = selection.phases.len() > 1;
+    let columns = by_value(&selected.points, over).into_iter();
+    columns
+        .map(|(value, points)| {
+            let value_title = format!("{value} {}", wording::phase(over));
+            let title = match several {
+                true => format!("{title}, {value_title}"),
+                false => value_title,
+            };
+            (value.number().to_string(), title, points)
+        })
+        .collect()
+}
+
+/// The bars of a group, with the places of the published figures.
+pub(super) fn group<'s>(
+    selection: &Selection<'s, '_>,
+    selected: &Selected,
+    (title, points): (String, &[&PhaseAnalysis]),
+    spreads: &[Option<Spread>],
+    then: &Then,
+) -> BarGroup<'s> {
+    let metric = selected.metric;
+    let published = selection.analysis.subjects();
+    let published = published.map(|s| then.value(s, selected.phase.name, metric));
+    let pairs: Vec<_> = published
+        .zip(spreads)
+        .map(|(then, now)| (then, now.map(|[median, ..]| median)))
+        .collect();
+    let places = Then::scaled(&pairs, metric.better == Better::Lower);
+    let absence = |subject: usize| {
+        let cell = points.first().and_then(|point| point.cells.get(subject));
+        let idle =
+            |record: &PhaseRecord| record.elapsed_ns == Some(0) || record.took_no_device_time();
+        match cell.and_then(PhaseCell::absence) {
+            Some(reason) => reason,
+            None if cell.is_some_and(|cell| cell.done().any(idle)) => "took no time".to_owned(),
+            None => "no such figure".to_owned(),
+        }
+    };
+    let bars = selection
+        .labels
+        .iter()
+        .enumerate()
+        .map(|(subject, label)| Bar {
+            label,
+            value: spreads.get(subject).copied().flatten(),
+            absence: absence(subject),
+            published: places.get(subject).copied().flatten(),
+        });
+    BarGroup {
+        title,
+        metric,
+        bars: bars.collect(),
+    }
+}
+
+/// The best first; bars without a value last.
+pub(super) fn sort(group: &mut BarGroup) {
+    let sign = match group.metric.better {
+        Better::Lower => 1.0,
+        Better::Higher | Better::Neither => -1.0,
+    };
+    let key = |bar: &Bar| {
+        bar.value
+            .map_or(f64::INFINITY, |[median, ..]| sign * median)
+    };
+    group.bars.sort_by(|a, b| key(a).total_cmp(&key(b)));
+}
+
+/// What a reader of the bars must know.
+pub(super) fn notes(chart: &GroupedBars) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut bars = chart.groups.iter().flat_map(|group| &group.bars);
+    if bars.any(|bar| bar.published.is_some()) {
+        notes.push(NOTE.to_owned());
+    }
+    if let (Some(cap), Some(group)) = (chart.cap, chart.groups.first()) {
+        let values = group_values(chart);
+        if values.into_iter().any(|value| value > cap) {
+            let cap = wording::figure(group.metric, cap);
+            notes.push(format!(
+                "Bars end at {cap}; the figure behind a cut bar is the true one."
+            ));
+        }
+    }
+    notes
+}
+
+fn group_values(chart: &GroupedBars) -> Vec<f64> {
+    let bars = chart.groups.iter().flat_map(|group| &group.bars);
+    bars.filter_map(|bar| bar.value.map(|[median, ..]| median))
+        .collect()
+}

@@ -1,0 +1,201 @@
+//! A figure or table of a study, ready to be shown.
+
+use fslab_claims::Original;
+use fslab_model::{FigureSpec, Layout, MetricDefinition};
+
+use super::selection::Selection;
+use super::then::Then;
+use super::{bars, bonnie, curves, iozone, lists, loser};
+use crate::chart::{Drawing, Frame, Label, Names, sheet};
+use crate::{Analysis, ReportError, Table, wording};
+
+/// A figure or table that a study asks for.
+#[derive(Clone, Debug)]
+pub struct Exhibit {
+    /// Its short name, unique in the study.
+    pub id: String,
+    /// What stands above it.
+    pub title: String,
+    /// What it shows, as text; more than one where subjects or phases have each their own.
+    pub tables: Vec<Table>,
+    /// Why there is nothing to show.
+    pub absence: Option<String>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+    pub(crate) values: Vec<Value>,
+    pub(crate) drawing: Option<Drawing>,
+    /// The subjects, and whether the drawing tells them apart by colour alone.
+    pub(crate) labels: Vec<Label>,
+    pub(crate) needs_legend: bool,
+    /// Whether the text is the figure, and the drawing stands beside it.
+    pub(crate) is_table: bool,
+}
+
+/// One number of a figure, for other programs.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Value {
+    pub(crate) phase: String,
+    pub(crate) subject: String,
+    /// Where on the horizontal axis, or which part of the phase; empty where there is one.
+    pub(crate) x: String,
+    pub(crate) what: String,
+    pub(crate) value: Option<f64>,
+    pub(crate) unit: &'static str,
+}
+
+/// What a layout makes of a selection.
+#[derive(Default)]
+pub(super) struct Content {
+    pub(super) tables: Vec<Table>,
+    pub(super) values: Vec<Value>,
+    pub(super) drawing: Option<Drawing>,
+    /// Whether the drawing tells subjects apart by colour alone.
+    pub(super) needs_legend: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// All that a study asks for, in its order. `original` puts published values beside the measured
+/// ones.
+#[must_use]
+pub fn exhibits(analysis: &Analysis, original: Option<&Original>) -> Vec<Exhibit> {
+    let looks: Vec<Label> = analysis
+        .subjects()
+        .enumerate()
+        .map(|(look, subject)| Label {
+            name: subject.to_string(),
+            look,
+        })
+        .collect();
+    with_looks(analysis, original, &looks)
+}
+
+/// The same with the looks that subjects have on a page.
+pub(crate) fn with_looks(
+    analysis: &Analysis,
+    original: Option<&Original>,
+    labels: &[Label],
+) -> Vec<Exhibit> {
+    let figures = analysis.run.header.plan.figures.iter();
+    figures
+        .map(|spec| Exhibit::of(spec, analysis, original, labels))
+        .collect()
+}
+
+impl Exhibit {
+    fn of(
+        spec: &FigureSpec,
+        analysis: &Analysis,
+        original: Option<&Original>,
+        labels: &[Label],
+    ) -> Self {
+        let then = Then { original };
+        let mut exhibit = Self {
+            id: spec.id.clone(),
+            title: spec.title.clone(),
+            tables: Vec::new(),
+            absence: None,
+            notes: Vec::new(),
+            values: Vec::new(),
+            drawing: None,
+            labels: labels.to_vec(),
+            needs_legend: false,
+            is_table: !matches!(spec.layout, Layout::Curves | Layout::Bars | Layout::Lists),
+        };
+        let selected = Selection::of(spec, analysis, labels);
+        let content = selected.and_then(|selection| {
+            exhibit.notes.clone_from(&selection.notes);
+            match spec.layout {
+                Layout::Curves => curves::draw(&selection),
+                Layout::Bars => bars::draw(&selection, &then),
+                Layout::Lists => lists::draw(&selection),
+                Layout::LoserTable => loser::draw(&selection, &then),
+                Layout::BonnieTable => bonnie::draw(&selection, &then),
+                Layout::IozoneTable => iozone::draw(&selection),
+            }
+        });
+        match content {
+            Ok(content) => {
+                exhibit.tables = content.tables;
+                exhibit.values = content.values;
+                exhibit.drawing = content.drawing;
+                exhibit.notes.extend(content.notes);
+                exhibit.needs_legend = content.needs_legend;
+            }
+            Err(reason) => exhibit.absence = Some(reason),
+        }
+        exhibit
+    }
+
+    /// Its numbers, one a row, in base units.
+    ///
+    /// # Errors
+    /// [`ReportError::Csv`], should a row not be written.
+    pub fn csv(&self) -> Result<String, ReportError> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(["figure", "phase", "subject", "x", "what", "value", "unit"])?;
+        for value in &self.values {
+            let number = value
+                .value
+                .map_or_else(String::new, |value| value.to_string());
+            writer.write_record([
+                &self.id,
+                &value.phase,
+                &value.subject,
+                &value.x,
+                &value.what,
+                &number,
+                value.unit,
+            ])?;
+        }
+        crate::export::into_text(writer)
+    }
+
+    /// The drawing as a document of its own. A table without a drawing is set as one; `None` where
+    /// there is nothing to draw.
+    #[must_use]
+    pub fn svg(&self) -> Option<String> {
+        let set = || {
+            let tables = self.tables.iter();
+            let sheets = tables.filter_map(|table| Some((table.caption.clone(), sheet(table)?)));
+            Drawing::stacked(sheets.collect())
+        };
+        let drawing = self.drawing.clone().or_else(set)?;
+        Some(drawing.alone(&Frame {
+            title: &self.title,
+            labels: &self.labels,
+            needs_legend: self.needs_legend,
+            notes: &self.notes,
+        }))
+    }
+
+    pub(crate) fn on_page(&self, id: &str) -> Option<String> {
+        let names = Names {
+            id,
+            title: &self.title,
+        };
+        self.drawing.as_ref().map(|drawing| drawing.on_page(&names))
+    }
+}
+
+impl Value {
+    /// A figure of a metric.
+    pub(super) fn of(
+        (phase, subject, x): (&str, &str, &str),
+        metric: &MetricDefinition,
+        value: Option<f64>,
+    ) -> Self {
+        Self {
+            phase: phase.to_owned(),
+            subject: subject.to_owned(),
+            x: x.to_owned(),
+            what: metric.name.to_owned(),
+            value,
+            unit: metric.unit.symbol(),
+        }
+    }
+}
+
+/// A figure's title where it shows several phases.
+pub(super) fn phase_title(name: &str) -> String {
+    wording::heading(name)
+}

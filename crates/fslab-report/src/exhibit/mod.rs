@@ -1,0 +1,21 @@
+//! The figures and tables that a study asks for, in the shape of its original's.
+//!
+//! ```text
+//!     FigureSpec --Selection--> phases and points --layout--> Exhibit: table, values, drawing
+//! ```
+
+mod bars;
+mod bonnie;
+mod curves;
+mod exhibited;
+mod iozone;
+mod lists;
+mod loser;
+mod selection;
+mod then;
+
+pub use bonnie::bonnie_csv;
+pub(crate) use exhibited::with_looks;
+pub use exhibited::{Exhibit, exhibits};
+pub use iozone::iozone_report;
+pub(crate) use lists::{lists_of, plot as list_plot};

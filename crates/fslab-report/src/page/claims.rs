@@ -1,0 +1,62 @@
+//! What the study's original claims, as a scorecard, and its figures beside the run's.
+
+use fslab_claims::{evaluate, then_and_now};
+
+use super::exhibits::Sheet;
+use super::phase::Stage;
+use super::tables::{Style, render};
+use crate::{Chapter, ReportError, tables};
+
+/// The part of a run whose study repeats an original.
+pub(super) struct ClaimsPart {
+    pub(super) scorecard: Option<CardPart>,
+    pub(super) agreement: String,
+    /// The figures of both, a table for each kind.
+    pub(super) beside: Vec<Sheet>,
+}
+
+/// The scorecard on the page.
+pub(super) struct CardPart {
+    pub(super) counts: String,
+    pub(super) table: String,
+}
+
+impl Stage<'_> {
+    /// `None` for a run whose study repeats nothing.
+    pub(super) fn claims(&self, chapter: &Chapter) -> Result<Option<ClaimsPart>, ReportError> {
+        let Some(original) = chapter.original else {
+            return Ok(None);
+        };
+        let sheet = |table: &crate::Table| render(table, Style::Sheet, self.looks, self.prefix);
+        let card = evaluate(&original.claims, chapter.run, None);
+        let scorecard = if card.verdicts.is_empty() {
+            None
+        } else {
+            let mut table = tables::claims(&card);
+            // They stand above the table.
+            table.notes.clear();
+            Some(CardPart {
+                counts: tables::counts(&card),
+                table: sheet(&table)?,
+            })
+        };
+        let both = then_and_now(original, chapter.run);
+        let beside = tables::then_and_now(&both);
+        let beside = beside.iter().map(|table| {
+            Ok::<_, ReportError>(Sheet {
+                caption: table.caption.clone(),
+                html: sheet(table)?,
+                is_long: true,
+            })
+        });
+        let beside: Vec<Sheet> = beside.collect::<Result<_, _>>()?;
+        if scorecard.is_none() && beside.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(ClaimsPart {
+            scorecard,
+            agreement: sheet(&tables::agreement(&both))?,
+            beside,
+        }))
+    }
+}

@@ -1,0 +1,60 @@
+//! The figures and tables that the study asks for.
+
+use super::document::slug;
+use super::phase::Stage;
+use super::tables::{Style, render};
+use crate::{Chapter, Exhibit, ReportError, exhibit};
+
+/// A figure on the page.
+pub(super) struct ExhibitPart {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) absence: Option<String>,
+    pub(super) svg: Option<String>,
+    pub(super) tables: Vec<Sheet>,
+    /// Whether the tables are the figure, and not merely its numbers.
+    pub(super) is_table: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// A table of a figure.
+pub(super) struct Sheet {
+    pub(super) caption: String,
+    pub(super) html: String,
+    /// Whether it is so long that it is shown when asked for.
+    pub(super) is_long: bool,
+}
+
+/// Rows of a table that is shown unasked.
+const ROWS_MAX: usize = 48;
+
+impl Stage<'_> {
+    pub(super) fn exhibits(&self, chapter: &Chapter) -> Result<Vec<ExhibitPart>, ReportError> {
+        exhibit::with_looks(self.analysis, chapter.original, self.labels)
+            .into_iter()
+            .map(|exhibit| self.exhibit(exhibit))
+            .collect()
+    }
+
+    fn exhibit(&self, exhibit: Exhibit) -> Result<ExhibitPart, ReportError> {
+        let id = format!("{}figure-{}", self.prefix, slug(&exhibit.id));
+        let tables = exhibit.tables.iter();
+        Ok(ExhibitPart {
+            svg: exhibit.on_page(&format!("{id}-svg")),
+            tables: tables
+                .map(|table| {
+                    Ok(Sheet {
+                        caption: table.caption.clone(),
+                        html: render(table, Style::Sheet, self.looks, self.prefix)?,
+                        is_long: table.rows.len() > ROWS_MAX,
+                    })
+                })
+                .collect::<Result<_, ReportError>>()?,
+            id,
+            title: exhibit.title,
+            absence: exhibit.absence,
+            is_table: exhibit.is_table,
+            notes: exhibit.notes,
+        })
+    }
+}

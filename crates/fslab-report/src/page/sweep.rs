@@ -1,0 +1,171 @@
+//! A swept phase's part of the page: curves over one dimension, a choice among the others, who is
+//! fastest where, and every point in a table.
+
+use fslab_model::{MetricDefinition, PointValue};
+
+use super::phase::{Panel, Stage};
+use super::tables::{Style, render};
+use crate::analysis::point_in_words;
+use crate::chart::{NARROW, Names, Victory, winners};
+use crate::{Dimension, PhaseAnalysis, ReportError, Standing, SweepAnalysis};
+use crate::{curves, tables, wording};
+
+/// The most charts that one chooses among; beyond, they are of one dimension's values alone.
+const CHOICES_MAX: usize = 40;
+
+/// Charts of which one is seen at a time.
+pub(super) struct Choice {
+    /// What is chosen.
+    pub(super) title: String,
+    /// Of its controls.
+    pub(super) name: String,
+    pub(super) options: Vec<Choosable>,
+}
+
+/// One of several charts.
+pub(super) struct Choosable {
+    pub(super) label: String,
+    pub(super) checked: bool,
+    pub(super) panel: Panel,
+}
+
+/// What a swept phase has instead of charts of one point.
+pub(super) struct SweepPart {
+    pub(super) count: usize,
+    pub(super) curves: Choice,
+    pub(super) winners: Option<Panel>,
+    pub(super) table: String,
+}
+
+impl Stage<'_> {
+    /// The part; `None` for a phase that runs once.
+    pub(super) fn sweep(
+        &self,
+        phase: &PhaseAnalysis,
+        id: &str,
+    ) -> Result<Option<SweepPart>, ReportError> {
+        let (Some(sweep), Some(comparison)) = (&phase.sweep, &phase.comparison) else {
+            return Ok(None);
+        };
+        let Some(table) = tables::sweep(phase, self.analysis.subjects()) else {
+            return Ok(None);
+        };
+        Ok(Some(SweepPart {
+            count: sweep.points.len(),
+            curves: self.curves(sweep, comparison.metric, id),
+            winners: self.winners(sweep, id),
+            table: render(&table, Style::Sheet, self.looks, self.prefix)?,
+        }))
+    }
+
+    fn curves(&self, sweep: &SweepAnalysis, metric: &'static MetricDefinition, id: &str) -> Choice {
+        let over = sweep.dimensions.first().map_or("", |first| first.name);
+        let others = sweep.dimensions.get(1..).unwrap_or_default();
+        let mut choices = choices(sweep, others);
+        if choices.len() > CHOICES_MAX {
+            choices = self::choices(sweep, others.get(..1).unwrap_or_default());
+        }
+        let widest = choices.iter().map(|(_, points)| points.len()).max();
+        let mut is_first = true;
+        let mut options = Vec::new();
+        for (index, (label, points)) in choices.into_iter().enumerate() {
+            let title = match label.is_empty() {
+                true => wording::heading(metric.name),
+                false => format!("{}, {label}", wording::heading(metric.name)),
+            };
+            let names = Names {
+                id: &format!("{id}-curve-{index}"),
+                title: &title,
+            };
+            let count = points.len();
+            let along = (over, metric);
+            let plot = curves::over(self.analysis.run, self.labels, &points, along, NARROW);
+            let Some(drawing) = plot.draw() else {
+                continue;
+            };
+            let checked = is_first && Some(count) == widest;
+            is_first &= !checked;
+            let svg = drawing.on_page(&names);
+            options.push(Choosable {
+                label,
+                checked,
+                panel: Panel {
+                    caption: format!("{count} points · upright: the spread of the repeats"),
+                    title,
+                    svg,
+                },
+            });
+        }
+        if is_first && let Some(first) = options.first_mut() {
+            first.checked = true;
+        }
+        let title: Vec<String> = others.iter().map(|d| wording::phase(d.name)).collect();
+        Choice {
+            title: title.join(", "),
+            name: format!("{id}-choice"),
+            options,
+        }
+    }
+
+    fn winners(&self, sweep: &SweepAnalysis, id: &str) -> Option<Panel> {
+        let (across, upwards) = match sweep.dimensions.as_slice() {
+            [only] => (only, None),
+            [first, second] => (first, Some(second)),
+            _ => return None,
+        };
+        if self.labels.len() < 2 {
+            return None;
+        }
+        let victory = |point: &PhaseAnalysis| {
+            let comparison = point.comparison.as_ref()?;
+            let best = comparison.best?;
+            let value = |d: &Dimension| point.point?.get(d.name).copied();
+            Some(Victory {
+                place: (value(across)?, upwards.and_then(value)),
+                best,
+                certain: comparison.entries[best].standing == Standing::Winner,
+            })
+        };
+        let victories: Vec<Victory> = sweep.points.iter().filter_map(victory).collect();
+        let names = Names {
+            id: &format!("{id}-winners"),
+            title: "Who is fastest where",
+        };
+        let drawing = winners(self.labels, across, upwards, &victories)?;
+        Some(Panel {
+            title: names.title.to_owned(),
+            caption: "the colour of the best subject · pale: not told apart".to_owned(),
+            svg: drawing.on_page(&names),
+        })
+    }
+}
+
+/// The values of `others` with the points that have them.
+fn choices<'p, 'a>(
+    sweep: &'p SweepAnalysis<'a>,
+    others: &[Dimension],
+) -> Vec<(String, Vec<&'p PhaseAnalysis<'a>>)> {
+    let mut found: Vec<(Vec<PointValue>, Vec<&PhaseAnalysis>)> = Vec::new();
+    for phase in &sweep.points {
+        let Some(point) = phase.point else { continue };
+        let key: Vec<PointValue> = others
+            .iter()
+            .filter_map(|d| point.get(d.name).copied())
+            .collect();
+        match found.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, phases)) => phases.push(phase),
+            None => found.push((key, vec![phase])),
+        }
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let label = |phases: &[&PhaseAnalysis]| {
+        let point = phases.first().and_then(|phase| phase.point);
+        point
+            .map(|point| point_in_words(point, others))
+            .unwrap_or_default()
+    };
+    found
+        .into_iter()
+        .map(|(_, phases)| (label(&phases), phases))
+        .collect()
+}

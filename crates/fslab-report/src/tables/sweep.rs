@@ -1,0 +1,107 @@
+//! All points of a swept phase: a row a point, a column a subject.
+
+use fslab_model::Subject;
+
+use super::cells::absence_word;
+use crate::wording;
+use crate::{Column, Comparison, PhaseAnalysis, PhaseCell, Standing, Table, TableCell, Tone};
+
+/// The headline figure at every point of a sweep, and who is fastest there; `None` for a phase that
+/// runs once.
+#[must_use]
+pub fn sweep<'a>(
+    phase: &PhaseAnalysis,
+    subjects: impl IntoIterator<Item = &'a Subject>,
+) -> Option<Table> {
+    let sweep = phase.sweep.as_ref()?;
+    let names: Vec<String> = subjects.into_iter().map(ToString::to_string).collect();
+    let dimensions = sweep.dimensions.iter();
+    let mut columns: Vec<Column> = dimensions
+        .map(|dimension| Column::right(wording::phase(dimension.name)))
+        .collect();
+    let of_subject = |(index, name): (usize, &String)| Column::right(name).about(index);
+    columns.extend(names.iter().enumerate().map(of_subject));
+    if names.len() > 1 {
+        columns.push(Column::left("Fastest"));
+    }
+    let row = |point: &PhaseAnalysis| {
+        let value = |name: &str| point.point.and_then(|point| point.get(name));
+        let dimensions = sweep.dimensions.iter();
+        let mut row: Vec<TableCell> = dimensions
+            .map(|dimension| match value(dimension.name) {
+                Some(value) => TableCell::new(value.to_string()),
+                None => TableCell::nothing(),
+            })
+            .collect();
+        row.extend((0..names.len()).map(|subject| figure(point, subject)));
+        if names.len() > 1 {
+            row.push(fastest(point.comparison.as_ref(), &names));
+        }
+        row
+    };
+    Some(Table {
+        caption: format!("Every point of {}", wording::phase(phase.name)),
+        columns,
+        rows: sweep.points.iter().map(row).collect(),
+        notes: notes(phase),
+    })
+}
+
+fn figure(point: &PhaseAnalysis, subject: usize) -> TableCell {
+    let entry = point.comparison.as_ref().and_then(|comparison| {
+        let entry = comparison.entries.get(subject)?;
+        Some((comparison.metric, entry, entry.median()?))
+    });
+    if let Some((metric, entry, median)) = entry {
+        let cell = TableCell::new(wording::figure(metric, median));
+        return match entry.to_best.filter(|_| entry.standing != Standing::Alone) {
+            Some(speed) => cell.heat(speed.value),
+            None => cell,
+        };
+    }
+    let absence = point.cells.get(subject).and_then(PhaseCell::absence);
+    match absence.as_deref().map(absence_word) {
+        Some("failed") => TableCell::new("failed").tone(Tone::Bad),
+        Some(word) => TableCell::new(word).tone(Tone::Weak),
+        None => TableCell::new("no rate").tone(Tone::Weak),
+    }
+}
+
+fn fastest(comparison: Option<&Comparison>, names: &[String]) -> TableCell {
+    let Some(comparison) = comparison else {
+        return TableCell::nothing();
+    };
+    if let Some(winner) = comparison.winner() {
+        return TableCell::new(&names[winner]).about(winner);
+    }
+    match comparison.with(Standing::Tied).count() {
+        0 => TableCell::nothing(),
+        tied => TableCell::new(format!("tie of {tied}")).tone(Tone::Weak),
+    }
+}
+
+fn notes(phase: &PhaseAnalysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    let without = |cell: &PhaseCell| {
+        cell.done()
+            .any(fslab_model::PhaseRecord::took_no_device_time)
+    };
+    if phase
+        .points()
+        .iter()
+        .any(|point| point.cells.iter().any(without))
+    {
+        notes.push("No rate: nothing waited for the disk, and the processor takes no time.".into());
+    }
+    let mut said: Vec<&str> = phase
+        .points()
+        .iter()
+        .flat_map(|point| &point.cells)
+        .flat_map(PhaseCell::done)
+        .flat_map(|record| record.notes.iter().map(String::as_str))
+        .collect();
+    said.sort_unstable();
+    said.dedup();
+    notes.extend(said.into_iter().map(str::to_owned));
+    notes
+}

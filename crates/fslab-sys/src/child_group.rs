@@ -1,0 +1,358 @@
+//! A program in a process group of its own, with what it prints and what it costs.
+//!
+//! ```text
+//!     start --> leader --> its children, and theirs
+//!                 |  ends, or is told to
+//!     wait_for_leader            the time of the program is over here
+//!     reap         kills the group, reaps every process of it: cost, output
+//! ```
+//!
+//! While a group runs this process is the reaper of its orphans, so that nothing of a group that
+//! was reaped is left to hold a mount. A process that leaves the group, as a daemon does, is out of
+//! reach. A group whose handle is dropped is killed and reaped.
+
+use std::collections::VecDeque;
+use std::io::{self, PipeReader, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
+
+use crate::process::{GroupSignal, end_with_parent, signal_group};
+use crate::{ResourceUse, signal_name};
+
+/// How often somebody who waits looks whether it is to go on waiting.
+const LOOK_EACH: Duration = Duration::from_millis(100);
+
+/// A running program and all that it started.
+#[derive(Debug)]
+pub struct ChildGroup {
+    _reaping: Reaping,
+    /// `None` after it was reaped.
+    leader: Option<Pid>,
+    leader_ends: OwnedFd,
+    /// `None` after its end.
+    output: Option<PipeReader>,
+    kept: VecDeque<u8>,
+    kept_max: usize,
+    printed: u64,
+}
+
+/// How a group ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupEnd {
+    /// The leader's exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended the leader.
+    pub signal: Option<i32>,
+    /// What all processes of the group used, those included that had ended before.
+    pub used: ResourceUse,
+    /// The end of what it printed, standard output and standard error as they came.
+    pub output: String,
+    /// How many bytes it printed before that.
+    pub output_cut_bytes: u64,
+}
+
+impl GroupEnd {
+    /// `status 2` or `SIGKILL`.
+    #[must_use]
+    pub fn how(&self) -> String {
+        match (self.code, self.signal) {
+            (Some(code), _) => format!("status {code}"),
+            (None, Some(signal)) => signal_name(signal),
+            (None, None) => "no status".to_owned(),
+        }
+    }
+}
+
+impl ChildGroup {
+    /// Starts `command` with nothing to read. Of what the group prints, the last `kept_bytes` are
+    /// kept.
+    ///
+    /// # Errors
+    /// That of pipe(2), fork(2) or execve(2): `NotFound` where there is no such program.
+    pub fn start(mut command: Command, kept_bytes: usize) -> io::Result<Self> {
+        let (output, writer) = io::pipe()?;
+        rustix::io::ioctl_fionbio(&output, true)?;
+        command
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone()?)
+            .stderr(writer);
+        end_with_parent(&mut command);
+        let reaping = Reaping::begin()?;
+        let child = command.spawn();
+        // The command holds our copies of the pipe's other end.
+        drop(command);
+        let leader = Pid::from_child(&child?);
+        let mut group = Self {
+            _reaping: reaping,
+            leader: Some(leader),
+            // Replaced at once: a group without it would be lost where pidfd_open(2) fails.
+            leader_ends: output.try_clone()?.into(),
+            output: Some(output),
+            kept: VecDeque::new(),
+            kept_max: kept_bytes,
+            printed: 0,
+        };
+        group.leader_ends = pidfd_open(leader, PidfdFlags::empty())?;
+        Ok(group)
+    }
+
+    /// The number of the leader, which is the group's.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        self.leader.map(|pid| pid.as_raw_pid().cast_unsigned())
+    }
+
+    /// Waits until the leader has ended: `true`; or until `gives_up` says that nobody cares any
+    /// more, which is asked some ten times a second: `false`.
+    ///
+    /// # Errors
+    /// That of poll(2) or read(2).
+    pub fn wait_for_leader(&mut self, mut gives_up: impl FnMut() -> bool) -> io::Result<bool> {
+        loop {
+            if self.wait_a_moment(LOOK_EACH)? {
+                return Ok(true);
+            }
+            if gives_up() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Takes what was printed, and says whether the leader has ended. Returns after `patience`, or
+    /// as soon as there is something to say.
+    ///
+    /// # Errors
+    /// As [`ChildGroup::wait_for_leader`].
+    pub fn wait_a_moment(&mut self, patience: Duration) -> io::Result<bool> {
+        let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+        let mut watched = vec![PollFd::new(&self.leader_ends, PollFlags::IN)];
+        if let Some(output) = &self.output {
+            watched.push(PollFd::new(output, PollFlags::IN));
+        }
+        match poll(&mut watched, Some(&patience)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let has_ended = !watched[0].revents().is_empty();
+        self.take_output()?;
+        Ok(has_ended)
+    }
+
+    /// The end of what it has printed so far.
+    #[must_use]
+    pub fn output(&self) -> String {
+        let (one, other) = self.kept.as_slices();
+        String::from_utf8_lossy(&[one, other].concat()).into_owned()
+    }
+
+    /// Asks the whole group to end.
+    ///
+    /// # Errors
+    /// That of kill(2).
+    pub fn terminate(&self) -> io::Result<()> {
+        self.id()
+            .map_or(Ok(()), |id| signal_group(id, GroupSignal::Terminate))
+    }
+
+    /// Kills what is left of the group and reaps all of it.
+    ///
+    /// # Errors
+    /// That of wait4(2), or of reading what it printed.
+    pub fn reap(mut self) -> io::Result<GroupEnd> {
+        let leader = self.leader.ok_or(io::ErrorKind::NotFound)?;
+        let (status, used) = self.end(leader)?;
+        self.take_output()?;
+        let output_cut_bytes = self.printed - self.kept.len() as u64;
+        Ok(GroupEnd {
+            code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+            signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+            used,
+            output: self.output(),
+            output_cut_bytes,
+        })
+    }
+
+    /// Takes everything that can be read without waiting.
+    fn take_output(&mut self) -> io::Result<()> {
+        let mut part = [0; 16_384];
+        while let Some(output) = &mut self.output {
+            match output.read(&mut part) {
+                Ok(0) => self.output = None,
+                Ok(count) => {
+                    self.printed += count as u64;
+                    self.kept.extend(&part[..count]);
+                    let over = self.kept.len().saturating_sub(self.kept_max);
+                    self.kept.drain(..over);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Kills and reaps; gives the leader's status and what all of them used.
+    fn end(&mut self, leader: Pid) -> io::Result<(i32, ResourceUse)> {
+        // The leader is not reaped yet, so its number still names its own group.
+        signal_group(leader.as_raw_pid().cast_unsigned(), GroupSignal::Kill)?;
+        let (status, mut used) = wait_with_use(leader.as_raw_pid())?;
+        self.leader = None;
+        // Its orphans are ours, and so are those that they leave.
+        loop {
+            match wait_with_use(-leader.as_raw_pid()) {
+                Ok((_, more)) => used = used.and(more),
+                Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((status, used))
+    }
+}
+
+/// Makes this process the reaper of orphans for as long as there is one of these.
+#[derive(Debug)]
+struct Reaping;
+
+/// How many there are. The lock is held while the kernel is told.
+static REAPING: Mutex<u32> = Mutex::new(0);
+
+impl Reaping {
+    fn begin() -> io::Result<Self> {
+        let mut count = REAPING.lock().unwrap_or_else(PoisonError::into_inner);
+        if *count == 0 {
+            set_child_subreaper(Some(getpid()))?;
+        }
+        *count += 1;
+        Ok(Self)
+    }
+}
+
+impl Drop for Reaping {
+    fn drop(&mut self) {
+        let mut count = REAPING.lock().unwrap_or_else(PoisonError::into_inner);
+        *count -= 1;
+        if *count == 0 {
+            let _ = set_child_subreaper(None);
+        }
+    }
+}
+
+impl Drop for ChildGroup {
+    fn drop(&mut self) {
+        if let Some(leader) = self.leader.take() {
+            let _ = self.end(leader);
+        }
+    }
+}
+
+/// wait4(2) for one process, or for any of the group `-target`.
+fn wait_with_use(target: libc::pid_t) -> io::Result<(i32, ResourceUse)> {
+    loop {
+        let mut status = 0;
+        // SAFETY: rusage is made of integers, for which zero is a value.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: both are valid and outlive the call.
+        let found = unsafe { libc::wait4(target, &raw mut status, 0, &raw mut usage) };
+        if found >= 0 {
+            return Ok((status, ResourceUse::from(usage)));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEVER: fn() -> bool = || false;
+
+    fn shell(script: &str) -> ChildGroup {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        ChildGroup::start(command, 1_000).expect("sh starts")
+    }
+
+    #[test]
+    fn a_program_is_timed_to_its_end_and_its_words_and_status_are_kept() {
+        let mut group = shell("echo out; echo err >&2; exit 3");
+        assert!(group.wait_for_leader(NEVER).expect("waits"));
+        let end = group.reap().expect("reaped");
+        assert_eq!(
+            (end.code, end.output.as_str()),
+            (Some(3), "out\nerr\n"),
+            "{end:?}"
+        );
+        assert_eq!(end.how(), "status 3");
+    }
+
+    #[test]
+    fn of_what_is_printed_the_end_is_kept() {
+        let mut group = shell("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done");
+        group.wait_for_leader(NEVER).expect("waits");
+        let end = group.reap().expect("reaped");
+        assert_eq!(end.output.len(), 1_000);
+        assert!(end.output.ends_with("line 2999\n"));
+        assert!(end.output_cut_bytes > 20_000);
+    }
+
+    #[test]
+    fn what_children_use_is_counted_also_where_they_are_left_behind() {
+        let burn = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        for script in [
+            format!("sh -c '{burn}'; true"),
+            // The child outlives the leader and is killed; `read` waits until it has worked.
+            format!(
+                "mkfifo \"$0\"; sh -c '{burn}; echo >\"$0\"; sleep 600' \"$0\" & read x <\"$0\""
+            ),
+        ] {
+            let fifo = std::env::temp_dir().join(format!("fslab-fifo-{}", std::process::id()));
+            let mut command = Command::new("/bin/sh");
+            command.arg("-c").arg(script).arg(&fifo);
+            let mut group = ChildGroup::start(command, 1_000).expect("sh starts");
+            assert!(group.wait_for_leader(NEVER).expect("waits"));
+            let end = group.reap().expect("reaped");
+            let _ = std::fs::remove_file(&fifo);
+            assert_eq!(end.code, Some(0), "{end:?}");
+            assert!(end.used.user_ns + end.used.system_ns > 1_000_000, "{end:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_up_is_killed_with_all_that_it_started() {
+        let mut group = shell("sleep 600 & echo $!; wait");
+        let mut number = None;
+        while number.is_none() {
+            assert!(!group.wait_for_leader(|| true).expect("waits"));
+            number = group.output().trim().parse::<u32>().ok();
+        }
+        let end = group.reap().expect("reaped");
+        assert_eq!(end.how(), "SIGKILL");
+        let gone = number.and_then(crate::process_start_ticks).is_none();
+        assert!(gone, "the sleeper was killed and reaped");
+    }
+
+    #[test]
+    fn a_program_that_closes_its_output_is_still_waited_for() {
+        let mut group = shell("exec >&- 2>&-; sleep 0.3; exit 7");
+        assert!(group.wait_for_leader(NEVER).expect("waits"));
+        assert_eq!(group.reap().expect("reaped").code, Some(7));
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_an_error() {
+        let missing = ChildGroup::start(Command::new("/no/such/program"), 10);
+        let error = missing.expect_err("is missing");
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

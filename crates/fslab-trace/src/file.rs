@@ -1,0 +1,154 @@
+//! The file that keeps a trace: JSON, one document a line.
+//!
+//! ```text
+//!     {"fslab_trace":1, ...}              the header
+//!     {"before":{...}}                    each name that was there and was used
+//!     {"event":{...}}                     each call, in the order in which they began
+//!     {"after":{...}}                     what had become of each name
+//!     {"end":{"lines":N}}                 so that a file that was cut is known for one
+//! ```
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Entry, Event, FinalFile, Header, Trace, TraceError};
+
+/// The version of the format that is written.
+pub const TRACE_FORMAT: u32 = 1;
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct FirstLine {
+    fslab_trace: u32,
+    #[serde(flatten)]
+    header: Header,
+}
+
+/// What is read of a first line before anything else of it is believed.
+#[derive(Deserialize)]
+struct Version {
+    fslab_trace: u32,
+}
+
+/// Every other line.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Entered {
+    Before(Entry),
+    Event(Event),
+    After(FinalFile),
+    End { lines: usize },
+}
+
+impl Trace {
+    /// Writes the trace to a new file at `path`, or over an old one.
+    ///
+    /// # Errors
+    /// [`TraceError::Io`].
+    pub fn write(&self, path: &Path) -> Result<(), TraceError> {
+        let failed = |error| TraceError::io("write", path, error);
+        let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+        for line in self.lines() {
+            file.write_all(line.as_bytes()).map_err(failed)?;
+            file.write_all(b"\n").map_err(failed)?;
+        }
+        file.flush().map_err(failed)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let text = |line: &Entered| {
+            serde_json::to_string(line).expect("numbers and names become text without an error")
+        };
+        let first = FirstLine {
+            fslab_trace: TRACE_FORMAT,
+            header: self.header.clone(),
+        };
+        let first = serde_json::to_string(&first).expect("a header becomes text without an error");
+        let count = self.files.len() + self.events.len() + self.left.len();
+        let before = self.files.iter().cloned().map(Entered::Before);
+        let events = self.events.iter().cloned().map(Entered::Event);
+        let after = self.left.iter().cloned().map(Entered::After);
+        let end = std::iter::once(Entered::End { lines: count });
+        let rest = before.chain(events).chain(after).chain(end);
+        std::iter::once(first).chain(rest.map(move |line| text(&line)))
+    }
+
+    /// Reads the trace at `path`.
+    ///
+    /// # Errors
+    /// [`TraceError`], which names the line where it is not a trace.
+    pub fn read(path: &Path) -> Result<Self, TraceError> {
+        let text = std::fs::read(path).map_err(|error| TraceError::io("read", path, error))?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads the trace in `bytes`, which are the content of `path`.
+    ///
+    /// # Errors
+    /// As [`Trace::read`].
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, TraceError> {
+        let shape = |problem: &str| TraceError::Shape {
+            path: path.to_owned(),
+            problem: problem.to_owned(),
+        };
+        let syntax = |line: usize, source| TraceError::Syntax {
+            path: path.to_owned(),
+            line,
+            source,
+        };
+        let text = std::str::from_utf8(bytes).map_err(|_| shape("it is no text"))?;
+        let mut lines = text.lines();
+        let first = lines.next().ok_or_else(|| shape("it is empty"))?;
+        let version: Version = serde_json::from_str(first).map_err(|e| syntax(1, e))?;
+        if version.fslab_trace > TRACE_FORMAT {
+            return Err(TraceError::Format {
+                path: path.to_owned(),
+                found: version.fslab_trace,
+                known: TRACE_FORMAT,
+            });
+        }
+        let first: FirstLine = serde_json::from_str(first).map_err(|e| syntax(1, e))?;
+        let mut trace = Self {
+            header: first.header,
+            ..Self::default()
+        };
+        let mut end = None;
+        for (number, line) in (2..).zip(lines) {
+            match serde_json::from_str(line).map_err(|e| syntax(number, e))? {
+                Entered::Before(entry) => trace.files.push(entry),
+                Entered::Event(event) => trace.events.push(event),
+                Entered::After(file) => trace.left.push(file),
+                Entered::End { lines } => end = Some(lines),
+            }
+        }
+        let found = trace.files.len() + trace.events.len() + trace.left.len();
+        if end != Some(found) {
+            return Err(shape("it was cut, or lines of it are missing"));
+        }
+        trace.validate().map_err(|problem| shape(&problem))?;
+        Ok(trace)
+    }
+
+    /// Numbers that stand for nothing would be trusted later.
+    fn validate(&self) -> Result<(), String> {
+        let (threads, handles) = (self.header.threads, self.header.handles);
+        for event in &self.events {
+            let wrong_handle = event.deed.handles().find(|handle| *handle >= handles);
+            if let Some(handle) = wrong_handle {
+                return Err(format!("there is no open file {handle}"));
+            }
+            let wrong_thread = event.deed.child().into_iter().chain([event.thread]);
+            if let Some(thread) = wrong_thread.into_iter().find(|thread| *thread >= threads) {
+                return Err(format!("there is no thread {thread}"));
+            }
+        }
+        if self.events.is_sorted_by_key(|event| event.at_ns) {
+            Ok(())
+        } else {
+            Err("its events are not in the order of their time".into())
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Traces of programs: recording, their format, the order that they demand.
+//!
+//! Owns what happens to strace's words, the file that keeps a trace, and which operation must wait
+//! for which. Issues none of a trace's operations: that is a workload's work.
+//!
+//! ```text
+//!     command --strace--> lines --calls--> calls --translate--> events --\
+//!     folder  --census before and after--------------------> files ------+--> Trace <--> a file
+//!                                            Trace --schedule--> waits of every event
+//! ```
+
+mod arguments;
+mod calls;
+mod census;
+mod deeds;
+mod error;
+mod event;
+mod file;
+mod line;
+mod path;
+mod processes;
+mod recording;
+mod scene;
+mod schedule;
+mod tables;
+mod trace;
+mod translate;
+
+pub use census::{Census, Entry, EntryKind};
+pub use error::TraceError;
+pub use event::{Deed, Event, Outcome, Place, Target};
+pub use file::TRACE_FORMAT;
+pub use path::TracePath;
+pub use recording::{RecordRequest, Recorded, record};
+pub use schedule::{Lane, Schedule, Step, Wait};
+pub use trace::{FinalFile, Header, Trace};
+pub use translate::{Translation, translate};

@@ -1,0 +1,240 @@
+//! Calls that change who has which files open: opening, closing, duplicating, and what processes do.
+
+use crate::arguments::{angled, descriptor, member, octal};
+use crate::calls::Answer;
+use crate::processes::Sharing;
+use crate::scene::Scene;
+use crate::{Deed, Event, Outcome};
+
+impl Scene<'_> {
+    pub(crate) fn open(mut self) {
+        let call = self.call;
+        let (directory, first) = match call.name.as_str() {
+            "open" | "creat" => (None, 0),
+            _ => (Some(0), 1),
+        };
+        let Some(path) = self.path(directory, first) else {
+            return;
+        };
+        let (flags, mode) = match call.name.as_str() {
+            "creat" => (
+                "O_WRONLY|O_CREAT|O_TRUNC".to_owned(),
+                octal(call.argument(1)),
+            ),
+            "openat2" => {
+                let how = call.argument(2);
+                (
+                    member(how, "flags=").to_owned(),
+                    octal(member(how, "mode=")),
+                )
+            }
+            _ => (
+                call.argument(first + 1).to_owned(),
+                octal(call.argument(first + 2)),
+            ),
+        };
+        if flags.contains("O_TMPFILE") {
+            return self.count_unseen();
+        }
+        let mut real = None;
+        let handle = if let Answer::Number(descriptor, led_to) = &call.answer {
+            // Through a symbolic link it may have led out of the folder.
+            let led_to = led_to.as_deref().and_then(|path| self.below(path));
+            let Some(led_to) = led_to else {
+                return self.count_as("an open that led out of the folder");
+            };
+            self.translator.done.touched.insert(led_to.clone());
+            real = (led_to != path).then_some(led_to);
+            let close_on_exec = flags.contains("O_CLOEXEC");
+            Some(self.insert(*descriptor, close_on_exec))
+        } else {
+            None
+        };
+        if let Some(handle) = handle {
+            let name = real.clone().unwrap_or_else(|| path.clone());
+            self.translator.paths.insert(handle, name);
+        }
+        self.note(Deed::Open {
+            path,
+            real,
+            flags,
+            mode,
+            handle,
+        });
+    }
+
+    pub(crate) fn close(mut self) {
+        let descriptor = descriptor(self.call.argument(0));
+        let removed = descriptor.and_then(|it| self.thread.files.borrow_mut().remove(&it));
+        if let Some(file) = removed {
+            self.note(Deed::Close {
+                handle: file.handle,
+            });
+        }
+    }
+
+    pub(crate) fn close_range(mut self) {
+        let ends = [0, 1].map(|index| self.call.argument(index).parse::<u32>().ok());
+        let [Some(first), Some(last)] = ends else {
+            return;
+        };
+        let range =
+            first.min(i32::MAX as u32).cast_signed()..=last.min(i32::MAX as u32).cast_signed();
+        if self.call.argument(2).contains("CLOSE_RANGE_CLOEXEC") {
+            let mut files = self.thread.files.borrow_mut();
+            files
+                .range_mut(range)
+                .for_each(|(_, file)| file.close_on_exec = true);
+            return;
+        }
+        let closed: Vec<_> = {
+            let mut files = self.thread.files.borrow_mut();
+            let descriptors: Vec<_> = files.range(range).map(|(it, _)| *it).collect();
+            descriptors
+                .iter()
+                .filter_map(|it| files.remove(it))
+                .collect()
+        };
+        for file in closed {
+            self.note(Deed::Close {
+                handle: file.handle,
+            });
+        }
+    }
+
+    pub(crate) fn duplicate(mut self) {
+        let call = self.call;
+        let Some(handle) = self.handle(0) else {
+            // A duplicate of something else may take the place of one of ours.
+            if let (true, Answer::Number(new, _)) = (call.name.starts_with("dup"), &call.answer) {
+                self.close_replaced(*new);
+            }
+            return;
+        };
+        let kind = call.argument(1);
+        let mut close_on_exec = call.argument(2).contains("O_CLOEXEC");
+        if call.name == "fcntl" {
+            match kind {
+                "F_DUPFD" => close_on_exec = false,
+                "F_DUPFD_CLOEXEC" => close_on_exec = true,
+                "F_SETFD" => return self.set_close_on_exec(),
+                "F_GETFD" | "F_GETFL" | "F_SETFL" | "F_GETPATH" => return,
+                _ => return self.count_as(&format!("fcntl {kind}")),
+            }
+        }
+        let Answer::Number(new, _) = call.answer else {
+            return;
+        };
+        if Some(new) == descriptor(call.argument(0)).map(i64::from) {
+            return;
+        }
+        self.close_replaced(new);
+        let to = self.insert(new, close_on_exec);
+        let path = self.translator.paths.get(&handle).cloned();
+        path.into_iter().for_each(|path| {
+            self.translator.paths.insert(to, path);
+        });
+        self.note(Deed::Duplicate { handle, to });
+    }
+
+    /// dup2(2) closes what had the number before.
+    fn close_replaced(&mut self, descriptor: i64) {
+        let replaced = i32::try_from(descriptor)
+            .ok()
+            .and_then(|it| self.thread.files.borrow_mut().remove(&it));
+        if let Some(file) = replaced {
+            let handle = file.handle;
+            self.note_result(Deed::Close { handle }, Outcome::Result(0));
+        }
+    }
+
+    fn set_close_on_exec(self) {
+        let close_on_exec = self.call.argument(2).contains("FD_CLOEXEC");
+        let descriptor = descriptor(self.call.argument(0));
+        let mut files = self.thread.files.borrow_mut();
+        if let Some(file) = descriptor.and_then(|it| files.get_mut(&it)) {
+            file.close_on_exec = close_on_exec;
+        }
+    }
+
+    pub(crate) fn change_directory(self) {
+        if !matches!(self.call.answer, Answer::Number(..)) {
+            return;
+        }
+        let argument = self.call.argument(0);
+        let new = match self.call.name.as_str() {
+            "chdir" => self.absolute(None, argument),
+            _ => angled(argument),
+        };
+        if let Some(new) = new {
+            *self.thread.directory.borrow_mut() = crate::path::plain(&new);
+        }
+    }
+
+    pub(crate) fn exec(mut self) {
+        if !matches!(self.call.answer, Answer::Number(..)) {
+            return;
+        }
+        let closed: Vec<_> = {
+            let mut files = self.thread.files.borrow_mut();
+            let closed = files.iter().filter(|(_, file)| file.close_on_exec);
+            let closed: Vec<_> = closed.map(|(it, file)| (*it, file.handle)).collect();
+            closed.iter().for_each(|(it, _)| {
+                files.remove(it);
+            });
+            closed.into_iter().map(|(_, handle)| handle).collect()
+        };
+        let program = if self.call.name == "execve" {
+            self.path(None, 0)
+        } else {
+            self.path(Some(0), 1)
+        };
+        if program.is_some() {
+            self.count_as("execve of a program in the folder");
+            return self.note_result_of(Deed::Exec { closed });
+        }
+        self.note_result_of(Deed::Exec { closed });
+    }
+
+    pub(crate) fn spawn(mut self) {
+        let Answer::Number(id, _) = self.call.answer else {
+            return;
+        };
+        let Ok(id) = u32::try_from(id) else {
+            return;
+        };
+        let words = self.call.arguments.join(",");
+        let sharing = Sharing {
+            files: words.contains("CLONE_FILES"),
+            directory: words.contains("CLONE_FS"),
+        };
+        let thread = self.thread.clone();
+        let (child, inherited) = self.translator.threads.spawn(id, &thread, sharing);
+        for (old, new) in &inherited {
+            if let Some(path) = self.translator.paths.get(old).cloned() {
+                self.translator.paths.insert(*new, path);
+            }
+        }
+        self.note_result_of(Deed::Spawn { child, inherited });
+    }
+
+    pub(crate) fn wait(self) {
+        let Answer::Number(id, _) = self.call.answer else {
+            return;
+        };
+        let ended = u32::try_from(id)
+            .ok()
+            .and_then(|id| self.translator.threads.number_of(id));
+        if let Some(child) = ended {
+            // What matters is when the waiting was over.
+            let end_ns = self.call.at_ns + self.call.took_ns;
+            self.translator.done.events.push(Event {
+                thread: self.thread.number,
+                at_ns: end_ns.saturating_sub(self.translator.start_ns),
+                took_ns: 0,
+                deed: Deed::Wait { child },
+                outcome: Outcome::Result(0),
+            });
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Ageing and filling: files come and go by a profile until the file system is as full, and its
+//! files as much in pieces, as the stage asks.
+//!
+//! ```text
+//!     grow    create, append, and now and then delete, until the capacity is used as far as asked
+//!     churn   delete until the next file fits, write it; until the layout score is as low as
+//!             asked, or so much was written
+//! ```
+//!
+//! Everything follows from the seed and from what the file system answers, so that a trial in
+//! virtual time leaves the same layout twice.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fslab_engine::StopFlag;
+use fslab_model::{AGED_DIRECTORY, AgeProfile, Ageing, Bytes, Facts, Failure, FailureKind};
+use fslab_sys::FileSystemRoom;
+
+use crate::layout::Layout;
+use crate::population::{Dice, Place, Population, Stopped};
+
+/// While it grows, one writing in so many is followed by a deletion.
+const DELETE_EVERY: u64 = 4;
+/// Dirty data is written back when this part of the capacity was written: what is allocated at one
+/// time mostly lies together, so it must not all be allocated at once.
+const SYNC_PART: u64 = 64;
+/// Not more often than after so many bytes: a sync of a real disk takes its time.
+const SYNC_BYTES_MIN: u64 = 4 << 20;
+/// The layout is looked at when this part of the capacity was written.
+const LOOK_PART: u64 = 8;
+/// No file takes more than this part of the capacity.
+const LARGEST_PART: u64 = 16;
+/// Files are extended by little at a time: by at most this part of the longest file.
+const APPENDED_PART: u64 = 16;
+/// What used room may be short of what is asked, as a part of the capacity.
+const SHORT_PART: u64 = 200;
+/// Corrections of what is held, after the file system told what that takes.
+const ROUNDS: u32 = 16;
+/// Attempts to write where there is no room.
+const ATTEMPTS: u32 = 200;
+/// Attempts without a pause.
+const HASTY: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Where a stage works.
+pub(crate) struct Site<'a> {
+    pub(crate) root: PathBuf,
+    /// The stage's name, by which its files are kept apart from those of others.
+    pub(crate) stage: &'static str,
+    pub(crate) seed: u64,
+    pub(crate) stop: &'a StopFlag,
+    /// The longest file that the file system can hold.
+    pub(crate) file_bytes_max: u64,
+}
+
+/// What a stage left behind.
+pub(crate) struct Done {
+    pub(crate) facts: Facts,
+    /// The same in a line.
+    pub(crate) summary: String,
+}
+
+/// Ages the file system of `site`.
+pub(crate) fn age(site: &Site<'_>, ageing: &Ageing) -> Result<Done, Failure> {
+    let mut work = Work::begin(site, *ageing.profile)?;
+    work.grow(ageing.full_percent)?;
+    let full = work.layout()?;
+    let target = ageing.score_hundredths.map(|it| f64::from(it) / 100.0);
+    let limit = work.share(u64::from(ageing.turnover_hundredths));
+    let aged = work.churn(limit, target, full.clone())?;
+    Ok(work.told(&full, Some(&aged), target))
+}
+
+/// Fills the file system of `site`, and deletes nothing.
+pub(crate) fn fill(site: &Site<'_>, full_percent: u8) -> Result<Done, Failure> {
+    let profile = AgeProfile {
+        directories: 20,
+        append_percent: 0,
+        ..fslab_model::AGE_PROFILES[0]
+    };
+    let mut work = Work::begin(site, profile)?;
+    work.deletes = false;
+    work.grow(full_percent)?;
+    let full = work.layout()?;
+    Ok(work.told(&full, None, None))
+}
+
+/// A layout, or why it cannot be known.
+type Known = Result<Layout, String>;
+
+/// One writing.
+#[derive(Clone, Copy)]
+struct Writing {
+    /// Whether it extends a file that is there, or makes one.
+    extends: bool,
+    bytes: u64,
+}
+
+impl Writing {
+    fn of_at_most(self, bytes: u64) -> Self {
+        Self {
+            bytes: self.bytes.min(bytes).max(1),
+            ..self
+        }
+    }
+}
+
+/// What is done where there is no room. Some file systems give room back only a while after it was
+/// freed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// It is waited for.
+    Waits,
+    /// One file after the other goes as well.
+    Deletes,
+}
+
+/// What became of a writing.
+enum Outcome {
+    Written,
+    NoRoom,
+}
+
+struct Work<'a> {
+    site: &'a Site<'a>,
+    profile: AgeProfile,
+    population: Population,
+    dice: Dice,
+    capacity: u64,
+    /// Whether files are deleted while it grows.
+    deletes: bool,
+    synced_at: u64,
+    /// Writings for which there was no room at first.
+    refused: u64,
+    churned: u64,
+}
+
+impl<'a> Work<'a> {
+    fn begin(site: &'a Site<'a>, mut profile: AgeProfile) -> Result<Self, Failure> {
+        let room = room(site)?;
+        let largest = (room.total_bytes / LARGEST_PART).min(site.file_bytes_max);
+        profile.file_bytes_max = profile.file_bytes_max.min(largest);
+        profile.file_bytes_min = profile.file_bytes_min.min(profile.file_bytes_max).max(1);
+        let place = Place {
+            base: site.root.join(AGED_DIRECTORY).join(site.stage),
+            directories: profile.directories,
+            block_bytes: room.block_bytes,
+        };
+        let population = Population::new(place, site.seed, site.stop);
+        let population = population.map_err(|stopped| match stopped {
+            Stopped::Failed(failure) => failure,
+            Stopped::Full => no_room(site, "there is no room for its directories"),
+        })?;
+        Ok(Self {
+            site,
+            profile,
+            population,
+            dice: Dice::new(site.seed),
+            capacity: room.total_bytes,
+            deletes: true,
+            synced_at: 0,
+            refused: 0,
+            churned: 0,
+        })
+    }
+
+    /// So many hundredths of the capacity.
+    fn share(&self, hundredths: u64) -> u64 {
+        let share = u128::from(self.capacity) * u128::from(hundredths) / 100;
+        u64::try_from(share).unwrap_or(u64::MAX)
+    }
+
+    /// Makes files until so much of the capacity is used.
+    fn grow(&mut self, full_percent: u8) -> Result<(), Failure> {
+        let target = self.share(full_percent.into());
+        let mut goal = target.saturating_sub(self.used()?);
+        for _ in 0..ROUNDS {
+            while self.population.held_bytes < goal {
+                let left = goal - self.population.held_bytes;
+                let writing = self.draw().of_at_most(left);
+                match self.write_patiently(writing, Patience::Waits)? {
+                    Outcome::Written => {}
+                    Outcome::NoRoom => return Err(self.full_too_soon(full_percent)),
+                }
+                if self.deletes && self.dice.below(DELETE_EVERY) == 0 && left > goal / 50 {
+                    self.delete()?;
+                }
+                self.sync_now_and_then()?;
+            }
+            self.sync()?;
+            let short = target.saturating_sub(self.used()?);
+            if short <= self.capacity / SHORT_PART {
+                break;
+            }
+            goal += short;
+        }
+        Ok(())
+    }
+
+    /// Deletes and writes until `limit` bytes were written, or the score is at `target`.
+    fn churn(
+        &mut self,
+        limit: u64,
+        target: Option<f64>,
+        mut known: Known,
+    ) -> Result<Known, Failure> {
+        let (begin, held_max) = (self.population.written_bytes, self.population.held_bytes);
+        let look_every = (self.capacity / LOOK_PART).max(1);
+        let mut look_at = look_every;
+        while self.churned < limit && !is_reached(&known, target) {
+            let writing = self.draw().of_at_most(limit - self.churned);
+            let room = self.population.room(writing.bytes);
+            while self.population.held_bytes + room > held_max && self.delete()? {}
+            match self.write_patiently(writing, Patience::Deletes)? {
+                Outcome::Written => {}
+                Outcome::NoRoom => return Err(self.no_room_again(writing.bytes)),
+            }
+            self.churned = self.population.written_bytes - begin;
+            self.sync_now_and_then()?;
+            if target.is_some() && self.churned >= look_at {
+                look_at = self.churned + look_every;
+                self.sync()?;
+                known = self.layout()?;
+            }
+        }
+        self.sync()?;
+        self.layout()
+    }
+
+    /// What is written next: whether it extends a file, and how long it is.
+    fn draw(&mut self) -> Writing {
+        let (min, max) = (self.profile.file_bytes_min, self.profile.file_bytes_max);
+        let extends = self.dice.below(100) < u64::from(self.profile.append_percent);
+        let max = if extends { max / APPENDED_PART } else { max };
+        Writing {
+            extends,
+            bytes: self.dice.length(min, max.max(min)),
+        }
+    }
+
+    fn write(&mut self, writing: Writing) -> Result<(), Stopped> {
+        let (population, dice) = (&mut self.population, &mut self.dice);
+        if writing.extends {
+            population.append(dice, writing.bytes, self.site.file_bytes_max)
+        } else {
+            population.create(dice, writing.bytes)
+        }
+    }
+
+    /// As `write`, again and again where there is no room.
+    fn write_patiently(
+        &mut self,
+        writing: Writing,
+        patience: Patience,
+    ) -> Result<Outcome, Failure> {
+        for attempt in 0..ATTEMPTS {
+            match self.write(writing) {
+                Ok(()) => return Ok(Outcome::Written),
+                Err(Stopped::Failed(failure)) => return Err(failure),
+                Err(Stopped::Full) => {}
+            }
+            self.refused += 1;
+            if patience == Patience::Deletes {
+                self.delete()?;
+            }
+            self.sync()?;
+            if attempt >= HASTY {
+                std::thread::sleep(PAUSE);
+            }
+        }
+        Ok(Outcome::NoRoom)
+    }
+
+    /// Deletes a file, if there is one. Where it is full, some file systems have no room even for
+    /// that, and find some when they sync.
+    fn delete(&mut self) -> Result<bool, Failure> {
+        for _ in 0..HASTY {
+            match self.population.delete(&mut self.dice) {
+                Ok(deleted) => return Ok(deleted),
+                Err(Stopped::Failed(failure)) => return Err(failure),
+                Err(Stopped::Full) => self.sync()?,
+            }
+        }
+        Err(no_room(self.site, "not even a file can be deleted"))
+    }
+
+    fn sync_now_and_then(&mut self) -> Result<(), Failure> {
+        let passed = self.population.written_bytes - self.synced_at;
+        if passed < (self.capacity / SYNC_PART).max(SYNC_BYTES_MIN) {
+            return Ok(());
+        }
+        self.sync()
+    }
+
+    fn sync(&mut self) -> Result<(), Failure> {
+        self.population.go_on()?;
+        self.synced_at = self.population.written_bytes;
+        fslab_sys::sync_file_system(&self.site.root).map_err(|error| {
+            let text = format!("cannot sync {}", self.site.root.display());
+            let kind = match error.kind() {
+                std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                _ => FailureKind::Io,
+            };
+            Failure::new(kind, text).because(&error)
+        })
+    }
+
+    fn used(&self) -> Result<u64, Failure> {
+        let room = room(self.site)?;
+        Ok(room.total_bytes.saturating_sub(room.free_bytes))
+    }
+
+    fn layout(&self) -> Result<Known, Failure> {
+        Layout::of(&self.population.looked(), self.site.stop)
+    }
+
+    fn no_room_again(&self, bytes: u64) -> Failure {
+        let free = room(self.site).map_or(0, |room| room.free_bytes);
+        let text = format!(
+            "{} cannot be written, though {} are said to be free",
+            Bytes(bytes),
+            Bytes(free)
+        );
+        no_room(self.site, &text)
+    }
+
+    fn full_too_soon(&self, full_percent: u8) -> Failure {
+        let used = self.used().unwrap_or(0) as f64 * 100.0 / self.capacity.max(1) as f64;
+        let text = format!("it ran full at {used:.0} % of its capacity, not at {full_percent} %");
+        no_room(self.site, &text)
+    }
+
+    /// What was done, as facts and in a line.
+    fn told(&self, full: &Known, aged: Option<&Known>, target: Option<f64>) -> Done {
+        let mut facts = Facts::new();
+        let mut fact = |name: &str, value: String| {
+            facts.insert(format!("{}.{name}", self.site.stage), value);
+        };
+        let (files, written) = (self.population.files(), self.population.written_bytes);
+        fact("files", files.to_string());
+        fact("written_bytes", written.to_string());
+        let mut summary = format!("{files} files, {} written", Bytes(written));
+        match full {
+            Ok(layout) => fact("layout_by", layout.by.clone()),
+            Err(reason) => fact("layout_by", format!("nothing ({reason})")),
+        }
+        for (when, known) in [("full", Some(full)), ("aged", aged)] {
+            let Some(Ok(layout)) = known else { continue };
+            if let Some(score) = layout.score() {
+                fact(&format!("layout_score.{when}"), format!("{score:.4}"));
+                summary.push_str(&format!(", layout score {score:.3} when {when}"));
+            }
+            if let Some(fragments) = layout.fragments_per_file() {
+                let name = format!("fragments_per_file.{when}");
+                fact(&name, format!("{fragments:.3}"));
+            }
+        }
+        if let Some(aged) = aged {
+            let turnover = self.churned as f64 / self.capacity.max(1) as f64;
+            fact("profile", self.profile.name.to_owned());
+            fact("turnover", format!("{turnover:.2}"));
+            fact("writings_without_room", self.refused.to_string());
+            let ended_by = match target {
+                Some(_) if is_reached(aged, target) => "layout score",
+                Some(_) if aged.is_err() => "turnover, as the layout score is not known",
+                _ => "turnover",
+            };
+            fact("ended_by", ended_by.to_owned());
+        }
+        Done { facts, summary }
+    }
+}
+
+fn is_reached(known: &Known, target: Option<f64>) -> bool {
+    let score = known.as_ref().ok().and_then(Layout::score);
+    score
+        .zip(target)
+        .is_some_and(|(score, target)| score <= target)
+}
+
+fn room(site: &Site<'_>) -> Result<FileSystemRoom, Failure> {
+    FileSystemRoom::of(&site.root).map_err(|error| {
+        let text = format!("cannot ask for the room of {}", site.root.display());
+        Failure::new(FailureKind::Io, text).because(&error)
+    })
+}
+
+fn no_room(site: &Site<'_>, text: &str) -> Failure {
+    let text = format!("cannot {} the file system: {text}", site.stage);
+    Failure::new(FailureKind::NoSpace, text)
+        .hint("let the stage fill less of it, or take a larger --size")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_that_is_not_known_is_never_reached() {
+        assert!(!is_reached(&Err("no".into()), Some(0.9)));
+        assert!(!is_reached(&Ok(Layout::default()), Some(0.9)));
+        assert!(!is_reached(&Ok(Layout::default()), None));
+    }
+}

@@ -1,0 +1,346 @@
+//! The files that a stage makes: their names, their lengths, what they hold, and how they go.
+//!
+//! Everything follows from the seed and from what the file system refuses; neither clock nor
+//! anything else of the machine decides.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use fslab_engine::StopFlag;
+use fslab_model::{Failure, FailureKind};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::layout::Looked;
+
+/// Written at once.
+const WRITE_BYTES: usize = 1 << 20;
+/// A stamp keeps each of these apart from all others.
+const BLOCK_BYTES: usize = 4096;
+
+/// Pseudo-random numbers of one stage.
+pub(crate) struct Dice(Xoshiro256PlusPlus);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    /// A number below `bound`; 0 where that is 0.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        let product = u128::from(self.0.next_u64()) * u128::from(bound);
+        u64::try_from(product >> 64).expect("the upper half of a product fits")
+    }
+
+    /// A length between the two, whose logarithm is spread evenly.
+    pub(crate) fn length(&mut self, min: u64, max: u64) -> u64 {
+        let unit = (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+        let (low, high) = ((min as f64).ln(), (max.max(min) as f64).ln());
+        ((low + unit * (high - low)).exp() as u64).clamp(min, max.max(min))
+    }
+}
+
+/// A file that is there.
+struct Member {
+    directory: u32,
+    number: u64,
+    bytes: u64,
+}
+
+/// Why an operation did not come to its end.
+pub(crate) enum Stopped {
+    /// There is no room for it.
+    Full,
+    /// Anything else.
+    Failed(Failure),
+}
+
+impl From<Failure> for Stopped {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// The files of one stage.
+pub(crate) struct Population {
+    base: PathBuf,
+    directories: u32,
+    block_bytes: u64,
+    members: Vec<Member>,
+    made: u64,
+    stamps: u64,
+    data: Vec<u8>,
+    stop: StopFlag,
+    /// Room that the files take, in whole blocks.
+    pub(crate) held_bytes: u64,
+    /// Bytes written since the beginning.
+    pub(crate) written_bytes: u64,
+}
+
+/// Where a population lives.
+pub(crate) struct Place {
+    pub(crate) base: PathBuf,
+    pub(crate) directories: u32,
+    pub(crate) block_bytes: u64,
+}
+
+impl Population {
+    /// An empty population with its directories.
+    pub(crate) fn new(place: Place, seed: u64, stop: &StopFlag) -> Result<Self, Stopped> {
+        let mut data = vec![0; WRITE_BYTES];
+        let mut noise = Xoshiro256PlusPlus::seed_from_u64(!seed);
+        for word in data.as_chunks_mut::<8>().0 {
+            *word = noise.next_u64().to_le_bytes();
+        }
+        let population = Self {
+            base: place.base,
+            directories: place.directories.max(1),
+            block_bytes: place.block_bytes.max(512),
+            members: Vec::new(),
+            made: 0,
+            stamps: 0,
+            data,
+            stop: stop.clone(),
+            held_bytes: 0,
+            written_bytes: 0,
+        };
+        must(
+            "create",
+            &population.base,
+            fs::create_dir_all(&population.base),
+        )?;
+        for directory in 0..population.directories {
+            let path = population.directory(directory);
+            must("create", &path, fs::create_dir(&path))?;
+        }
+        Ok(population)
+    }
+
+    pub(crate) fn files(&self) -> u64 {
+        self.members.len() as u64
+    }
+
+    /// Every file, in an order that follows from the seed.
+    pub(crate) fn looked(&self) -> Vec<Looked> {
+        let looked = |member: &Member| Looked {
+            path: self.path(member),
+            bytes: member.bytes,
+        };
+        self.members.iter().map(looked).collect()
+    }
+
+    /// Makes a file of `bytes` in a random directory. Where there is no room for all of it, none of
+    /// it stays.
+    pub(crate) fn create(&mut self, dice: &mut Dice, bytes: u64) -> Result<(), Stopped> {
+        let mut member = Member {
+            directory: u32::try_from(dice.below(self.directories.into())).unwrap_or(0),
+            number: self.made,
+            bytes: 0,
+        };
+        self.made += 1;
+        let path = self.path(&member);
+        let file = must("create", &path, File::create_new(&path))?;
+        if let Err(stopped) = self.write(&file, &path, 0, bytes) {
+            drop(file);
+            if matches!(stopped, Stopped::Full) {
+                must("remove", &path, fs::remove_file(&path))?;
+            }
+            return Err(stopped);
+        }
+        member.bytes = bytes;
+        self.held_bytes += self.room(bytes);
+        self.members.push(member);
+        Ok(())
+    }
+
+    /// Extends a random file by `bytes`; makes one where there is none that may become so long.
+    /// What fitted of it stays.
+    pub(crate) fn append(
+        &mut self,
+        dice: &mut Dice,
+        bytes: u64,
+        longest: u64,
+    ) -> Result<(), Stopped> {
+        let at = self.any(dice);
+        let at = at.filter(|at| self.members[*at].bytes.saturating_add(bytes) <= longest);
+        let Some(at) = at else {
+            return self.create(dice, bytes);
+        };
+        let (path, length) = (self.path(&self.members[at]), self.members[at].bytes);
+        let file = must("open", &path, File::options().write(true).open(&path))?;
+        let written = self.write(&file, &path, length, bytes);
+        let now = match &written {
+            Ok(()) => length + bytes,
+            Err(_) => must("look at", &path, file.metadata())?.len(),
+        };
+        self.held_bytes += self.room(now).saturating_sub(self.room(length));
+        self.members[at].bytes = now;
+        written
+    }
+
+    /// Deletes a random file; gives whether there was one.
+    pub(crate) fn delete(&mut self, dice: &mut Dice) -> Result<bool, Stopped> {
+        let Some(at) = self.any(dice) else {
+            return Ok(false);
+        };
+        let path = self.path(&self.members[at]);
+        must("remove", &path, fs::remove_file(&path))?;
+        let gone = self.members.swap_remove(at);
+        self.held_bytes = self.held_bytes.saturating_sub(self.room(gone.bytes));
+        Ok(true)
+    }
+
+    /// What a file of `bytes` takes.
+    pub(crate) fn room(&self, bytes: u64) -> u64 {
+        bytes.next_multiple_of(self.block_bytes)
+    }
+
+    fn any(&self, dice: &mut Dice) -> Option<usize> {
+        let at = usize::try_from(dice.below(self.members.len() as u64)).ok()?;
+        (at < self.members.len()).then_some(at)
+    }
+
+    fn write(&mut self, file: &File, path: &Path, from: u64, bytes: u64) -> Result<(), Stopped> {
+        let mut done = 0;
+        while done < bytes {
+            self.go_on()?;
+            let length =
+                usize::try_from(bytes - done).map_or(WRITE_BYTES, |it| it.min(WRITE_BYTES));
+            for block in self.data[..length].chunks_mut(BLOCK_BYTES) {
+                self.stamps += 1;
+                let stamp = self.stamps.to_le_bytes();
+                let end = block.len().min(stamp.len());
+                block[..end].copy_from_slice(&stamp[..end]);
+            }
+            let written = file.write_at(&self.data[..length], from + done);
+            let written = must("write", path, written)? as u64;
+            if written == 0 {
+                return Err(Stopped::Full);
+            }
+            self.written_bytes += written;
+            done += written;
+        }
+        Ok(())
+    }
+
+    /// Whether nobody asked the trial to stop.
+    pub(crate) fn go_on(&self) -> Result<(), Failure> {
+        if self.stop.is_raised() {
+            let text = "interrupted while files were made before the phases";
+            return Err(Failure::new(FailureKind::Interrupted, text));
+        }
+        Ok(())
+    }
+
+    fn directory(&self, number: u32) -> PathBuf {
+        self.base.join(format!("d{number:04}"))
+    }
+
+    fn path(&self, member: &Member) -> PathBuf {
+        let directory = self.directory(member.directory);
+        directory.join(format!("f{:07}", member.number))
+    }
+}
+
+/// The outcome of an operation, where want of room is told apart.
+fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, Stopped> {
+    outcome.map_err(|error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Stopped::Full,
+        _ => {
+            let text = format!("cannot {operation} {}", path.display());
+            Stopped::Failed(Failure::new(FailureKind::Io, text).because(&error))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn population(base: &Path) -> Population {
+        let place = Place {
+            base: base.join("aged"),
+            directories: 3,
+            block_bytes: 4096,
+        };
+        match Population::new(place, 1, &StopFlag::new()) {
+            Ok(population) => population,
+            Err(_) => panic!("a folder has room for three"),
+        }
+    }
+
+    /// Names and contents below `base`.
+    fn tree(base: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut found = Vec::new();
+        for directory in fs::read_dir(base.join("aged")).expect("lists").flatten() {
+            for file in fs::read_dir(directory.path()).expect("lists").flatten() {
+                let path = file.path();
+                let content = fs::read(&path).expect("reads");
+                found.push((path.strip_prefix(base).expect("below").into(), content));
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
+    fn play(base: &Path, seed: u64) -> u64 {
+        let (mut population, mut dice) = (population(base), Dice::new(seed));
+        for turn in 0..60 {
+            let bytes = dice.length(100, 20_000);
+            let done = match turn % 4 {
+                0 | 1 => population.create(&mut dice, bytes),
+                2 => population.append(&mut dice, bytes, u64::MAX),
+                _ => population.delete(&mut dice).map(drop),
+            };
+            assert!(done.is_ok());
+        }
+        population.held_bytes
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_files_and_another_does_not() {
+        let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+        let held = play(folders[0].path(), 7);
+        play(folders[1].path(), 7);
+        play(folders[2].path(), 8);
+        let trees = folders.each_ref().map(|folder| tree(folder.path()));
+        assert!(trees[0] == trees[1]);
+        assert!(trees[0] != trees[2]);
+        let room = |file: &(PathBuf, Vec<u8>)| (file.1.len() as u64).next_multiple_of(4096);
+        assert_eq!(held, trees[0].iter().map(room).sum::<u64>());
+    }
+
+    #[test]
+    fn no_block_of_the_files_repeats() {
+        let folder = tempfile::tempdir().expect("a folder");
+        play(folder.path(), 7);
+        let files = tree(folder.path());
+        let blocks = || files.iter().flat_map(|file| file.1.chunks_exact(4096));
+        let distinct: std::collections::HashSet<&[u8]> = blocks().collect();
+        assert_eq!(distinct.len(), blocks().count());
+    }
+
+    #[test]
+    fn lengths_stay_within_their_bounds_and_small_ones_are_as_many_as_large_ones() {
+        let mut dice = Dice::new(3);
+        let lengths: Vec<u64> = (0..10_000).map(|_| dice.length(1 << 10, 1 << 20)).collect();
+        let bounds = 1 << 10..=1 << 20;
+        assert!(lengths.iter().all(|length| bounds.contains(length)));
+        let small = lengths.iter().filter(|length| **length < 1 << 15).count();
+        assert!((4_700..5_300).contains(&small), "{small}");
+    }
+
+    #[test]
+    fn whoever_asked_to_stop_is_heard_before_the_next_write() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut population = population(folder.path());
+        population.stop.raise();
+        let stopped = population.create(&mut Dice::new(1), 10);
+        let Err(Stopped::Failed(failure)) = stopped else {
+            panic!("must stop")
+        };
+        assert_eq!(failure.kind, FailureKind::Interrupted);
+    }
+}

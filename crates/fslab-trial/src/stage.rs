@@ -1,0 +1,161 @@
+//! What is done to a fresh file system between its first mount and its first phase: it is aged, or
+//! filled, as its subject says.
+//!
+//! Afterwards it is unmounted and mounted again, so that the phases find of it in memory what they
+//! find of a fresh one: nothing.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use fslab_engine::StopFlag;
+use fslab_model::{ColdMethod, EventBody, Failure, FailureKind, Stage, StepRecord, TrialSpec};
+use fslab_sys::FileSystemRoom;
+
+use crate::ageing::{Done, Site, age, fill};
+use crate::command::elapsed_ns;
+use crate::events::EventWriter;
+use crate::target::{Coldness, Steps, Target};
+use crate::volume::Volume;
+
+/// Puts the file system through the stages of its subject.
+pub(crate) fn run<W: Write>(
+    spec: &TrialSpec,
+    stop: &StopFlag,
+    target: &mut Target,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
+    for stage in spec.subject.stages() {
+        let file_system = ageable(spec, target)?.file_system();
+        let site = Site {
+            root: target.root().to_owned(),
+            stage: stage.name(),
+            seed: spec.seed,
+            stop,
+            file_bytes_max: file_system.capabilities.file_bytes_max.0,
+        };
+        events.begin(stage.name());
+        let began = Instant::now();
+        let mut done = go_through(stage, &site)?;
+        let elapsed_ns = elapsed_ns(began);
+        let mut steps = Steps::new();
+        let cold = target.make_cold(ColdMethod::Remount, None, &mut steps);
+        if cold.is_ok() {
+            add_fullness(stage, target.root(), &mut done)?;
+        }
+        events.emit(EventBody::Step(step(stage, &done, elapsed_ns)));
+        events.emit(EventBody::Facts { facts: done.facts });
+        for step in steps {
+            events.emit(EventBody::Step(step));
+        }
+        if let Coldness::Impossible(reason) = cold? {
+            return Err(Failure::new(FailureKind::Unsupported, reason));
+        }
+    }
+    Ok(())
+}
+
+/// How full it is now. Some file systems give back with the unmount what they had set aside.
+fn add_fullness(stage: &Stage, root: &Path, done: &mut Done) -> Result<(), Failure> {
+    let room = FileSystemRoom::of(root).map_err(|error| {
+        let text = format!("cannot ask for the room of {}", root.display());
+        Failure::new(FailureKind::Io, text).because(&error)
+    })?;
+    let used = room.total_bytes.saturating_sub(room.free_bytes);
+    let percent = used as f64 * 100.0 / room.total_bytes.max(1) as f64;
+    let name = format!("{}.fullness_percent", stage.name());
+    done.facts.insert(name, format!("{percent:.1}"));
+    done.summary.push_str(&format!(", {percent:.0} % full"));
+    Ok(())
+}
+
+/// Only what the trial made itself, and on a device, is filled and aged.
+fn ageable<'a>(spec: &TrialSpec, target: &'a Target) -> Result<&'a Volume, Failure> {
+    let stage = spec.subject.stages().first().map_or("age", Stage::name);
+    let refused = |kind, reason: &str| {
+        let text = format!("cannot {stage} {}: {reason}", spec.subject.fs());
+        Err(Failure::new(kind, text))
+    };
+    match target {
+        Target::Volume(volume) if volume.file_system().capabilities.persistent => Ok(volume),
+        Target::Volume(_) => refused(
+            FailureKind::Unsupported,
+            "its files are in memory and nowhere else",
+        ),
+        Target::Directory(_) => refused(
+            FailureKind::BadInput,
+            "a directory of somebody's is used as it is; the venues loop, block, guest and sim \
+             make a file system of their own",
+        ),
+        Target::Fake => refused(FailureKind::BadInput, "there are no files in it"),
+    }
+}
+
+fn go_through(stage: &Stage, site: &Site<'_>) -> Result<Done, Failure> {
+    match stage {
+        Stage::Age(ageing) => age(site, ageing),
+        Stage::Fill { full_percent } => fill(site, *full_percent),
+    }
+}
+
+fn step(stage: &Stage, done: &Done, elapsed_ns: u64) -> StepRecord {
+    let text = stage.to_string();
+    let (word, value) = text.split_once('=').unwrap_or((&text, ""));
+    StepRecord {
+        step: stage.name().into(),
+        command: vec![word.into(), value.into()],
+        elapsed_ns,
+        exit_code: None,
+        output: done.summary.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use fslab_model::{Bytes, CellId, DeviceSpec, FORMAT_VERSION, TrialId};
+
+    use super::*;
+
+    #[test]
+    fn what_the_trial_did_not_make_itself_is_neither_aged_nor_filled() {
+        let spec = |subject: &str, device: DeviceSpec| TrialSpec {
+            format: FORMAT_VERSION,
+            trial: TrialId {
+                cell: CellId(0),
+                repeat: 0,
+            },
+            subject: subject.parse().expect("a subject"),
+            device,
+            size_bytes: Bytes::mib(8),
+            cold: ColdMethod::Evict,
+            engine: "psync".into(),
+            phases: Vec::new(),
+            seed: 1,
+            host_folder: None,
+            counter_hz: None,
+            virtual_time: false,
+            required_facts: BTreeMap::new(),
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let directory = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        for (subject, device, word) in [
+            ("ext4:age=churn", directory.clone(), "a directory"),
+            ("ext4:fill=20%", directory, "cannot fill ext4"),
+            ("fake:age=mail", DeviceSpec::Fake, "no files"),
+        ] {
+            let spec = spec(subject, device);
+            let mut target = Target::of(&spec).expect("a target");
+            let mut output = Vec::new();
+            let mut events = EventWriter::new(&mut output, StopFlag::new());
+            let failure = run(&spec, &StopFlag::new(), &mut target, &mut events);
+            let failure = failure.expect_err("must be refused");
+            assert_eq!(failure.kind, FailureKind::BadInput);
+            assert!(failure.message.contains(word), "{failure}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).expect("lists").count(), 0);
+    }
+}

@@ -1,0 +1,168 @@
+//! Warm caches: before its clock starts, everything that a phase will look at is looked at.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use fslab_engine::StopFlag;
+use fslab_model::{AGED_DIRECTORY, Failure, FailureKind};
+
+/// Read at once.
+const READ_BYTES: usize = 1 << 20;
+/// Less than this of what was read is in memory: then it did not fit.
+const RESIDENT_SHARE_MIN: f64 = 0.95;
+
+/// What is to be warm.
+pub(crate) struct Warmth<'a> {
+    pub(crate) root: &'a Path,
+    /// The phase's own files, below the root; `None`: everything there is, but for what stages
+    /// made.
+    pub(crate) files: Option<Vec<PathBuf>>,
+    /// Whether the content, too, is to be in memory.
+    pub(crate) content: bool,
+    pub(crate) stop: &'a StopFlag,
+}
+
+impl Warmth<'_> {
+    /// Looks at everything; gives what the reader must know, if memory does not hold it all.
+    pub(crate) fn bring(&self) -> Result<Option<String>, Failure> {
+        let mut found = Vec::new();
+        match &self.files {
+            Some(files) => found.extend(files.iter().map(|file| self.root.join(file))),
+            None => self.walk(self.root, &mut found)?,
+        }
+        let (mut pages, mut resident) = (0, 0);
+        for path in &found {
+            self.go_on()?;
+            // What is not there yet, the phase will make.
+            let metadata = match fs::symlink_metadata(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                metadata => must("look at", path, metadata)?,
+            };
+            if self.content && metadata.is_file() {
+                self.read(path)?;
+            }
+        }
+        for path in found.iter().filter(|_| self.content) {
+            let Ok(file) = File::open(path) else { continue };
+            let (Ok(metadata), Ok(held)) = (file.metadata(), fslab_sys::resident_pages(&file))
+            else {
+                continue;
+            };
+            if metadata.is_file() {
+                pages += metadata.len().div_ceil(fslab_sys::page_bytes() as u64);
+                resident += held;
+            }
+        }
+        let share = resident as f64 / pages.max(1) as f64;
+        let too_much = pages > 0 && share < RESIDENT_SHARE_MIN;
+        Ok(too_much.then(|| {
+            format!(
+                "everything was read before the clock, and {:.0} % of it was in memory then",
+                share * 100.0
+            )
+        }))
+    }
+
+    /// Everything below `directory`, in the order of names: the order of a listing may differ from
+    /// one mount to the next.
+    fn walk(&self, directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+        self.go_on()?;
+        let entries = match fs::read_dir(directory) {
+            // lost+found, where the trial is an ordinary user's.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+            entries => must("list", directory, entries)?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = must("list", directory, entry)?;
+            let is_directory = must("look at", &entry.path(), entry.file_type())?.is_dir();
+            names.push((entry.path(), is_directory));
+        }
+        names.sort_unstable();
+        for (path, is_directory) in names {
+            if directory == self.root && path.ends_with(AGED_DIRECTORY) {
+                continue;
+            }
+            found.push(path.clone());
+            if is_directory {
+                self.walk(&path, found)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, path: &Path) -> Result<(), Failure> {
+        let mut file = match File::open(path) {
+            // What an ordinary user may not read, the phase does not read either.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+            file => must("open", path, file)?,
+        };
+        let mut into = vec![0; READ_BYTES];
+        while must("read", path, file.read(&mut into))? > 0 {
+            self.go_on()?;
+        }
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), Failure> {
+        if self.stop.is_raised() {
+            let text = "interrupted while warming the caches";
+            return Err(Failure::new(FailureKind::Interrupted, text));
+        }
+        Ok(())
+    }
+}
+
+fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, Failure> {
+    outcome.map_err(|error| {
+        let text = format!("cannot {operation} {} to warm the caches", path.display());
+        Failure::new(FailureKind::Io, text).because(&error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resident(path: &Path) -> u64 {
+        fslab_sys::resident_pages(&File::open(path).expect("opens")).expect("answers")
+    }
+
+    /// Files of which nothing is in memory, where the machine's file system allows that.
+    fn cold_tree(folder: &Path) -> Option<[PathBuf; 3]> {
+        let aged = folder.join(AGED_DIRECTORY);
+        fs::create_dir_all(folder.join("a/b")).expect("makes");
+        fs::create_dir_all(&aged).expect("makes");
+        let files = [folder.join("a/f"), folder.join("a/b/g"), aged.join("h")];
+        for file in &files {
+            fs::write(file, vec![1; 50_000]).expect("writes");
+        }
+        fslab_engine::evict(&files).ok().map(|()| files)
+    }
+
+    #[test]
+    fn content_is_in_memory_afterwards_but_for_what_stages_made() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let Some([f, g, aged]) = cold_tree(folder.path()) else {
+            eprintln!("not run: this file system evicts nothing");
+            return;
+        };
+        let stop = StopFlag::new();
+        let mut warmth = Warmth {
+            root: folder.path(),
+            files: Some(vec!["a/f".into(), "missing".into()]),
+            content: true,
+            stop: &stop,
+        };
+        warmth.bring().expect("reads");
+        assert!(resident(&f) > 0 && resident(&g) == 0);
+        warmth.files = None;
+        warmth.content = false;
+        warmth.bring().expect("looks");
+        assert_eq!(resident(&g), 0);
+        warmth.content = true;
+        assert_eq!(warmth.bring().expect("reads"), None);
+        assert!(resident(&g) > 0 && resident(&aged) == 0);
+    }
+}

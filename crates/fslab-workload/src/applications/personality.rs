@@ -1,0 +1,258 @@
+//! A personality at work: a crew of threads takes loops from one pool until it is empty.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fslab_engine::{EngineError, EngineKind, Logbook, RunContext, run_crew};
+use fslab_sys::ResourceUse;
+
+use super::fileset::{Fileset, Holding};
+use super::flows::{EngineResult, Hands, Tools};
+use super::{Part, PersonalityParameters, imagined};
+use crate::workload::{Finished, RunError};
+
+/// What a personality does in a loop.
+pub(crate) trait Personality: Sync {
+    /// Operations of one loop, for what is imagined.
+    const OPERATIONS: u64;
+    /// The most bytes of one write, apart from what is appended.
+    fn longest_write(parameters: &PersonalityParameters) -> u64;
+    /// What a thread does before the clock starts.
+    fn prepare(_scene: &Scene<'_>, _tools: &Tools) -> EngineResult<()> {
+        Ok(())
+    }
+    /// One loop of one thread.
+    fn turn(scene: &Scene<'_>, part: &mut Holding, hands: &mut Hands<'_>) -> EngineResult<()>;
+}
+
+/// What all threads see.
+pub(crate) struct Scene<'a> {
+    pub(super) parameters: &'a PersonalityParameters,
+    pub(super) set: &'a Fileset,
+    pub(super) base: &'a std::path::Path,
+}
+
+/// Runs one phase of the personality `P`.
+pub(crate) fn play<P: Personality>(
+    parameters: &PersonalityParameters,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
+    if context.engine == EngineKind::Null {
+        let loops = parameters.operations;
+        let bytes = loops * parameters.mean_size.0.max(1);
+        return Ok(imagined(context.seed, loops * P::OPERATIONS, bytes));
+    }
+    let base = context.root.join(&parameters.directory);
+    let set = Fileset::of(parameters, context.seed);
+    let scene = Scene {
+        parameters,
+        set: &set,
+        base: &base,
+    };
+    match parameters.part {
+        Part::Prepare => return Ok(prepare(&scene, context)?),
+        Part::All => {
+            set.make(&base, context.seed, parameters.record.0 as usize, |_| {
+                unless_stopped(context)
+            })?;
+        }
+        Part::Play => {}
+    }
+    Ok(run::<P>(&scene, context)?.into())
+}
+
+/// Makes the files, as a phase by itself.
+fn prepare(scene: &Scene<'_>, context: &RunContext) -> EngineResult<Finished> {
+    let mut book = Logbook::new(context);
+    let kind = book.kind("create");
+    let used = ResourceUse::of_process();
+    let mut last_ns = Logbook::now_ns();
+    book.begin(last_ns);
+    let record = scene.parameters.record.0 as usize;
+    scene.set.make(scene.base, context.seed, record, |bytes| {
+        let now_ns = Logbook::now_ns();
+        book.operation(kind, last_ns, now_ns, bytes);
+        last_ns = now_ns;
+        unless_stopped(context)
+    })?;
+    let used = ResourceUse::of_process().since(used);
+    Ok(Logbook::measured(vec![book], used, true).into())
+}
+
+fn unless_stopped(context: &RunContext) -> EngineResult<()> {
+    if context.stop.is_raised() {
+        return Err(EngineError::interrupted(&context.root));
+    }
+    Ok(())
+}
+
+fn run<P: Personality>(
+    scene: &Scene<'_>,
+    context: &RunContext,
+) -> EngineResult<fslab_engine::Measured> {
+    let parameters = scene.parameters;
+    let (pool, limit_ns) = (
+        AtomicU64::new(0),
+        parameters.seconds.saturating_mul(1_000_000_000),
+    );
+    let longest = P::longest_write(parameters).max(parameters.append.0) as usize;
+    let prepare = |thread: u32, book: &mut Logbook| {
+        let record = parameters.record.0 as usize;
+        let tools = Tools::new(scene.base, record, longest, context.seed, thread, book)?;
+        P::prepare(scene, &tools)?;
+        Ok((tools, scene.set.part(thread, context.seed)))
+    };
+    run_crew(
+        context,
+        parameters.threads,
+        prepare,
+        |(tools, mut part), book, must_stop| {
+            let start_ns = Logbook::now_ns();
+            let mut hands = tools.take(scene.base, book);
+            while pool.fetch_add(1, Ordering::Relaxed) < parameters.operations {
+                if must_stop() {
+                    return Err(EngineError::interrupted(scene.base));
+                }
+                if limit_ns > 0 && Logbook::now_ns() - start_ns >= limit_ns {
+                    break;
+                }
+                P::turn(scene, &mut part, &mut hands)?;
+            }
+            Ok(())
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::applications::{FileServer, MailServer, WebServer};
+    use crate::workload::WorkloadParameters;
+    use fslab_model::Bytes;
+
+    fn counts<P: Personality>(threads: u32, loops: u64) -> BTreeMap<String, u64> {
+        let folder = tempfile::tempdir().expect("a directory");
+        let mut parameters = PersonalityParameters {
+            directory: "set".into(),
+            files: 40,
+            mean_size: Bytes::kib(8),
+            directory_width: 5,
+            present_percent: 80,
+            threads,
+            operations: loops,
+            ..PersonalityParameters::default()
+        };
+        parameters.settle(Bytes::gib(1)).expect("settles");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
+        let finished = play::<P>(&parameters, &context).expect("there is room");
+        let latencies = finished.measured.latencies.iter();
+        latencies
+            .map(|it| (it.operation.clone(), it.histogram.count()))
+            .collect()
+    }
+
+    fn expected(counts: &[(&str, u64)]) -> BTreeMap<String, u64> {
+        counts
+            .iter()
+            .map(|(name, count)| ((*name).to_owned(), *count))
+            .collect()
+    }
+
+    #[test]
+    fn a_file_server_does_what_its_description_says_in_each_loop() {
+        let found = counts::<FileServer>(3, 50);
+        let each = [
+            ("create", 50),
+            ("write", 50),
+            ("open", 100),
+            ("append", 50),
+            ("read", 50),
+            ("close", 150),
+            ("unlink", 50),
+            ("stat", 50),
+        ];
+        assert_eq!(found, expected(&each));
+    }
+
+    #[test]
+    fn a_mail_server_waits_for_two_syncs_in_each_loop() {
+        let found = counts::<MailServer>(2, 30);
+        let each = [
+            ("unlink", 30),
+            ("create", 30),
+            ("append", 60),
+            ("fsync", 60),
+            ("open", 60),
+            ("read", 60),
+            ("close", 90),
+        ];
+        assert_eq!(found, expected(&each));
+    }
+
+    #[test]
+    fn a_web_server_reads_ten_files_and_appends_to_its_log_in_each_loop() {
+        let found = counts::<WebServer>(4, 20);
+        let each = [("open", 200), ("read", 200), ("close", 200), ("append", 20)];
+        assert_eq!(found, expected(&each));
+    }
+
+    #[test]
+    fn what_one_thread_does_follows_from_the_seed() {
+        let run = |seed| {
+            let folder = tempfile::tempdir().expect("a directory");
+            let mut parameters = PersonalityParameters {
+                directory: "set".into(),
+                files: 30,
+                mean_size: Bytes::kib(4),
+                directory_width: 7,
+                present_percent: 50,
+                threads: 1,
+                operations: 25,
+                ..PersonalityParameters::default()
+            };
+            parameters.settle(Bytes::gib(1)).expect("settles");
+            let context = RunContext::new(EngineKind::Psync, folder.path(), seed);
+            let finished = play::<FileServer>(&parameters, &context).expect("there is room");
+            let mut lengths = Vec::new();
+            for leaf in std::fs::read_dir(folder.path().join("set")).expect("lists") {
+                for file in std::fs::read_dir(leaf.expect("an entry").path()).expect("lists") {
+                    let file = file.expect("an entry");
+                    lengths.push((
+                        file.path().strip_prefix(folder.path()).map(Into::into),
+                        file.metadata().expect("stat").len(),
+                    ));
+                }
+            }
+            lengths
+                .sort_by_key(|(path, _): &(Result<std::path::PathBuf, _>, u64)| path.clone().ok());
+            (
+                finished.measured.bytes,
+                lengths
+                    .into_iter()
+                    .map(|(_, length)| length)
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(run(1), run(1));
+        assert_ne!(run(1), run(2));
+    }
+
+    #[test]
+    fn a_crew_that_is_told_to_stop_stops() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
+        context.stop.raise();
+        let mut parameters = PersonalityParameters {
+            directory: "set".into(),
+            ..PersonalityParameters::default()
+        };
+        parameters.complete(&FileServer::ORIGINAL);
+        parameters.settle(Bytes::mib(16)).expect("settles");
+        let stopped = play::<FileServer>(&parameters, &context).expect_err("stopped");
+        assert_eq!(
+            fslab_model::Failure::from(stopped).kind,
+            fslab_model::FailureKind::Interrupted
+        );
+    }
+}

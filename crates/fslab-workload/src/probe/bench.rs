@@ -1,0 +1,186 @@
+//! What every probe works at: the folder, the device below it, the count of what was done.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use fslab_engine::{DataJob, Measured, RunContext, SyncPolicy, run_data};
+use fslab_model::{CpuUse, LatencyHistogram, OperationLatency, ValueList};
+use fslab_sys::{BlockCounters, DeviceNumber, ResourceUse, monotonic_ns};
+
+use crate::conformance::Problem;
+use crate::workload::{Finished, RunError};
+
+/// A probe's workbench.
+pub(crate) struct Bench<'a> {
+    context: &'a RunContext,
+    device: Option<DeviceNumber>,
+    began: (u64, ResourceUse),
+    operations: u64,
+    bytes: u64,
+    latencies: BTreeMap<&'static str, LatencyHistogram>,
+    notes: Vec<String>,
+    figures: BTreeMap<String, f64>,
+    lists: Vec<ValueList>,
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(context: &'a RunContext) -> Self {
+        Self {
+            context,
+            device: fslab_sys::device_below(&context.root),
+            began: (monotonic_ns(), ResourceUse::of_process()),
+            operations: 0,
+            bytes: 0,
+            latencies: BTreeMap::new(),
+            notes: Vec::new(),
+            figures: BTreeMap::new(),
+            lists: Vec::new(),
+        }
+    }
+
+    pub(crate) fn context(&self) -> &RunContext {
+        self.context
+    }
+
+    /// An operation that must succeed, timed under its name.
+    ///
+    /// # Errors
+    /// Its own, or that somebody asked the trial to stop.
+    pub(crate) fn timed<T>(
+        &mut self,
+        operation: &'static str,
+        path: &Path,
+        call: impl FnOnce() -> io::Result<T>,
+    ) -> Result<(T, u64), RunError> {
+        self.go_on()?;
+        let began_ns = monotonic_ns();
+        let outcome = call();
+        let passed_ns = monotonic_ns() - began_ns;
+        let histogram = self.latencies.entry(operation).or_default();
+        histogram.record(passed_ns);
+        self.operations += 1;
+        Ok((must(operation, path, outcome)?, passed_ns))
+    }
+
+    /// Whether nobody asked the trial to stop.
+    pub(crate) fn go_on(&self) -> Result<(), RunError> {
+        if self.context.stop.is_raised() {
+            return Err(Problem::interrupted().into());
+        }
+        Ok(())
+    }
+
+    /// Bytes that were read or written besides those of [`Bench::write_file`].
+    pub(crate) fn moved(&mut self, bytes: u64) {
+        self.bytes += bytes;
+    }
+
+    /// Operations besides those that are timed here.
+    pub(crate) fn did(&mut self, operations: u64) {
+        self.operations += operations;
+    }
+
+    /// Writes `file`, below the root, at once and to the device.
+    pub(crate) fn write_file(&mut self, file: &Path, bytes: u64) -> Result<(), RunError> {
+        let mut job = DataJob::write(file.to_owned(), bytes, bytes.min(1 << 20));
+        job.sync = SyncPolicy::CLOSING_FSYNC;
+        run_data(self.context, &job)?;
+        self.operations += 1;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// The counters of the device; `None` where there is none to ask.
+    pub(crate) fn counters(&self) -> Option<BlockCounters> {
+        self.device?.counters().ok()
+    }
+
+    pub(crate) fn has_device(&self) -> bool {
+        self.counters().is_some()
+    }
+
+    /// Whether the device has requests that are not completed, as far as it tells.
+    pub(crate) fn is_device_busy(&self) -> bool {
+        let in_flight = self.device.and_then(fslab_sys::requests_in_flight);
+        in_flight.is_some_and(|requests| requests > 0)
+    }
+
+    /// A remark for the record, once.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
+        }
+    }
+
+    pub(crate) fn figure(&mut self, metric: &fslab_model::MetricDefinition, value: f64) {
+        self.figures.insert(metric.name.to_owned(), value);
+    }
+
+    pub(crate) fn list(&mut self, list: ValueList) {
+        self.lists.push(list);
+    }
+
+    /// What the probe found.
+    pub(crate) fn finish(self) -> Finished {
+        let (start_ns, used) = self.began;
+        let elapsed_ns = monotonic_ns() - start_ns;
+        let used = ResourceUse::of_process().since(used);
+        let cpu = CpuUse {
+            user_ns: used.user_ns,
+            system_ns: used.system_ns,
+            voluntary_switches: used.voluntary_switches,
+            involuntary_switches: used.involuntary_switches,
+        };
+        let latency = |(operation, histogram): (&str, LatencyHistogram)| OperationLatency {
+            operation: operation.to_owned(),
+            histogram,
+        };
+        Finished {
+            measured: Measured {
+                start_ns,
+                elapsed_ns,
+                operations: self.operations,
+                bytes: Some(self.bytes),
+                latencies: self.latencies.into_iter().map(latency).collect(),
+                series: None,
+                cpu: Some(cpu),
+                threads: Vec::new(),
+                first_done_ns: elapsed_ns,
+                last_done_ns: elapsed_ns,
+                notes: Vec::new(),
+            },
+            notes: self.notes,
+            figures: self.figures,
+            lists: self.lists,
+        }
+    }
+}
+
+/// The outcome of `operation` on `path`.
+///
+/// # Errors
+/// Its own, with both names.
+pub(crate) fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, RunError> {
+    outcome.map_err(|error| Problem::io(operation, path, error).into())
+}
+
+/// What the null engine says: nothing is looked at, and the figures come from the parameters.
+pub(crate) fn imagined(operations: u64, bytes: u64) -> Finished {
+    let elapsed_ns = operations * 2_000 + bytes / 4;
+    Measured {
+        start_ns: 0,
+        elapsed_ns,
+        operations,
+        bytes: Some(bytes),
+        latencies: Vec::new(),
+        series: None,
+        cpu: None,
+        threads: Vec::new(),
+        first_done_ns: elapsed_ns,
+        last_done_ns: elapsed_ns,
+        notes: Vec::new(),
+    }
+    .into()
+}

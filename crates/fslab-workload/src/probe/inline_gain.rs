@@ -1,0 +1,196 @@
+//! What it gains that files have no data block of their own: two trees, of files at the threshold
+//! and of files one byte longer, are made by one phase and read by another, before which the trial
+//! may have unmounted.
+//!
+//! Both are worked on directory by directory, in turns, and who is first changes from turn to turn:
+//! what the one brings into memory serves the other. The first turn, which brings in what all of
+//! them share, is not counted where there are others.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fslab_engine::{
+    EngineKind, MetadataJob, MetadataOperation, MetadataSync, RunContext, TreeShape, run_metadata,
+};
+use fslab_model::{MetricDefinition, definitions};
+
+use super::bench::{Bench, imagined, must};
+use super::parameters::InlineParameters;
+use crate::workload::{Finished, RunError};
+
+/// What the names of the two trees begin with, before the size of their files.
+const AT: &str = "at-";
+const ABOVE: &str = "above-";
+
+/// A tree of files of one size.
+struct GainTree {
+    directory: PathBuf,
+    bytes: u64,
+}
+
+/// Both trees.
+pub(super) struct GainTrees<'a> {
+    parameters: &'a InlineParameters,
+    at: GainTree,
+    above: GainTree,
+}
+
+impl<'a> GainTrees<'a> {
+    pub(super) fn new(parameters: &'a InlineParameters, threshold: u64) -> Self {
+        let tree = |prefix: &str, bytes: u64| GainTree {
+            directory: parameters.directory.join(format!("{prefix}{bytes}")),
+            bytes,
+        };
+        Self {
+            parameters,
+            at: tree(AT, threshold),
+            above: tree(ABOVE, threshold + 1),
+        }
+    }
+
+    /// Those that `inline-probe` kept; `None` where it kept none.
+    fn kept(parameters: &'a InlineParameters, folder: &Path) -> Result<Option<Self>, RunError> {
+        for entry in must("list", folder, fs::read_dir(folder))? {
+            let entry = must("list", folder, entry)?;
+            let name = entry.file_name();
+            let bytes = name.to_str().and_then(|name| name.strip_prefix(AT));
+            if let Some(threshold) = bytes.and_then(|bytes| bytes.parse().ok()) {
+                return Ok(Some(Self::new(parameters, threshold)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes the files of both trees, durably, and tells what the threshold gains.
+    pub(super) fn make(&self, bench: &mut Bench<'_>) -> Result<(), RunError> {
+        let sync = MetadataSync {
+            closing_syncfs: true,
+            ..MetadataSync::default()
+        };
+        let times = self.in_turns(bench, |job| MetadataJob {
+            sync,
+            ..MetadataJob::new(MetadataOperation::Create, job)
+        })?;
+        tell_gain(bench, &definitions::INLINE_CREATE_GAIN, times);
+        Ok(())
+    }
+
+    /// Reads them, and tells the same.
+    fn read(&self, bench: &mut Bench<'_>) -> Result<(), RunError> {
+        let times = self.in_turns(bench, |tree| {
+            MetadataJob::new(MetadataOperation::Read, tree)
+        })?;
+        tell_gain(bench, &definitions::INLINE_READ_GAIN, times);
+        Ok(())
+    }
+
+    /// Runs a job on each directory of both trees.
+    fn in_turns(
+        &self,
+        bench: &mut Bench<'_>,
+        job: impl Fn(TreeShape) -> MetadataJob,
+    ) -> Result<Times, RunError> {
+        let files = self.parameters.files;
+        let width = match self.parameters.files_per_directory {
+            0 => files,
+            width => width.min(files),
+        };
+        let turns = files.div_ceil(width);
+        let mut times = Times::default();
+        for turn in 0..turns {
+            let count = width.min(files - turn * width);
+            let mut sides = [(&self.at, false), (&self.above, true)];
+            if turn % 2 == 1 {
+                sides.reverse();
+            }
+            for (tree, is_above) in sides {
+                let directory = tree.directory.join(format!("{turn:04}"));
+                let job = MetadataJob {
+                    file_bytes: tree.bytes.into(),
+                    ..job(TreeShape::flat(directory, count, 0))
+                };
+                let measured = run_metadata(bench.context(), &job)?;
+                bench.did(measured.operations);
+                bench.moved(count * tree.bytes);
+                if turn > 0 || turns == 1 {
+                    times.add(is_above, measured.elapsed_ns);
+                }
+            }
+        }
+        Ok(times)
+    }
+}
+
+/// What both sides took together.
+#[derive(Clone, Copy, Default)]
+struct Times {
+    at_ns: u64,
+    above_ns: u64,
+}
+
+impl Times {
+    fn add(&mut self, is_above: bool, ns: u64) {
+        if is_above {
+            self.above_ns += ns;
+        } else {
+            self.at_ns += ns;
+        }
+    }
+}
+
+/// Tells how many times longer it took above the threshold.
+fn tell_gain(bench: &mut Bench<'_>, metric: &MetricDefinition, times: Times) {
+    if times.above_ns > 0 && times.at_ns > 0 {
+        bench.figure(metric, times.above_ns as f64 / times.at_ns as f64);
+    } else {
+        bench.note("there is no gain to tell: one of the two sizes took no time at all");
+    }
+}
+
+/// Reads both trees that `inline-probe` kept.
+pub(crate) fn inline_read(
+    parameters: &InlineParameters,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
+    if context.engine == EngineKind::Null {
+        let files = parameters.files.max(1);
+        return Ok(imagined(2 * files, files * parameters.largest.0));
+    }
+    let folder = context.root.join(&parameters.directory);
+    let Some(trees) = GainTrees::kept(parameters, &folder)? else {
+        let reason = "inline-probe kept no files to read: it found no threshold, or one of 0 B";
+        return Err(RunError::Impossible(reason.into()));
+    };
+    let mut bench = Bench::new(context);
+    trees.read(&mut bench)?;
+    Ok(bench.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::WorkloadParameters;
+    use fslab_model::Bytes;
+
+    #[test]
+    fn what_was_kept_is_read_and_where_nothing_was_kept_the_reason_is_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+        let mut parameters = InlineParameters {
+            files: 20,
+            files_per_directory: 8,
+            ..InlineParameters::default()
+        };
+        parameters.settle(Bytes::mib(8)).expect("settles");
+        fs::create_dir(folder.path().join("inline")).expect("a folder");
+        let nothing = inline_read(&parameters, &context).expect_err("nothing was kept");
+        assert!(matches!(nothing, RunError::Impossible(_)), "{nothing}");
+        let trees = GainTrees::new(&parameters, 100);
+        let mut bench = Bench::new(&context);
+        trees.make(&mut bench).expect("makes");
+        let finished = inline_read(&parameters, &context).expect("reads");
+        assert_eq!(finished.measured.operations, 40);
+        assert_eq!(finished.measured.bytes, Some(20 * 100 + 20 * 101));
+        assert!(finished.figures.contains_key("inline_read_gain"));
+    }
+}

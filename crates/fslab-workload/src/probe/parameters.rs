@@ -1,0 +1,191 @@
+//! Parameters of the probes.
+
+use std::path::PathBuf;
+
+use fslab_model::{Bytes, Need};
+use serde::{Deserialize, Serialize};
+
+use crate::parameters::{Size, demand_inside, tree_footprint};
+use crate::workload::WorkloadParameters;
+
+/// More reads than anybody waits for.
+const READS_MAX: u64 = 1 << 20;
+/// More files than a threshold needs.
+const SIZES_MAX: u64 = 1 << 16;
+
+/// The file of `prefetch` and how it is read.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PrefetchParameters {
+    /// Path below the file system's root. Where it is not there, or not of that size, it is made.
+    pub(crate) file: PathBuf,
+    /// Its size, or a share of the file system's.
+    pub(crate) file_size: Size,
+    /// How much is read at once.
+    pub(crate) block: Bytes,
+    /// In which order.
+    pub(crate) order: ReadOrder,
+    /// How long the count of resident pages must be the same until it is taken.
+    pub(crate) wait_ms: u64,
+}
+
+/// The order in which blocks are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReadOrder {
+    /// From the first to the last.
+    Sequential,
+    /// Each once, in an order that the seed decides.
+    Random,
+}
+
+impl Default for PrefetchParameters {
+    fn default() -> Self {
+        Self {
+            file: "prefetch".into(),
+            file_size: Size::Written("4MiB".into()),
+            block: Bytes::kib(4),
+            order: ReadOrder::Sequential,
+            wait_ms: 20,
+        }
+    }
+}
+
+impl PrefetchParameters {
+    /// How many blocks the file has.
+    pub(crate) fn blocks(&self) -> u64 {
+        self.file_size.bytes() / self.block.0.max(1)
+    }
+}
+
+impl WorkloadParameters for PrefetchParameters {
+    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+        demand_inside(&self.file)?;
+        let bytes = self.file_size.resolve(size)?;
+        if self.block.0 == 0 || !self.block.0.is_multiple_of(512) {
+            return Err(format!(
+                "block = {}; a block is a multiple of 512 B",
+                self.block
+            ));
+        }
+        let blocks = bytes / self.block.0;
+        if blocks == 0 || blocks > READS_MAX {
+            return Err(format!(
+                "file_size = {} and block = {}; a file has 1 to {READS_MAX} blocks",
+                Bytes(bytes),
+                self.block
+            ));
+        }
+        if self.wait_ms == 0 || self.wait_ms > 10_000 {
+            return Err(format!("wait_ms = {}; 1 to 10000", self.wait_ms));
+        }
+        self.file_size = Size::Bytes(blocks * self.block.0);
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        Bytes(self.file_size.bytes())
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        Some(vec![self.file.clone()])
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(Bytes(self.file_size.bytes()))]
+    }
+}
+
+/// The files of `inline-probe`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct InlineParameters {
+    /// The folder for them, below the file system's root.
+    pub(crate) directory: PathBuf,
+    /// The largest size that is tried.
+    pub(crate) largest: Bytes,
+    /// From one size to the next, before the threshold is found to the byte.
+    pub(crate) step: Bytes,
+    /// How many files of the threshold, and of a byte more, are made and read to find the gain; 0
+    /// for none.
+    pub(crate) files: u64,
+    /// How many of those are in a directory; 0 for all in one.
+    pub(crate) files_per_directory: u64,
+}
+
+impl Default for InlineParameters {
+    fn default() -> Self {
+        Self {
+            directory: "inline".into(),
+            largest: Bytes::kib(8),
+            step: Bytes(64),
+            files: 1_000,
+            files_per_directory: 200,
+        }
+    }
+}
+
+impl WorkloadParameters for InlineParameters {
+    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+        demand_inside(&self.directory)?;
+        let sizes = self.largest.0 / self.step.0.max(1);
+        if self.step.0 == 0 || sizes == 0 || sizes > SIZES_MAX {
+            return Err(format!(
+                "largest = {} and step = {}; there must be 1 to {SIZES_MAX} steps",
+                self.largest, self.step
+            ));
+        }
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        let probed = self.largest.0 / self.step.0.max(1);
+        let gain = tree_footprint(self.files.saturating_mul(2), self.largest.0);
+        let probed = tree_footprint(probed, self.largest.0);
+        Bytes(gain.0.saturating_add(probed.0))
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        None
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        vec![Need::FileBytes(self.largest)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_make_no_sense_are_named() {
+        let wrong = |parameters: PrefetchParameters, word: &str| {
+            let problem = { parameters }.settle(Bytes::gib(1)).expect_err(word);
+            assert!(problem.contains(word), "{problem}");
+        };
+        let good = PrefetchParameters::default;
+        let block = Bytes(1_000);
+        wrong(PrefetchParameters { block, ..good() }, "multiple of 512 B");
+        let file_size = Size::Bytes(1);
+        wrong(
+            PrefetchParameters {
+                file_size,
+                ..good()
+            },
+            "blocks",
+        );
+        wrong(
+            PrefetchParameters {
+                wait_ms: 0,
+                ..good()
+            },
+            "wait_ms",
+        );
+        let mut none = InlineParameters {
+            step: Bytes(0),
+            ..InlineParameters::default()
+        };
+        assert!(none.settle(Bytes::gib(1)).is_err());
+    }
+}

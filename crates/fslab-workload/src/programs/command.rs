@@ -1,0 +1,232 @@
+//! Any program, with a preparation and a clean-up that are not timed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use fslab_engine::{EngineKind, RunContext};
+use fslab_model::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::error::ProgramError;
+use super::figures::{Account, imagined};
+use super::script::Script;
+use super::session::{Ran, Session};
+use crate::parameters::{Size, demand_inside};
+use crate::workload::{Finished, RunError, WorkloadParameters};
+
+/// What a program takes that is not started: that of starting one.
+const IMAGINED_NS: u64 = 1_000_000;
+
+/// Parameters of `command`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CommandParameters {
+    /// The program that is timed: words, or a text for the shell.
+    argv: Script,
+    /// Its working directory and home, below the root; made where it is missing.
+    directory: PathBuf,
+    /// Its folder for temporary files, below the root; made where it is missing.
+    temporary: PathBuf,
+    /// Beside PATH, HOME, TMPDIR and LC_ALL=C.
+    environment: BTreeMap<String, String>,
+    /// Run before it, not timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prepare: Option<Script>,
+    /// Run after it, whatever became of it, not timed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cleanup: Option<Script>,
+    /// The status with which it must end.
+    expect_exit: i32,
+    /// How long it may take; 0: as long as the trial.
+    limit_s: u32,
+    /// The most bytes that its files take at its end, or a share of the file system.
+    room: Size,
+    /// Whether what it printed is in the record even where nothing went wrong.
+    keep_output: bool,
+}
+
+impl Default for CommandParameters {
+    fn default() -> Self {
+        Self {
+            argv: Script::nothing(),
+            directory: "command".into(),
+            temporary: "tmp".into(),
+            environment: BTreeMap::new(),
+            prepare: None,
+            cleanup: None,
+            expect_exit: 0,
+            limit_s: 0,
+            room: Size::Bytes(0),
+            keep_output: false,
+        }
+    }
+}
+
+impl WorkloadParameters for CommandParameters {
+    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+        demand_inside(&self.directory)?;
+        demand_inside(&self.temporary)?;
+        self.argv.validate("argv")?;
+        for (name, script) in [("prepare", &self.prepare), ("cleanup", &self.cleanup)] {
+            script.as_ref().map_or(Ok(()), |it| it.validate(name))?;
+        }
+        let is_bad = |name: &str| name.is_empty() || name.contains(['=', '\0']);
+        if let Some(name) = self.environment.keys().find(|name| is_bad(name)) {
+            return Err(format!("the name {name:?} of a variable in environment"));
+        }
+        if !(0..=255).contains(&self.expect_exit) {
+            return Err(format!(
+                "expect_exit = {}; a program ends with 0 to 255",
+                self.expect_exit
+            ));
+        }
+        self.room = Size::Bytes(self.room.resolve(size)?);
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        Bytes(self.room.bytes())
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        None
+    }
+}
+
+/// Runs preparation, program and clean-up.
+pub(crate) fn run_command(
+    parameters: &CommandParameters,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
+    if context.engine == EngineKind::Null {
+        return Ok(imagined(context.seed, 1, None, IMAGINED_NS).into());
+    }
+    let mut session = Session::open(context, &parameters.directory, &parameters.temporary)?;
+    session.environment = parameters.environment.clone();
+    if let Some(script) = &parameters.prepare {
+        session.run_well(&script.words())?;
+    }
+    let ran = timed(parameters, &session);
+    // After an interruption nothing is started any more, this neither.
+    let cleaned = match &parameters.cleanup {
+        Some(script) if !context.stop.is_raised() => session.run_well(&script.words()).map(drop),
+        _ => Ok(()),
+    };
+    // What went wrong first is the reason.
+    let ran = ran?;
+    cleaned?;
+    let account = Account {
+        start_ns: ran.start_ns,
+        elapsed_ns: ran.elapsed_ns,
+        operations: 1,
+        bytes: None,
+        used: Some(ran.end.used),
+    };
+    let mut finished = account.finished();
+    if parameters.keep_output {
+        finished.notes.push(shown(&ran));
+    }
+    Ok(finished)
+}
+
+fn timed(parameters: &CommandParameters, session: &Session) -> Result<Ran, ProgramError> {
+    let ran = session.run(&parameters.argv.words(), parameters.limit_s)?;
+    if ran.end.code == Some(parameters.expect_exit) {
+        return Ok(ran);
+    }
+    let shown = parameters.argv.to_string();
+    Err(ProgramError::ended(
+        &shown,
+        &ran.end,
+        parameters.expect_exit,
+    ))
+}
+
+fn shown(ran: &Ran) -> String {
+    let text = ran.end.output.trim_end();
+    match ran.end.output_cut_bytes {
+        0 if text.is_empty() => "it printed nothing".to_owned(),
+        0 => format!("it printed: {text}"),
+        cut => format!("it printed {} and then: {text}", Bytes(cut)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use fslab_model::{Failure, FailureKind};
+
+    use super::*;
+
+    fn run(root: &Path, parameters: serde_json::Value) -> Result<Finished, RunError> {
+        let mut parameters: CommandParameters =
+            serde_json::from_value(parameters).expect("parameters");
+        parameters.settle(Bytes::mib(64)).expect("settles");
+        run_command(&parameters, &RunContext::new(EngineKind::Psync, root, 1))
+    }
+
+    #[test]
+    fn only_the_command_is_timed_and_its_output_can_be_kept() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let finished = run(
+            folder.path(),
+            serde_json::json!({
+                "prepare": "sleep 0.5; echo made >input",
+                "argv": ["cat", "input"],
+                "cleanup": ["rm", "input"],
+                "keep_output": true,
+            }),
+        )
+        .expect("runs");
+        assert_eq!(finished.notes, ["it printed: made"]);
+        assert_eq!(finished.measured.operations, 1);
+        assert!(finished.measured.elapsed_ns < 400_000_000, "{finished:?}");
+        assert!(!folder.path().join("command/input").exists());
+    }
+
+    #[test]
+    fn the_processor_time_of_what_a_command_starts_is_its_own() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+        let argv = format!("sh -c '{burn}'; true");
+        let finished = run(folder.path(), serde_json::json!({ "argv": argv })).expect("runs");
+        let cpu = finished.measured.cpu.expect("real time");
+        assert!(cpu.user_ns + cpu.system_ns > 10_000_000, "{cpu:?}");
+    }
+
+    #[test]
+    fn a_command_must_end_as_expected_and_is_cleaned_up_after_all_the_same() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let given = |expect_exit: i32| {
+            serde_json::json!({
+                "argv": "echo no such thing; exit 2",
+                "cleanup": "echo x >>cleaned",
+                "expect_exit": expect_exit,
+            })
+        };
+        run(folder.path(), given(2)).expect("as expected");
+        let failure = Failure::from(run(folder.path(), given(0)).expect_err("not as expected"));
+        assert_eq!(failure.kind, FailureKind::Io);
+        assert!(failure.message.ends_with("status 2"), "{failure:?}");
+        assert_eq!(failure.causes, ["it printed: no such thing"]);
+        let cleaned = std::fs::read_to_string(folder.path().join("command/cleaned"));
+        assert_eq!(cleaned.expect("was cleaned up"), "x\nx\n");
+    }
+
+    #[test]
+    fn parameters_that_make_no_sense_are_refused_by_name() {
+        for (given, word) in [
+            (serde_json::json!({ "argv": [] }), "argv"),
+            (serde_json::json!({ "prepare": " " }), "prepare"),
+            (serde_json::json!({ "directory": "../x" }), "path"),
+            (serde_json::json!({ "expect_exit": 256 }), "expect_exit"),
+            (serde_json::json!({ "environment": { "A=B": "" } }), "A=B"),
+        ] {
+            let mut parameters: CommandParameters =
+                serde_json::from_value(given).expect("parameters");
+            let problem = parameters.settle(Bytes::gib(1)).expect_err(word);
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Parameters of `compile`: which step of which build.
+
+use std::path::{Path, PathBuf};
+
+use fslab_model::{Bytes, PhaseKind};
+use serde::{Deserialize, Serialize};
+
+use super::plan::Size;
+use crate::parameters::demand_inside;
+use crate::workload::WorkloadParameters;
+
+/// The most jobs at once that anybody means.
+const JOBS_MAX: u32 = 1024;
+/// Names of units and headers have so many digits.
+const UNITS_MAX: u32 = 9_999;
+const HEADERS_MAX: u32 = 999;
+const FUNCTIONS_MAX: u32 = 99;
+/// What the compiler is told. Between its parts data goes through pipes, so that it leaves its
+/// temporary files to the linker.
+const CFLAGS: &str = "-O1 -pipe";
+
+/// A step of a build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Step {
+    /// The source tree is written, or unpacked by tar.
+    Unpack,
+    /// `sh ./configure`.
+    Configure,
+    /// `make`.
+    Make,
+    /// `make install` into a folder of the file system.
+    Install,
+    /// `make clean`.
+    Clean,
+}
+
+/// Parameters of `compile`, which must be the same in all phases of a build, but for `step`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CompileParameters {
+    /// What this phase does.
+    pub(super) step: Step,
+    /// Below the root: the tree is in `src`, temporary files in `tmp`, the installation in `dest`.
+    pub(super) directory: PathBuf,
+    /// Translation units of the program that is made from the seed.
+    pub(super) units: u32,
+    /// Its headers.
+    pub(super) headers: u32,
+    /// Functions of each unit.
+    pub(super) functions: u32,
+    /// Compilers at once.
+    pub(super) jobs: u32,
+    /// Instead of that program: a tarball, which may be compressed, by its absolute path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tarball: Option<PathBuf>,
+    /// Given to configure in the environment. With a tarball: nothing, where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cflags: Option<String>,
+    /// More words for configure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) configure_arguments: Vec<String>,
+    /// More words for each make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) make_arguments: Vec<String>,
+}
+
+impl Default for CompileParameters {
+    fn default() -> Self {
+        Self {
+            step: Step::Unpack,
+            directory: "compile".into(),
+            units: 300,
+            headers: 120,
+            functions: 12,
+            jobs: 1,
+            tarball: None,
+            cflags: None,
+            configure_arguments: Vec::new(),
+            make_arguments: Vec::new(),
+        }
+    }
+}
+
+impl CompileParameters {
+    /// To unpack is to write; of the others nobody counts the bytes.
+    pub(crate) fn kind(&self) -> PhaseKind {
+        match self.step {
+            Step::Unpack => PhaseKind::Write,
+            Step::Configure | Step::Make | Step::Install | Step::Clean => PhaseKind::Metadata,
+        }
+    }
+
+    pub(super) fn size(&self) -> Size {
+        let number = |number: u32| number as usize;
+        Size {
+            units: number(self.units),
+            headers: number(self.headers),
+            functions: number(self.functions),
+        }
+    }
+}
+
+impl WorkloadParameters for CompileParameters {
+    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+        demand_inside(&self.directory)?;
+        for (name, value, most) in [
+            ("units", self.units, UNITS_MAX),
+            ("headers", self.headers, HEADERS_MAX),
+            ("functions", self.functions, FUNCTIONS_MAX),
+            ("jobs", self.jobs, JOBS_MAX),
+        ] {
+            if value == 0 || value > most {
+                return Err(format!("{name} = {value}; it must be 1 to {most}"));
+            }
+        }
+        match &self.tarball {
+            Some(path) if !path.is_absolute() => {
+                let path = path.display();
+                return Err(format!("tarball = '{path}'; it must be an absolute path"));
+            }
+            Some(_) => {}
+            None => {
+                self.cflags.get_or_insert_with(|| CFLAGS.to_owned());
+            }
+        }
+        let is_bad = |flags: &String| flags.contains(['|', '\\', '\n', '\0']);
+        match self.cflags.as_ref().filter(|flags| is_bad(flags)) {
+            Some(flags) => Err(format!("cflags = {flags:?}; no |, \\ or line break in it")),
+            None => Ok(()),
+        }
+    }
+
+    fn footprint(&self) -> Bytes {
+        if let Some(path) = &self.tarball {
+            return Bytes(tarball_bytes(path).saturating_mul(4));
+        }
+        // A unit's source and object, its part of an archive and of the program, and those again
+        // where they are installed; some file systems round each up to a large block.
+        let small = u64::from(self.units) * (48 + u64::from(self.functions)) + 16 * 1024;
+        Bytes((small + u64::from(self.headers) * 16) << 10)
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        None
+    }
+}
+
+/// The tarball's length; 0 where it cannot be asked: the phase will say what is wrong with it.
+fn tarball_bytes(path: &Path) -> u64 {
+    path.metadata().map_or(0, |metadata| metadata.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settled(given: serde_json::Value) -> Result<CompileParameters, String> {
+        let mut parameters: CompileParameters = serde_json::from_value(given).expect("parameters");
+        parameters.settle(Bytes::gib(1)).map(|()| parameters)
+    }
+
+    #[test]
+    fn the_compiler_of_our_own_program_is_told_to_use_pipes_and_that_of_others_nothing() {
+        let ours = settled(serde_json::json!({})).expect("settles");
+        assert_eq!(ours.cflags.as_deref(), Some(CFLAGS));
+        let theirs = settled(serde_json::json!({ "tarball": "/x.tar.gz" })).expect("settles");
+        assert_eq!(theirs.cflags, None);
+    }
+
+    #[test]
+    fn parameters_that_make_no_sense_are_refused_by_name() {
+        for (given, word) in [
+            (serde_json::json!({ "units": 0 }), "units"),
+            (serde_json::json!({ "units": 10_000 }), "units"),
+            (serde_json::json!({ "jobs": 0 }), "jobs"),
+            (serde_json::json!({ "tarball": "x.tar" }), "absolute"),
+            (serde_json::json!({ "cflags": "-DX='a|b'" }), "cflags"),
+            (serde_json::json!({ "directory": "/x" }), "path"),
+        ] {
+            let problem = settled(given).expect_err(word);
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The figures of a phase that is a program.
+
+use fslab_engine::Measured;
+use fslab_model::CpuUse;
+use fslab_sys::ResourceUse;
+
+use crate::conformance::mix;
+use crate::workload::Finished;
+
+/// What a reader must know of a program's figures in virtual time.
+const VIRTUAL: &str =
+    "the time is the disk's alone: in virtual time what the programs compute takes none";
+
+/// What a program did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Account {
+    pub(crate) start_ns: u64,
+    pub(crate) elapsed_ns: u64,
+    pub(crate) operations: u64,
+    pub(crate) bytes: Option<u64>,
+    /// `None` where no real time passed.
+    pub(crate) used: Option<ResourceUse>,
+}
+
+impl Account {
+    /// The figures, with what must be said of them.
+    pub(crate) fn finished(self) -> Finished {
+        let mut finished = Finished::from(self.measured());
+        finished.notes.extend(virtual_note());
+        finished
+    }
+
+    pub(crate) fn measured(self) -> Measured {
+        Measured {
+            start_ns: self.start_ns,
+            elapsed_ns: self.elapsed_ns,
+            operations: self.operations,
+            bytes: self.bytes,
+            latencies: Vec::new(),
+            series: None,
+            cpu: self.used.map(cpu_use),
+            threads: Vec::new(),
+            first_done_ns: self.elapsed_ns,
+            last_done_ns: self.elapsed_ns,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// What must be said of a program's figures, if anything.
+pub(crate) fn virtual_note() -> Option<String> {
+    fslab_sys::is_time_virtual().then(|| VIRTUAL.to_owned())
+}
+
+/// The model's words for what the system counted.
+pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
+    CpuUse {
+        user_ns: used.user_ns,
+        system_ns: used.system_ns,
+        voluntary_switches: used.voluntary_switches,
+        involuntary_switches: used.involuntary_switches,
+    }
+}
+
+/// What the null engine says: no program is started, and the figures come from the seed. An
+/// operation takes about `each_ns`.
+pub(crate) fn imagined(seed: u64, operations: u64, bytes: Option<u64>, each_ns: u64) -> Measured {
+    let spread = mix(seed, operations) % (each_ns / 4).max(1);
+    let account = Account {
+        start_ns: 0,
+        elapsed_ns: operations * (each_ns + spread) + bytes.unwrap_or(0) / 4,
+        operations,
+        bytes,
+        used: None,
+    };
+    account.measured()
+}

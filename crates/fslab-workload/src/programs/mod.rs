@@ -1,0 +1,24 @@
+//! Workloads that are real programs: any command, the build of a C program, a web server.
+//!
+//! ```text
+//!     command              \
+//!     compile (sh, cc, make) > session --> fslab-sys::ChildGroup --> figures
+//!     web (nginx, apache2, one of ours) <-- clients: the requests are what is timed
+//! ```
+//!
+//! A program works below the root of the file system and nowhere else: directory, home and
+//! temporary files are there. What belongs to a server, its configuration and its log, is not.
+
+mod allowance;
+mod command;
+pub(crate) mod compile;
+mod error;
+mod figures;
+mod locate;
+mod script;
+mod session;
+pub(crate) mod web;
+
+pub use allowance::foreign_program;
+pub(crate) use command::{CommandParameters, run_command};
+pub use error::ProgramError;

@@ -1,0 +1,277 @@
+//! Clients that ask a server for every file of a site, in an order of the seed's.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Barrier;
+use std::time::Duration;
+
+use fslab_engine::{RunContext, ThreadMeasured};
+use fslab_model::{LatencyHistogram, OperationLatency};
+use fslab_sys::ResourceUse;
+
+use super::connection::{Connection, Endpoint};
+use super::http::{HEAD_MAX, head_length, parse_response, request};
+use super::parameters::ServeParameters;
+use super::site::{self, Site};
+use crate::conformance::Draw;
+use crate::programs::error::ProgramError;
+use crate::programs::figures::cpu_use;
+
+/// The name of a request among latencies.
+pub(super) const OPERATION: &str = "request";
+/// Why a seed is drawn from here.
+const PURPOSE: u64 = 0x00c1_1e47;
+/// What a client reads at once.
+const PART_BYTES: usize = 256 << 10;
+/// How long a client waits for a server until it looks whether it is to go on.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// All clients of a phase.
+pub(super) struct Clients<'a> {
+    pub(super) parameters: &'a ServeParameters,
+    pub(super) site: &'a Site,
+    pub(super) context: &'a RunContext,
+    pub(super) endpoint: &'a Endpoint,
+}
+
+/// What one client did.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) bytes: u64,
+    pub(super) latency: LatencyHistogram,
+    pub(super) used: ResourceUse,
+    /// What the server calls itself.
+    pub(super) server: Option<String>,
+}
+
+impl Served {
+    /// The figures of one of several clients.
+    pub(super) fn thread(&self) -> ThreadMeasured {
+        ThreadMeasured {
+            elapsed_ns: self.end_ns - self.start_ns,
+            operations: self.latency.count(),
+            bytes: self.bytes,
+            latencies: vec![OperationLatency {
+                operation: OPERATION.into(),
+                histogram: self.latency.clone(),
+            }],
+            cpu: Some(cpu_use(self.used)),
+        }
+    }
+}
+
+impl Clients<'_> {
+    /// Lets all of them begin together, and waits for the last.
+    pub(super) fn run(&self) -> Result<Vec<Served>, ProgramError> {
+        let count = self.parameters.clients;
+        let shares = self.shares();
+        let barrier = Barrier::new(count as usize);
+        std::thread::scope(|scope| {
+            let barrier = &barrier;
+            let threads: Vec<_> = shares
+                .iter()
+                .map(|share| scope.spawn(move || Client::new(self).run(share, barrier)))
+                .collect();
+            let ended = threads.into_iter().map(|thread| {
+                let panicked = |_| Err(ProgramError::other("a client panicked"));
+                thread.join().unwrap_or_else(panicked)
+            });
+            // All are joined before the first error is told.
+            let ended: Vec<_> = ended.collect();
+            ended.into_iter().collect()
+        })
+    }
+
+    /// The files that each client asks for: all of them in a random order, dealt out in turn.
+    fn shares(&self) -> Vec<Vec<u64>> {
+        let count = self.parameters.clients as usize;
+        let mut draw = Draw::new(self.context.seed, PURPOSE);
+        let mut shares = vec![Vec::new(); count];
+        let mut dealt = 0;
+        for _ in 0..self.parameters.passes {
+            let mut files: Vec<_> = (0..self.site.files).collect();
+            draw.shuffle(&mut files);
+            for file in files {
+                shares[dealt % count].push(file);
+                dealt += 1;
+            }
+        }
+        shares
+    }
+}
+
+/// One client with its buffers.
+struct Client<'a> {
+    clients: &'a Clients<'a>,
+    connection: Option<Connection>,
+    part: Vec<u8>,
+    /// What a file must hold, where that is compared.
+    expected: Vec<u8>,
+    served: Served,
+}
+
+impl<'a> Client<'a> {
+    fn new(clients: &'a Clients<'a>) -> Self {
+        let expected = if clients.parameters.verify {
+            PART_BYTES
+        } else {
+            0
+        };
+        Self {
+            clients,
+            connection: None,
+            part: vec![0; PART_BYTES],
+            expected: vec![0; expected],
+            served: Served {
+                start_ns: 0,
+                end_ns: 0,
+                bytes: 0,
+                latency: LatencyHistogram::new(),
+                used: ResourceUse::default(),
+                server: None,
+            },
+        }
+    }
+
+    fn run(mut self, files: &[u64], barrier: &Barrier) -> Result<Served, ProgramError> {
+        let paths = files.iter().map(|file| self.clients.site.path(*file));
+        let paths: Vec<_> = paths.collect();
+        barrier.wait();
+        let used = ResourceUse::of_thread();
+        self.served.start_ns = fslab_sys::monotonic_ns();
+        let mut began_ns = self.served.start_ns;
+        for (file, path) in files.iter().zip(&paths) {
+            if self.clients.context.stop.is_raised() {
+                return Err(ProgramError::interrupted("web-server"));
+            }
+            self.fetch(*file, path)?;
+            let now_ns = fslab_sys::monotonic_ns();
+            self.served.latency.record(now_ns - began_ns);
+            began_ns = now_ns;
+        }
+        self.served.end_ns = began_ns;
+        self.served.used = ResourceUse::of_thread().since(used);
+        Ok(self.served)
+    }
+
+    /// Asks for a file and takes all of it.
+    fn fetch(&mut self, file: u64, path: &Path) -> Result<(), ProgramError> {
+        let failed = |error| ProgramError::io("get", path, error);
+        let mut connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.clients.endpoint.connect(PATIENCE).map_err(failed)?,
+        };
+        let keep_alive = self.clients.parameters.keep_alive;
+        let text = request(&path.to_string_lossy(), keep_alive);
+        connection.write_all(text.as_bytes()).map_err(failed)?;
+        let (head, mut filled) = self.read_head(&mut connection, path)?;
+        let response = parse_response(&self.part[..head]).map_err(failed)?;
+        let wanted = self.clients.site.file_bytes;
+        if response.status != 200 || response.length != wanted {
+            return Err(ProgramError::wrong(format!(
+                "the server answered {} with {} bytes for {}, which has {wanted}",
+                response.status,
+                response.length,
+                path.display()
+            ))
+            .hint("the site must be as `web-publish` makes it with the same parameters"));
+        }
+        if self.served.server.is_none() {
+            self.served.server = response.server.map(str::to_owned);
+        }
+        let goes_on = keep_alive && response.keep_alive;
+        self.part.copy_within(head..filled, 0);
+        filled -= head;
+        let mut taken = 0;
+        loop {
+            self.compare(file, path, taken, filled)?;
+            taken += filled as u64;
+            if taken >= wanted {
+                break;
+            }
+            filled = self.read(&mut connection, 0, path)?;
+        }
+        if taken > wanted {
+            let text = format!("the server sent more than {} has", path.display());
+            return Err(ProgramError::wrong(text));
+        }
+        self.served.bytes += taken;
+        self.connection = goes_on.then_some(connection);
+        Ok(())
+    }
+
+    /// Reads until the head of a response is complete: its length, and how much was read.
+    fn read_head(
+        &mut self,
+        connection: &mut Connection,
+        path: &Path,
+    ) -> Result<(usize, usize), ProgramError> {
+        let mut filled = 0;
+        loop {
+            filled += self.read(connection, filled, path)?;
+            if let Some(head) = head_length(&self.part[..filled]) {
+                return Ok((head, filled));
+            }
+            if filled > HEAD_MAX {
+                let text = format!("the server's answer for {} has no end", path.display());
+                return Err(ProgramError::wrong(text));
+            }
+        }
+    }
+
+    /// Reads something into the buffer behind `at`; how much, which is not nothing.
+    fn read(
+        &mut self,
+        connection: &mut Connection,
+        at: usize,
+        path: &Path,
+    ) -> Result<usize, ProgramError> {
+        loop {
+            let error = match connection.read(&mut self.part[at..]) {
+                Ok(0) => io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "the server closed the connection before the end of the file",
+                ),
+                Ok(count) => return Ok(count),
+                Err(error) => error,
+            };
+            let waits = [
+                io::ErrorKind::WouldBlock,
+                io::ErrorKind::TimedOut,
+                io::ErrorKind::Interrupted,
+            ];
+            if !waits.contains(&error.kind()) {
+                return Err(ProgramError::io("get", path, error));
+            }
+            if self.clients.context.stop.is_raised() {
+                return Err(ProgramError::interrupted("web-server"));
+            }
+        }
+    }
+
+    /// Compares what was read with what the file must hold from `offset` on.
+    fn compare(
+        &mut self,
+        file: u64,
+        path: &Path,
+        offset: u64,
+        count: usize,
+    ) -> Result<(), ProgramError> {
+        if self.expected.is_empty() {
+            return Ok(());
+        }
+        let expected = &mut self.expected[..count];
+        site::content(self.clients.context.seed, file, offset, expected);
+        let differs = |(one, other): (&u8, &u8)| one != other;
+        match self.part.iter().zip(&*expected).position(differs) {
+            None => Ok(()),
+            Some(at) => Err(ProgramError::wrong(format!(
+                "{} differs from what was published at offset {}",
+                path.display(),
+                offset + at as u64
+            ))),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A web server of fslab's own: for each request open, fstat, sendfile and close, and nothing else.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::connection::{Connection, Endpoint, Listener};
+use super::http::{HEAD_MAX, Request, head_length, parse_request, response};
+use super::parameters::Method;
+
+/// What is read and written at once where sendfile(2) is not used.
+const PART_BYTES: usize = 64 << 10;
+
+/// A server, which ends when it is stopped or dropped.
+#[derive(Debug)]
+pub(super) struct EmbeddedServer {
+    shared: Arc<Shared>,
+    endpoint: Endpoint,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What the threads of a server have in common.
+#[derive(Debug)]
+struct Shared {
+    listener: Listener,
+    root: PathBuf,
+    method: Method,
+    ending: AtomicBool,
+    /// What went wrong first.
+    trouble: Mutex<Option<io::Error>>,
+}
+
+impl EmbeddedServer {
+    /// Serves what is below `root` with `workers` threads, each for one connection at a time.
+    pub(super) fn start(
+        endpoint: &Endpoint,
+        root: &Path,
+        workers: u32,
+        method: Method,
+    ) -> io::Result<Self> {
+        let shared = Arc::new(Shared {
+            listener: endpoint.listen()?,
+            root: root.to_owned(),
+            method,
+            ending: AtomicBool::new(false),
+            trouble: Mutex::new(None),
+        });
+        let mut server = Self {
+            shared: Arc::clone(&shared),
+            endpoint: endpoint.clone(),
+            threads: Vec::new(),
+        };
+        for _ in 0..workers {
+            let shared = Arc::clone(&shared);
+            let thread = std::thread::Builder::new().spawn(move || shared.serve())?;
+            server.threads.push(thread);
+        }
+        Ok(server)
+    }
+
+    /// Ends it, and gives what went wrong.
+    pub(super) fn stop(mut self) -> Option<io::Error> {
+        self.end();
+        self.shared.trouble().take()
+    }
+
+    fn end(&mut self) {
+        self.shared.ending.store(true, Ordering::SeqCst);
+        for _ in &self.threads {
+            // Whoever waits for a connection gets one, and looks.
+            let _ = self.endpoint.connect(Duration::from_secs(1));
+        }
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                let error = io::Error::other("a thread of the server panicked");
+                self.shared.trouble().get_or_insert(error);
+            }
+        }
+    }
+}
+
+impl Drop for EmbeddedServer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    fn trouble(&self) -> std::sync::MutexGuard<'_, Option<io::Error>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(&self) {
+        while !self.ending.load(Ordering::SeqCst) {
+            let served = self
+                .listener
+                .accept()
+                .and_then(|connection| self.converse(connection));
+            if let Err(error) = served {
+                // A client that goes away early is no fault of the server's.
+                let left = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
+                if !left.contains(&error.kind()) {
+                    self.trouble().get_or_insert(error);
+                }
+            }
+        }
+    }
+
+    /// Answers what one client asks, until it has no more to ask.
+    fn converse(&self, mut connection: Connection) -> io::Result<()> {
+        let mut head = [0; HEAD_MAX];
+        let mut filled = 0;
+        loop {
+            let length = loop {
+                if let Some(length) = head_length(&head[..filled]) {
+                    break length;
+                }
+                match connection.read(&mut head[filled..])? {
+                    0 if filled == 0 => return Ok(()),
+                    0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                    count => filled += count,
+                }
+            };
+            let request = parse_request(&head[..length])?;
+            let goes_on = request.keep_alive;
+            self.answer(&mut connection, &request)?;
+            if !goes_on {
+                return Ok(());
+            }
+            head.copy_within(length..filled, 0);
+            filled -= length;
+        }
+    }
+
+    fn answer(&self, connection: &mut Connection, request: &Request) -> io::Result<()> {
+        let path = Path::new(request.path);
+        let is_inside = path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        let opened = match is_inside {
+            true => File::open(self.root.join(path)),
+            false => Err(io::ErrorKind::NotFound.into()),
+        };
+        let file = match opened {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let head = response("404 Not Found", 0, request.keep_alive);
+                return connection.write_all(head.as_bytes());
+            }
+            opened => opened?,
+        };
+        let length = file.metadata()?.len();
+        let head = response("200 OK", length, request.keep_alive);
+        connection.write_all(head.as_bytes())?;
+        match self.method {
+            Method::Sendfile => send(connection, &file, length),
+            Method::Read => copy(connection, file),
+        }
+    }
+}
+
+fn send(connection: &Connection, file: &File, length: u64) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < length {
+        let left = usize::try_from(length - sent).unwrap_or(usize::MAX);
+        match fslab_sys::send_file(connection, file, sent, left)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => sent += count as u64,
+        }
+    }
+    Ok(())
+}
+
+fn copy(connection: &mut Connection, mut file: File) -> io::Result<()> {
+    let mut part = vec![0; PART_BYTES];
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(()),
+            count => connection.write_all(&part[..count])?,
+        }
+    }
+}

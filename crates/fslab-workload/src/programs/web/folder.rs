@@ -1,0 +1,125 @@
+//! The folder of a server: configuration, log, socket. It is not on the file system that is
+//! measured, and is removed with its last user.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// What the names of such folders begin with; the process's number follows.
+const PREFIX: &str = "fslab-web-";
+
+/// A folder that is removed when it is dropped.
+#[derive(Debug)]
+pub(super) struct ServerFolder(PathBuf);
+
+impl ServerFolder {
+    /// Makes one in the system's folder for temporary files, and removes those of processes that
+    /// were killed, with the servers that they have left.
+    pub(super) fn make() -> io::Result<Self> {
+        Self::make_below(&std::env::temp_dir())
+    }
+
+    fn make_below(parent: &Path) -> io::Result<Self> {
+        sweep(parent)?;
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        // One trial has one server at a time; tests have more.
+        let numbers = 0..1_000;
+        for number in numbers {
+            let path = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
+            match builder.create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Self(path)),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    pub(super) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for ServerFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes the folders of processes that are gone. What others own stays.
+fn sweep(parent: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(parent)? {
+        let name = entry?.file_name();
+        let number = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'))
+            .and_then(|(process, _)| process.parse().ok());
+        if let Some(process) = number
+            && fslab_sys::process_start_ticks(process).is_none()
+        {
+            let path = parent.join(name);
+            end_users_of(&path);
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+    Ok(())
+}
+
+/// Ends the processes that have files of `folder` open: the workers of a server whose master was
+/// killed with its trial go on for ever. What cannot be looked at is not ours.
+fn end_users_of(folder: &Path) {
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return;
+    };
+    for process in processes.flatten() {
+        let name = process.file_name();
+        let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        let Ok(files) = fs::read_dir(process.path().join("fd")) else {
+            continue;
+        };
+        let is_ours = |file: fs::DirEntry| {
+            fs::read_link(file.path()).is_ok_and(|target| target.starts_with(folder))
+        };
+        if files.flatten().any(is_ours) {
+            let _ = fslab_sys::terminate_process(number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_gone_with_its_user_and_so_is_one_of_a_process_that_was_killed() {
+        let parent = tempfile::tempdir().expect("a directory");
+        let stale = parent.path().join(format!("{PREFIX}{}-0", u32::MAX));
+        let foreign = parent.path().join("something-else");
+        for folder in [&stale, &foreign] {
+            fs::create_dir(folder).expect("made");
+        }
+        let log = fs::File::create(stale.join("log")).expect("made");
+        let mut left = std::process::Command::new("sleep")
+            .arg("600")
+            .stdout(log)
+            .spawn()
+            .expect("sleep starts");
+        let folder = ServerFolder::make_below(parent.path()).expect("made");
+        let second = ServerFolder::make_below(parent.path()).expect("made");
+        assert_ne!(folder.path(), second.path());
+        assert!(!stale.exists() && foreign.exists());
+        let ended = left.wait().expect("the server that was left is ended");
+        assert!(!ended.success(), "by a signal");
+        fs::write(folder.join("log"), "x").expect("written");
+        let path = folder.path().to_owned();
+        drop(folder);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,79 @@
+//! A trace is issued again: its files are made, its operations are issued in the order that they
+//! demand, and what came of them is compared with what was recorded.
+//!
+//! ```text
+//!     source --> trace, schedule
+//!     stage       makes the files that were there            (not timed)
+//!     script      operations, ready to be issued
+//!     player      a thread for each recorded one --> moves   (timed)
+//!     aftermath   compares the names that are left           (not timed)
+//! ```
+
+mod aftermath;
+mod deviations;
+mod gate;
+mod moves;
+mod parameters;
+mod player;
+mod script;
+mod source;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+use fslab_engine::{EngineKind, RunContext};
+use fslab_model::definitions::{REPLAY_DEVIATIONS, REPLAY_DIFFERENCES};
+
+use crate::applications::{Part, imagined};
+use crate::workload::{Finished, RunError};
+
+pub(crate) use parameters::ReplayParameters;
+
+use player::Player;
+use script::Script;
+use source::Source;
+
+/// Runs one phase of a replay.
+pub(crate) fn replay(
+    parameters: &ReplayParameters,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
+    let source = Source::load(&parameters.trace)
+        .and_then(|source| source.demand(&parameters.sha256))
+        .map_err(|problem| parameters.refused(problem))?;
+    if context.engine == EngineKind::Null {
+        let operations = source.trace.events.len() as u64;
+        return Ok(imagined(context.seed, operations, parameters.footprint.0));
+    }
+    let base = context.root.join(&parameters.directory);
+    let trace = &source.trace;
+    if parameters.part == Part::Prepare {
+        return Ok(stage::make(context, &base, trace)?.into_finished());
+    }
+    let mut notes = source.notes();
+    if parameters.part == Part::All {
+        notes.extend(stage::make(context, &base, trace)?.notes);
+    }
+    let script = Script::of(trace).map_err(|problem| parameters.refused(problem))?;
+    notes.extend(script.notes.iter().cloned());
+    let played = Player::new(context, &base, trace, &script, parameters.pace)?.play()?;
+    let deviations = played.deviations;
+    let done = script.operations();
+    notes.extend(deviations.note(done));
+    deviations.demand(done, parameters.deviations_percent_max, &base)?;
+    let mut finished = Finished::from(played.measured);
+    let mut figure = |definition: &fslab_model::MetricDefinition, value: u64| {
+        finished
+            .figures
+            .insert(definition.name.to_owned(), value as f64);
+    };
+    figure(&REPLAY_DEVIATIONS, deviations.count());
+    if parameters.check {
+        let aftermath = aftermath::look(&base, trace)?;
+        figure(&REPLAY_DIFFERENCES, aftermath.differences.len() as u64);
+        notes.extend(aftermath.note());
+        aftermath.demand(parameters.deviations_percent_max, &base)?;
+    }
+    finished.notes = notes;
+    Ok(finished)
+}

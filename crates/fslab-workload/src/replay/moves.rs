@@ -1,0 +1,183 @@
+//! One operation is issued.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use fslab_engine::Filler;
+use fslab_sys::{Descriptors, Reached};
+
+use super::script::{LinkText, Move, Subject};
+
+/// The most that is moved by one call; what was more is issued in parts.
+pub(super) const CALL_BYTES_MAX: u64 = 16 << 20;
+
+/// What one thread issues operations with.
+pub(super) struct Hands<'a> {
+    pub(super) files: &'a Descriptors,
+    pub(super) base: &'a Path,
+    pub(super) buffer: &'a mut [u8],
+    pub(super) filler: &'a mut Filler,
+    /// Which write of its thread this is: its data are its own.
+    pub(super) turn: u64,
+}
+
+impl Hands<'_> {
+    /// Issues `deed`; gives the bytes that it moved, or nothing in particular.
+    #[inline]
+    pub(super) fn perform(&mut self, deed: &Move) -> io::Result<u64> {
+        let files = self.files;
+        match deed {
+            Move::Open {
+                name,
+                flags,
+                mode,
+                file,
+            } => files.open(*file, name, *flags, *mode),
+            Move::Close(file) => files.close(*file),
+            Move::Duplicate { file, to } => files.duplicate(*file, *to),
+            Move::Read { file, length, at } => self.read(*file, *length, *at),
+            Move::Write { file, length, at } => self.write(*file, *length, *at),
+            Move::Seek {
+                file,
+                offset,
+                whence,
+            } => files.seek(*file, *offset, *whence),
+            Move::Map {
+                file,
+                offset,
+                length,
+            } => self.map(*file, *offset, *length),
+            Move::Send {
+                file,
+                at,
+                to,
+                length,
+            } => files.send(*file, *at, *to, *length),
+            Move::Copy {
+                file,
+                at,
+                to,
+                to_at,
+                length,
+            } => files.copy(*file, *at, *to, *to_at, *length),
+            Move::Fsync(file) => files.fsync(*file),
+            Move::Fdatasync(file) => files.fdatasync(*file),
+            Move::Syncfs(file) => files.sync_file_system(*file),
+            Move::SetLength { file, length } => files.set_length(*file, *length),
+            Move::Truncate { name, length } => files.truncate(name, *length),
+            Move::Allocate {
+                file,
+                mode,
+                offset,
+                length,
+            } => files.allocate(*file, *mode, *offset, *length),
+            Move::Stat(subject) => files.stat(reached(subject)),
+            Move::Access { name, mode } => files.access(name, *mode),
+            Move::Readlink(name) => files.read_link(name),
+            Move::List { file, length } => {
+                let length = (*length).min(self.buffer.len() as u64) as usize;
+                files.list(*file, &mut self.buffer[..length])
+            }
+            Move::Mkdir { name, mode } => files.make_directory(name, *mode),
+            Move::Unlink { name, directory } => files.unlink(name, *directory),
+            Move::Rename { name, to, flags } => files.rename(name, to, *flags),
+            Move::Link { name, to } => files.link(name, to),
+            Move::Symlink { target, name } => files.symlink(&self.text(target)?, name),
+            Move::Chmod { subject, mode } => files.change_mode(reached(subject), *mode),
+            Move::Chown {
+                subject,
+                user,
+                group,
+            } => files.change_owner(reached(subject), *user, *group),
+            Move::Touch(subject) => files.touch(reached(subject)),
+            Move::CloseAll(closed) => {
+                // What the program had closed by then, or never opened here, is no matter.
+                closed.iter().for_each(|file| drop(files.close(*file)));
+                Ok(0)
+            }
+            Move::Spawn { .. } | Move::Nothing => Ok(0),
+        }
+    }
+
+    fn read(&mut self, file: u32, length: u64, at: Option<u64>) -> io::Result<u64> {
+        let mut moved = 0;
+        loop {
+            let part = (length - moved).min(self.buffer.len() as u64);
+            let from = at.map(|at| at + moved);
+            let count = self
+                .files
+                .read(file, &mut self.buffer[..part as usize], from)?;
+            moved += count;
+            if moved == length || count < part {
+                return Ok(moved);
+            }
+        }
+    }
+
+    fn write(&mut self, file: u32, length: u64, at: Option<u64>) -> io::Result<u64> {
+        self.turn += 1;
+        let mut moved = 0;
+        loop {
+            let part = (length - moved).min(CALL_BYTES_MAX) as usize;
+            let data = self.filler.bytes(self.turn, moved, part);
+            let count = self.files.write(file, data, at.map(|at| at + moved))?;
+            moved += count;
+            if moved == length || count < part as u64 {
+                return Ok(moved);
+            }
+        }
+    }
+
+    /// What would come in by page faults.
+    fn map(&mut self, file: u32, offset: u64, length: u64) -> io::Result<u64> {
+        let mut moved = 0;
+        while moved < length {
+            let part = (length - moved).min(self.buffer.len() as u64) as usize;
+            let count = self
+                .files
+                .read(file, &mut self.buffer[..part], Some(offset + moved))?;
+            if count == 0 {
+                break;
+            }
+            moved += count;
+        }
+        Ok(moved)
+    }
+
+    fn text(&self, target: &LinkText) -> io::Result<CString> {
+        match target {
+            LinkText::Plain(text) => Ok(text.clone()),
+            LinkText::Below(path) => {
+                let text = [self.base.as_os_str().as_bytes(), path].join(&b'/');
+                Ok(CString::new(text)?)
+            }
+        }
+    }
+}
+
+fn reached(subject: &Subject) -> Reached<'_> {
+    match subject {
+        Subject::File(file) => Reached::File(*file),
+        Subject::Name { name, follow } => Reached::Name {
+            name,
+            follow: *follow,
+        },
+    }
+}
+
+impl Move {
+    /// Whether the bytes that it gives are data of files.
+    #[inline]
+    pub(super) fn moves_data(&self) -> bool {
+        matches!(
+            self,
+            Self::Read { .. }
+                | Self::Write { .. }
+                | Self::Map { .. }
+                | Self::Send { .. }
+                | Self::Copy { .. }
+        )
+    }
+}

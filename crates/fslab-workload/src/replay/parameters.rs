@@ -1,0 +1,110 @@
+//! Parameters of a replay.
+
+use std::path::PathBuf;
+
+use fslab_model::{Bytes, Need};
+use serde::{Deserialize, Serialize};
+
+use super::source::Source;
+use crate::applications::Part;
+use crate::parameters::demand_inside;
+use crate::workload::{RunError, WorkloadError, WorkloadParameters};
+
+/// How fast operations follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ReplayPace {
+    /// Each as soon as what it waits for is done.
+    #[default]
+    Fast,
+    /// After that, as long as the program thought.
+    Recorded,
+}
+
+/// Parameters of `replay`. What a study leaves empty, the trace decides.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ReplayParameters {
+    /// The file of the trace, or `sample` for the one that comes with the program.
+    pub(crate) trace: String,
+    /// SHA-256 of the trace: another content under the same name is another plan.
+    pub(crate) sha256: String,
+    pub(crate) pace: ReplayPace,
+    /// What the traced folder becomes, below the root.
+    pub(crate) directory: PathBuf,
+    pub(crate) part: Part,
+    /// More operations than this that end otherwise than recorded are a failure, and so are more
+    /// names that are not as they were left.
+    pub(crate) deviations_percent_max: f64,
+    /// Whether what is left is compared with what was left then.
+    pub(crate) check: bool,
+    /// The most that its files take.
+    pub(crate) footprint: Bytes,
+    /// Its largest file.
+    pub(crate) largest: Bytes,
+    pub(crate) symlinks: bool,
+    pub(crate) hard_links: bool,
+}
+
+impl Default for ReplayParameters {
+    fn default() -> Self {
+        Self {
+            trace: "sample".into(),
+            sha256: String::new(),
+            pace: ReplayPace::default(),
+            directory: "replay".into(),
+            part: Part::default(),
+            deviations_percent_max: 1.0,
+            check: true,
+            footprint: Bytes(0),
+            largest: Bytes(0),
+            symlinks: false,
+            hard_links: false,
+        }
+    }
+}
+
+impl ReplayParameters {
+    /// The error of a phase whose trace cannot be used.
+    pub(super) fn refused(&self, problem: String) -> RunError {
+        RunError::Workload(WorkloadError::Value {
+            workload: "replay",
+            problem,
+        })
+    }
+}
+
+impl WorkloadParameters for ReplayParameters {
+    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+        demand_inside(&self.directory)?;
+        let percent = self.deviations_percent_max;
+        if !(0.0..=100.0).contains(&percent) {
+            return Err(format!(
+                "deviations_percent_max = {percent}; it is 0 to 100"
+            ));
+        }
+        self.trace = Source::absolute(&self.trace)?;
+        let source = Source::load(&self.trace)?.demand(&self.sha256)?;
+        self.sha256 = source.sha256;
+        self.footprint = Bytes(source.trace.footprint_bytes());
+        self.largest = Bytes(source.trace.largest_bytes());
+        self.symlinks = source.trace.has_symlinks();
+        self.hard_links = source.trace.has_hard_links();
+        Ok(())
+    }
+
+    fn footprint(&self) -> Bytes {
+        self.footprint
+    }
+
+    fn data_files(&self) -> Option<Vec<PathBuf>> {
+        None
+    }
+
+    fn needs(&self) -> Vec<Need> {
+        let mut needs = vec![Need::FileBytes(self.largest)];
+        needs.extend(self.symlinks.then_some(Need::Symlinks));
+        needs.extend(self.hard_links.then_some(Need::HardLinks(2)));
+        needs
+    }
+}

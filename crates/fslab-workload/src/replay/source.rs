@@ -1,0 +1,131 @@
+//! Where a trace comes from: a file that the study names, or the sample that comes with the
+//! program.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+
+use fslab_model::Bytes;
+use fslab_sys::{MountFlags, mount, unmount};
+use fslab_trace::Trace;
+use sha2::{Digest, Sha256};
+
+/// The word for the trace that comes with the program.
+const SAMPLE: &str = "sample";
+/// A shell that unpacks a small tree, changes it, and puts it under version control.
+static SAMPLE_TRACE: &[u8] = include_bytes!("sample.trace");
+
+/// A trace, and what identifies it.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) trace: Trace,
+    pub(super) sha256: String,
+}
+
+impl Source {
+    /// The name that leads to the same trace from any directory.
+    pub(super) fn absolute(name: &str) -> Result<String, String> {
+        if name == SAMPLE {
+            return Ok(name.to_owned());
+        }
+        let path = std::fs::canonicalize(name)
+            .map_err(|error| format!("trace = '{name}', which cannot be read: {error}"))?;
+        let path = path.to_str().map(str::to_owned);
+        path.ok_or_else(|| format!("trace = '{name}', whose path is not UTF-8"))
+    }
+
+    pub(super) fn load(name: &str) -> Result<Self, String> {
+        let wrong = |error: &dyn std::error::Error| {
+            let cause = error.source().map(|cause| format!(": {cause}"));
+            format!("trace = '{name}': {error}{}", cause.unwrap_or_default())
+        };
+        let bytes: Cow<'_, [u8]> = if name == SAMPLE {
+            SAMPLE_TRACE.into()
+        } else {
+            read(Path::new(name)).map_err(|error| wrong(&error))?.into()
+        };
+        let trace = Trace::parse(&bytes, Path::new(name)).map_err(|error| wrong(&error))?;
+        if !trace
+            .events
+            .iter()
+            .any(|event| event.deed.is_file_operation())
+        {
+            return Err(format!(
+                "trace = '{name}', which has no operation on a file"
+            ));
+        }
+        let digest = Sha256::digest(&bytes);
+        let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { trace, sha256 })
+    }
+
+    /// The same, where its digest is `expected` or nothing was expected.
+    pub(super) fn demand(self, expected: &str) -> Result<Self, String> {
+        if expected.is_empty() || expected == self.sha256 {
+            return Ok(self);
+        }
+        Err(format!(
+            "a trace of SHA-256 {} where the plan has {expected}: it was changed since",
+            self.sha256
+        ))
+    }
+
+    /// What a reader of the figures must know of the recording.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let header = &self.trace.header;
+        let program = header.command.first().map_or("?", String::as_str);
+        let mut notes = vec![format!(
+            "recorded of {program} on {}, where it took {:.3} s while strace listened",
+            header.file_system,
+            header.took_ns as f64 / 1e9
+        )];
+        if !header.unseen.is_empty() {
+            let calls: Vec<_> = header
+                .unseen
+                .iter()
+                .map(|(call, count)| format!("{call} ({count})"))
+                .collect();
+            notes.push(format!("not in the trace: {}", calls.join(", ")));
+        }
+        let before: u64 = self.trace.files.iter().map(|file| file.bytes).sum();
+        if before > 0 {
+            notes.push(format!(
+                "made before the clock started: {} names with {}",
+                self.trace.files.len(),
+                Bytes(before)
+            ));
+        }
+        notes
+    }
+}
+
+/// Where a guest mounts the folder of a trace for as long as it reads it.
+const PEEPHOLE: &str = "/tmp/fslab-trace";
+
+/// Reads a file of this system; or of the host's, where this is a guest that has a folder of its
+/// own in that place: a guest's /tmp is empty.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let missing = match std::fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => error,
+        read => return read,
+    };
+    let is_guest = std::fs::read_to_string("/proc/filesystems").is_ok_and(|names| {
+        names
+            .lines()
+            .any(|line| line.trim_start_matches("nodev").trim() == "hostfs")
+    });
+    let (true, Some(folder), Some(name)) = (
+        is_guest,
+        path.parent().and_then(Path::to_str),
+        path.file_name(),
+    ) else {
+        return Err(missing);
+    };
+    let (none, peephole) = (Path::new("none"), Path::new(PEEPHOLE));
+    std::fs::create_dir(peephole)?;
+    mount(none, peephole, "hostfs", MountFlags::RDONLY, folder)?;
+    let bytes = std::fs::read(peephole.join(name));
+    unmount(peephole)?;
+    std::fs::remove_dir(peephole)?;
+    bytes
+}

@@ -1,0 +1,38 @@
+//! Files whose sizes a study lists one by one, as shares of the file system or in bytes.
+
+use fslab_engine::FileSizes;
+use fslab_model::Bytes;
+
+use crate::parameters::Size;
+
+/// The sizes where a study names none: from a sixteenth of the file system to an 8192nd, each half
+/// of the one before.
+pub(crate) fn halving_sizes() -> Vec<Size> {
+    (4..=13)
+        .map(|power| Size::Written(format!("1/{}", 1_u64 << power)))
+        .collect()
+}
+
+/// Turns shares of `size` into bytes.
+pub(crate) fn settle_sizes(sizes: &mut [Size], size: Bytes) -> Result<(), String> {
+    if sizes.is_empty() {
+        return Err("sizes = []; there must be at least one".into());
+    }
+    for written in sizes {
+        let bytes = written.resolve(size)?;
+        if bytes == 0 {
+            return Err(format!("a size of 0 bytes, which {written:?} is of {size}"));
+        }
+        *written = Size::Bytes(bytes);
+    }
+    Ok(())
+}
+
+/// `each` files of every size, the first size first.
+pub(crate) fn series(sizes: &[Size], each: u64) -> FileSizes {
+    let repeated = |size: &Size| {
+        let bytes = size.bytes();
+        (0..each).map(move |_| bytes)
+    };
+    FileSizes::Series(sizes.iter().flat_map(repeated).collect())
+}

@@ -1,0 +1,178 @@
+//! `fslab study check`: a run against the claims of an original, from the command line.
+
+use std::fs;
+
+use crate::harness::{Desk, Ended};
+
+/// One claim that any run of the small study confirms, and one about somebody that it has not.
+const CLAIMS: &str = "study = 'small'\n\
+    \n\
+    [[claim]]\n\
+    id = 'reads-in-place'\n\
+    text = 'Reading 8 MiB takes less than a minute.'\n\
+    source = 'nowhere'\n\
+    required = true\n\
+    [claim.holds]\n\
+    kind = 'value'\n\
+    phase = 'read'\n\
+    subject = 'fake'\n\
+    metric = 'elapsed'\n\
+    at_most = '1 min'\n\
+    \n\
+    [[claim]]\n\
+    id = 'xfs-first'\n\
+    text = 'XFS reads faster than the fake.'\n\
+    source = 'nowhere'\n\
+    required = true\n\
+    [claim.holds]\n\
+    kind = 'faster'\n\
+    phase = 'read'\n\
+    subject = 'xfs'\n\
+    than = ['fake']\n";
+
+const PUBLISHED: &str = "place,subject,phase,parameter,value,metric,unit,note\n\
+    table,fake,read,,1000,rate,K/sec,\n\
+    table,xfs,read,,2000,rate,K/sec,\n\
+    table,fake,write,,500,rate,K/sec,\n";
+
+/// A desk with a run of the small study, and claims beside it.
+fn desk(claims: &str) -> Desk {
+    let desk = Desk::new();
+    fs::write(desk.path("claims.toml"), claims).expect("written");
+    fs::write(desk.path("published.csv"), PUBLISHED).expect("written");
+    let run = desk.run(&["compare", "fake", "--study", "./small.toml", "--out", "out"]);
+    run.expect_code(0);
+    desk
+}
+
+fn check(desk: &Desk, words: &[&str]) -> Ended {
+    desk.run(&[&["study", "check", "last"], words].concat())
+}
+
+#[test]
+fn a_claim_holds_or_fails_as_it_is_written_and_an_inverted_one_fails_the_command() {
+    let desk = desk(CLAIMS);
+    let held = check(&desk, &["--study", "./small.toml"]);
+    held.expect_code(0);
+    assert!(held.out.contains("✓ holds"), "{}", held.out);
+    assert!(held.out.contains("– not measured"), "{}", held.out);
+    assert!(held.out.contains("the run has no xfs"), "{}", held.out);
+    let counts = "2 claims: holds 1, fails 0, undecided 0, not measured 1.";
+    assert!(held.out.contains(counts), "{}", held.out);
+
+    let inverted = CLAIMS.replace("at_most", "at_least");
+    fs::write(desk.path("inverted.toml"), inverted).expect("written");
+    let failed = check(&desk, &["--claims", "inverted.toml"]);
+    failed.expect_code(1);
+    assert!(failed.out.contains("✗ fails"), "{}", failed.out);
+    assert!(
+        failed.out.contains("Required, and not so: reads-in-place."),
+        "{}",
+        failed.out
+    );
+
+    // What is not required fails nothing.
+    let inverted = fs::read_to_string(desk.path("inverted.toml")).expect("text");
+    let lenient = inverted.replace("required = true", "required = false");
+    fs::write(desk.path("lenient.toml"), lenient).expect("written");
+    let failed = check(&desk, &["--claims", "lenient.toml"]);
+    failed.expect_code(0);
+    assert!(failed.out.contains("✗ fails"), "{}", failed.out);
+}
+
+#[test]
+fn programs_get_every_number_of_a_claim() {
+    let desk = desk(CLAIMS);
+    let shown = check(&desk, &["--study", "./small.toml", "--json"]);
+    shown.expect_code(0);
+    let card: serde_json::Value = serde_json::from_str(&shown.out).expect("JSON");
+    assert_eq!(card["counts"]["holds"], 1);
+    let claim = &card["claims"][0];
+    assert_eq!(claim["outcome"], "holds");
+    assert_eq!(claim["findings"][0]["quantity"], "time");
+    assert_eq!(claim["findings"][0]["limits"]["at_most"], 60e9);
+    assert!(claim["findings"][0]["value"].is_number(), "{claim}");
+    assert_eq!(card["claims"][1]["outcome"], "not-measured");
+    let csv = check(&desk, &["--study", "./small.toml", "--csv"]);
+    csv.expect_code(0);
+    assert!(
+        csv.out.starts_with("Claim,Outcome,What the run says\n"),
+        "{}",
+        csv.out
+    );
+}
+
+#[test]
+fn the_originals_figures_stand_beside_the_runs() {
+    let desk = desk(CLAIMS);
+    let csv = check(&desk, &["--study", "./small.toml", "--published", "--csv"]);
+    csv.expect_code(0);
+    let lines: Vec<&str> = csv.out.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", csv.out);
+    assert!(
+        lines[1].starts_with("read,rate,,fake,fake,1000,K/sec,1024000,"),
+        "{}",
+        lines[1]
+    );
+    assert!(
+        lines[2].starts_with("read,rate,,xfs,,2000,K/sec,2048000,,"),
+        "{}",
+        lines[2]
+    );
+    assert!(lines[2].ends_with("the run has no xfs"), "{}", lines[2]);
+    let text = check(&desk, &["--study", "./small.toml", "--published"]);
+    text.expect_code(0);
+    assert!(text.out.contains("Rank correlation"), "{}", text.out);
+}
+
+#[test]
+fn a_mistake_in_the_claims_is_named_by_its_file_claim_and_key() {
+    let desk = desk(CLAIMS);
+    let mistaken = CLAIMS.replace("at_most", "atmost");
+    fs::write(desk.path("mistaken.toml"), mistaken).expect("written");
+    let refused = check(&desk, &["--claims", "mistaken.toml"]);
+    refused.expect_code(2);
+    for part in ["mistaken.toml", "line 4", "reads-in-place"] {
+        assert!(refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    let missing = check(&desk, &["--claims", "none.toml"]);
+    missing.expect_code(2);
+    assert!(
+        missing.err.contains("there is no file none.toml"),
+        "{}",
+        missing.err
+    );
+    let without = check(&desk, &[]);
+    without.expect_code(2);
+    assert!(
+        without
+            .err
+            .contains("the study 'small' repeats no original"),
+        "{}",
+        without.err
+    );
+    assert!(without.err.contains("--study"), "{}", without.err);
+}
+
+#[test]
+fn studies_are_listed_with_their_claims_and_shown_for_people() {
+    let desk = Desk::new();
+    fs::write(desk.path("claims.toml"), CLAIMS).expect("written");
+    let list = desk.run(&["study", "list"]);
+    list.expect_code(0);
+    assert!(list.out.contains("Published values"), "{}", list.out);
+    let shown = desk.run(&["study", "show", "./small.toml"]);
+    shown.expect_code(0);
+    for part in [
+        "small: A small study",
+        "repeats   2, 120 s a trial",
+        "read: read, cold",
+        "original: 0 published values, 2 claims, 2 of them required",
+        "xfs-first (faster: read, required)",
+    ] {
+        assert!(shown.out.contains(part), "{part}: {}", shown.out);
+    }
+    let json = desk.run(&["study", "show", "./small.toml", "--json"]);
+    let study: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(study["name"], "small");
+}

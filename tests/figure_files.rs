@@ -1,0 +1,198 @@
+//! The figures of a study as files and on the terminal, the layouts of the originals' tools, and
+//! one report of several machines.
+
+use std::fs;
+
+use crate::harness::{Desk, Ended};
+
+/// Two phases over file and record size, with a figure of each shape that fits them.
+const SWEPT: &str = "format = 1
+name = 'swept'
+title = 'A small sweep'
+subjects = ['fake']
+size = '64MiB'
+repeats = 2
+trial_limit_s = 60
+
+[sweep.sizes]
+file_size = { from = '64KiB', to = '256KiB', factor = 2 }
+record = ['16KiB', '64KiB', '128KiB']
+where = 'record <= file_size'
+
+[[phase]]
+name = 'write'
+workload = 'write'
+sweep = 'sizes'
+file_size = '$file_size'
+record = '$record'
+
+[[phase]]
+name = 'read'
+workload = 'read'
+sweep = 'sizes'
+file_size = '$file_size'
+record = '$record'
+
+[[figure]]
+id = 'figure-1'
+title = 'Reading and writing over file size'
+layout = 'curves'
+phases = ['read', 'write']
+over = 'file_size'
+where = { record = '16KiB' }
+
+[[figure]]
+id = 'table'
+title = 'As Iozone prints it'
+layout = 'iozone-table'
+phases = ['write', 'read']
+";
+
+fn compared(desk: &Desk) -> Ended {
+    fs::write(desk.path("swept.toml"), SWEPT).expect("the study");
+    let ended = desk.run(&["compare", "fake", "--study", "./swept.toml", "--out", "out"]);
+    ended.expect_code(0);
+    ended
+}
+
+#[test]
+fn a_report_writes_each_figure_as_drawing_picture_numbers_and_text() {
+    let desk = Desk::new();
+    compared(&desk);
+    let ended = desk.run(&["report", "last", "--out", "out", "--figures", "figures"]);
+    ended.expect_code(0);
+    let file = |name: &str| fs::read(desk.path("figures").join(name)).expect(name);
+    let svg = String::from_utf8(file("figure-1.svg")).expect("text");
+    assert!(
+        svg.starts_with("<svg xmlns=") && svg.contains(">256 KiB</text>"),
+        "{svg}"
+    );
+    let csv = String::from_utf8(file("figure-1.csv")).expect("text");
+    assert!(
+        csv.contains("figure-1,read,fake,65536,throughput,"),
+        "{csv}"
+    );
+    let text = String::from_utf8(file("table.txt")).expect("text");
+    assert!(text.contains("reclen"), "{text}");
+    // A picture needs a font; a machine without one is told so.
+    let has_picture = desk.path("figures/figure-1.png").exists();
+    assert!(
+        has_picture || ended.err.contains("this machine has no font"),
+        "{}",
+        ended.err
+    );
+    if has_picture {
+        assert_eq!(file("figure-1.png")[..8], *b"\x89PNG\r\n\x1a\n");
+    }
+    assert!(
+        ended
+            .out
+            .lines()
+            .any(|line| line.ends_with("figures/table.csv")),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn the_figures_are_shown_on_the_terminal_and_a_sweep_is_one_row_of_the_overview() {
+    let desk = Desk::new();
+    let ended = compared(&desk);
+    let rows = ended
+        .out
+        .lines()
+        .filter(|line| line.trim_start().starts_with("Write"));
+    assert_eq!(rows.count(), 1, "{}", ended.out);
+    assert!(ended.out.contains("8 of 8 points"), "{}", ended.out);
+    let figures = desk.run(&["show", "last", "--figures"]);
+    figures.expect_code(0);
+    assert!(
+        figures
+            .out
+            .contains("figure-1: Reading and writing over file size")
+    );
+    assert!(figures.out.contains("128 KiB"), "{}", figures.out);
+    let all = desk.run(&["show", "last", "--all"]);
+    all.expect_code(0);
+    assert!(all.out.contains("Every point of read"), "{}", all.out);
+}
+
+#[test]
+fn a_sweep_is_exported_as_iozone_prints_it_and_bonnie_s_layout_is_refused() {
+    let desk = Desk::new();
+    compared(&desk);
+    let iozone = desk.run(&["export", "last", "--format", "iozone"]);
+    iozone.expect_code(0);
+    assert!(
+        iozone
+            .out
+            .contains("\"Writer report\"\n        \"16\"  \"64\"  \"128\"\n\"64\"")
+    );
+    let bonnie = desk.run(&["export", "last", "--format", "bonnie"]);
+    assert_ne!(bonnie.code, Some(0));
+    assert!(
+        bonnie.err.contains("the layout of bonnie++ needs phases"),
+        "{}",
+        bonnie.err
+    );
+}
+
+#[test]
+fn a_study_without_figures_says_so() {
+    let desk = Desk::new();
+    let study = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
+    desk.run(&study).expect_code(0);
+    let ended = desk.run(&["report", "last", "--out", "out", "--figures", "figures"]);
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.err.contains("asks for no figures"), "{}", ended.err);
+}
+
+#[test]
+fn runs_of_two_directories_become_one_comparison_under_their_labels() {
+    let desk = Desk::new();
+    let mut names = Vec::new();
+    for folder in ["left", "right"] {
+        fs::create_dir(desk.path(folder)).expect("a folder");
+        let venue = [
+            "--venue", "dir", "--dir", folder, "--size", "320MiB", "--json",
+        ];
+        let study = ["compare", "--study", "./small.toml", "--out", "out"];
+        let ended = desk.run(&[&study[..], &venue[..]].concat());
+        ended.expect_code(0);
+        let run: serde_json::Value = serde_json::from_str(&ended.out).expect("JSON");
+        names.push(run["run"].as_str().expect("a name").to_owned());
+    }
+    let (left, right) = (format!("{}=ntfs", names[0]), format!("{}=ext4", names[1]));
+    let merge = [
+        "report",
+        &names[0],
+        &names[1],
+        "--across-machines",
+        "--out",
+        "merged",
+    ];
+    let twins = desk.run(&merge);
+    assert_ne!(twins.code, Some(0));
+    assert!(
+        twins.err.contains("tell them apart: --label"),
+        "{}",
+        twins.err
+    );
+    let ended = desk.run(&[&merge[..], &["--label", &left, "--label", &right]].concat());
+    ended.expect_code(0);
+    let page = fs::read_to_string(desk.path(ended.out.trim())).expect("the report");
+    assert!(page.contains("compared across machines") && page.contains(">ntfs</th>"));
+    let stray = desk.run(&[
+        "report",
+        &names[0],
+        "--label",
+        "nobody=ntfs",
+        "--out",
+        "merged",
+    ]);
+    assert!(
+        stray.err.contains("is of none of the runs"),
+        "{}",
+        stray.err
+    );
+}
