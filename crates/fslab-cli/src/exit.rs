@@ -120,6 +120,9 @@ impl From<ResolveError> for CommandError {
             ResolveError::Venue { .. } => {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
             }
+            ResolveError::Stages { .. } => {
+                Some("leave out age= and fill=, or take another venue".into())
+            }
             ResolveError::Disk(disk) => disk.hint(),
             ResolveError::DiskTooSmall { capacity, .. } => Some(format!(
                 "use --size {}B or less, or a larger --disk",

@@ -141,6 +141,12 @@ pub enum ResolveError {
         /// What was asked for.
         size: Bytes,
     },
+    /// A subject that is to be aged or filled where nothing is formatted.
+    #[error("the subject '{subject}' cannot run in the venue 'dir', where nothing is formatted")]
+    Stages {
+        /// The subject.
+        subject: String,
+    },
     /// Subjects for which the venue is not made.
     #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
     Venue {
@@ -163,27 +169,11 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         .size
         .map_or_else(|| phases::size(study, scale), Ok)?;
     let memory = phases::memory(study, scale)?;
-    let is_virtual = matches!(request.venue, VenueChoice::Sim(..));
-    let of_study = if is_virtual {
-        SIM_REPEATS
-    } else {
-        study.repeats
-    };
-    let repeats = request.repeats.unwrap_or(of_study);
-    if repeats == 0 {
-        return Err(ResolveError::NoRepeat);
-    }
-    if repeats > REPEATS_MAX {
-        return Err(ResolveError::TooManyRepeats(repeats));
-    }
+    demand_even(size)?;
+    let repeats = repeats(request)?;
     let trial_limit_s = request.trial_limit_s.unwrap_or(study.trial_limit_s);
     if trial_limit_s == 0 {
         return Err(ResolveError::NoTime);
-    }
-    if !size.0.is_multiple_of(SIZE_STEP_BYTES) {
-        let whole = size.0 / SIZE_STEP_BYTES * SIZE_STEP_BYTES;
-        let nearest = Bytes(whole.max(SIZE_STEP_BYTES));
-        return Err(ResolveError::UnevenSize { size, nearest });
     }
     let asked = if request.subjects.is_empty() {
         &study.subjects
@@ -220,19 +210,49 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         seed: request.seed,
         venue,
     };
-    let needed = footprint(&plan.phases)?;
-    if needed > size {
-        return Err(ResolveError::TooSmall {
-            study: study.name.clone(),
-            needed,
-            size,
-        });
-    }
+    demand_room(&plan)?;
     Ok(Resolved {
         plan,
         notices,
         is_whole_catalogue,
     })
+}
+
+fn repeats(request: &Request) -> Result<u32, ResolveError> {
+    let of_study = match request.venue {
+        VenueChoice::Sim(..) => SIM_REPEATS,
+        _ => request.study.repeats,
+    };
+    match request.repeats.unwrap_or(of_study) {
+        0 => Err(ResolveError::NoRepeat),
+        many if many > REPEATS_MAX => Err(ResolveError::TooManyRepeats(many)),
+        repeats => Ok(repeats),
+    }
+}
+
+fn demand_even(size: Bytes) -> Result<(), ResolveError> {
+    if size.0.is_multiple_of(SIZE_STEP_BYTES) {
+        return Ok(());
+    }
+    let whole = size.0 / SIZE_STEP_BYTES * SIZE_STEP_BYTES;
+    let nearest = Bytes(whole.max(SIZE_STEP_BYTES));
+    Err(ResolveError::UnevenSize { size, nearest })
+}
+
+/// Demands that the files of the phases fit, beside what a subject was filled with before.
+fn demand_room(plan: &Plan) -> Result<(), ResolveError> {
+    let taken = |subject: &SubjectPlan| u64::from(subject.subject.filled_percent());
+    let taken = plan.subjects.iter().map(taken).max().unwrap_or(0);
+    let needed = footprint(&plan.phases)?.0;
+    let needed = Bytes((u128::from(needed) * 100 / u128::from(100 - taken.min(99))) as u64);
+    if needed > plan.size_bytes {
+        return Err(ResolveError::TooSmall {
+            study: plan.study.clone(),
+            needed,
+            size: plan.size_bytes,
+        });
+    }
+    Ok(())
 }
 
 /// Each subject, and behind it the same one aged.
@@ -362,6 +382,11 @@ fn recognised(
     named: &[Subject],
     notices: &mut Vec<String>,
 ) -> Result<SubjectPlan, ResolveError> {
+    if let Some(subject) = named.iter().find(|subject| !subject.stages().is_empty()) {
+        return Err(ResolveError::Stages {
+            subject: subject.to_string(),
+        });
+    }
     let found = fslab_fs::recognise(dir)?;
     let others: Vec<_> = named
         .iter()

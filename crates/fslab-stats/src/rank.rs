@@ -18,8 +18,8 @@ pub struct RankCorrelation {
     pub rho: f64,
     /// How many things.
     pub n: usize,
-    /// The share of all orders, taken at random, whose coefficient is at least as far from 0; `None`
-    /// below three things.
+    /// The share of all orders, taken at random, whose coefficient is at least as far from 0;
+    /// `None` below three things.
     pub p_value: Option<f64>,
     /// The 95 % interval of the coefficient; `None` below four things, and where the orders agree
     /// or oppose each other entirely.

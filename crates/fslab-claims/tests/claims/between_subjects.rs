@@ -98,7 +98,8 @@ fn what_the_run_lacks_is_not_measured_and_says_what() {
             "'w' of a has no figure 'total'",
         ),
         (
-            "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['b']\nwhere = { record = '8KiB' }",
+            "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['b']\n\
+             where = { record = '8KiB' }",
             "'w' did not run at record 8 KiB",
         ),
     ] {

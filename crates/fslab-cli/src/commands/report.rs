@@ -91,7 +91,7 @@ impl ReportArgs {
             let name = record.header.run.to_string();
             for (label, used) in self.label.iter().zip(&mut used) {
                 if label.run == *run || label.run == name {
-                    relabel(&mut record, &label.subject).map_err(refused)?;
+                    relabel(&mut record, &label.subject).map_err(|error| refused(&error))?;
                     *used = true;
                 }
             }
@@ -111,7 +111,7 @@ impl ReportArgs {
         if !self.across_machines {
             return Ok((records, Vec::new()));
         }
-        let merged = merge(&records).map_err(refused)?;
+        let merged = merge(&records).map_err(|error| refused(&error))?;
         Ok((vec![merged.run], merged.differences))
     }
 
@@ -129,8 +129,8 @@ impl ReportArgs {
     }
 }
 
-fn refused(error: MergeError) -> CommandError {
-    let hint = match &error {
+fn refused(error: &MergeError) -> CommandError {
+    let hint = match error {
         MergeError::TooFew => "name the runs to be compared",
         MergeError::Question { .. } => "run the same study at the same scale on each machine",
         MergeError::Twins { .. } => "tell them apart: --label RUN=SUBJECT",

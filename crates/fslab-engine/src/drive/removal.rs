@@ -2,13 +2,20 @@
 
 use std::ffi::CStr;
 
+use fslab_model::AGED_DIRECTORY;
+
 use super::names_loop::NamesLoop;
 use super::target::NamesTarget;
 use crate::EngineError;
 use crate::recording::{Clock, Slot};
 
 /// What stays where it stands in the base itself: mkfs made it.
-const KEPT: &CStr = c"lost+found";
+const MADE_BY_MKFS: &CStr = c"lost+found";
+
+/// What stays where it stands in the base itself: mkfs made it, or the trial before its phases.
+fn is_kept(name: &CStr) -> bool {
+    name == MADE_BY_MKFS || name.to_bytes() == AGED_DIRECTORY.as_bytes()
+}
 
 /// Names of the directories that are being emptied, one after the other, and the path of the
 /// deepest.
@@ -38,7 +45,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             let name = CStr::from_bytes_until_nul(&descent.entries[at + 1..])
                 .expect("a zero stands behind each name");
             at += 1 + name.to_bytes_with_nul().len();
-            if depth == 0 && name == KEPT {
+            if depth == 0 && is_kept(name) {
                 continue;
             }
             if depth > 0 {

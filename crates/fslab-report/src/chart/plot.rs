@@ -58,7 +58,9 @@ pub(crate) struct Plot<'a> {
 impl Plot<'_> {
     /// The drawing; `None` where there is no value.
     pub(crate) fn draw(&self) -> Option<Drawing> {
-        let xs: Vec<f64> = sorted(self.spots().map(|spot| spot.x));
+        // Where there is no value, too: a curve begins where its figure does.
+        let spots = self.lines.iter().flat_map(|line| &line.spots);
+        let xs: Vec<f64> = sorted(spots.map(|spot| spot.x));
         let values: Vec<f64> = self.spots().flat_map(|spot| spot.y).flatten().collect();
         let (first, last) = (*xs.first()?, *xs.last()?);
         let height = if self.width >= WIDE { 360.0 } else { 250.0 };

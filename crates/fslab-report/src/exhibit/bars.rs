@@ -46,6 +46,14 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
     }
     content.notes.extend(notes(&chart));
     content.drawing = chart.draw();
+    if content.drawing.is_none() {
+        let reasons = chart.groups.iter().filter_map(|group| group.bars.first());
+        let mut reasons: Vec<String> = reasons.map(|bar| bar.absence.clone()).collect();
+        reasons.dedup();
+        content
+            .notes
+            .push(format!("There is no bar: {}.", reasons.join("; ")));
+    }
     content.tables.push(Table {
         caption: selection.spec.title.clone(),
         columns,

@@ -1,10 +1,12 @@
 //! Curves: a plot for each phase, a line for each subject.
 
+use fslab_model::PhaseRecord;
+
 use super::exhibited::{Content, Value, phase_title};
 use super::selection::{Selected, Selection};
 use crate::analysis::{by_value, spread_over};
 use crate::chart::Drawing;
-use crate::{Column, Table, TableCell, Tone, curves, wording};
+use crate::{Column, PhaseCell, Table, TableCell, Tone, curves, wording};
 
 /// Width of a plot that stands alone.
 const WIDTH: f64 = 760.0;
@@ -28,6 +30,7 @@ pub(super) fn draw(selection: &Selection) -> Result<Content, String> {
         content.notes.push("No point has a figure.".to_owned());
     }
     content.notes.extend(mean_note(selection, over));
+    content.notes.extend(idle_note(selection));
     content.drawing = Drawing::stacked(drawings);
     Ok(content)
 }
@@ -64,6 +67,22 @@ fn mean_note(selection: &Selection, over: &str) -> Option<String> {
     };
     selection.phases.iter().find(several).map(|_| {
         "A value is the geometric mean over the points of the dimensions that are not drawn."
+            .to_owned()
+    })
+}
+
+/// What it means that a curve begins late.
+fn idle_note(selection: &Selection) -> Option<String> {
+    let points = selection
+        .phases
+        .iter()
+        .flat_map(|selected| &selected.points);
+    let mut records = points
+        .flat_map(|point| &point.cells)
+        .flat_map(PhaseCell::done);
+    records.any(PhaseRecord::took_no_device_time).then(|| {
+        "Where nothing waited for the disk there is no value: in virtual time nothing else takes \
+         any."
             .to_owned()
     })
 }

@@ -9,7 +9,7 @@ use super::run::unbroken;
 use super::sweep::SweepPart;
 use super::tables::{Looks, Style, render};
 use crate::chart::{Course, Curve, Dots, Label, Names, Series, latency};
-use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, ReportError};
+use crate::{Analysis, Comparison, Dimension, PhaseAnalysis, PhaseCell, ReportError};
 use crate::{sentences, tables, wording};
 
 /// Most lines of a chart over time; beyond, only the median repeat of a subject is drawn.
@@ -230,7 +230,17 @@ fn setting(phase: &PhaseAnalysis) -> Vec<(String, String)> {
         CachePolicy::Keep => "as the phase before left it",
     };
     setting.push(("cache".to_owned(), cache.to_owned()));
-    setting.extend(phase.parameters.iter().map(|(name, value)| {
+    let dimensions = phase.sweep.iter().flat_map(|sweep| &sweep.dimensions);
+    let dimensions: Vec<&Dimension> = dimensions.collect();
+    setting.extend(dimensions.iter().filter_map(|dimension| {
+        let (first, last) = (dimension.values.first()?, dimension.values.last()?);
+        let values = wording::count(dimension.values.len(), "value");
+        let text = format!("{first} to {last}, {values}");
+        Some((wording::phase(dimension.name), text))
+    }));
+    let is_fixed = |name: &str| dimensions.iter().all(|dimension| dimension.name != name);
+    let fixed = phase.parameters.iter().filter(|(name, _)| is_fixed(name));
+    setting.extend(fixed.map(|(name, value)| {
         let first = parameter(name, value);
         let points = phase.points().iter();
         let others = points.filter_map(|point| point.parameters.get(name));

@@ -59,12 +59,36 @@ struct Place {
     point: Option<String>,
 }
 
-/// Points of a phase that are named one by one.
+/// Points of a phase that are named one by one, and phases whose points are told apart.
 const POINTS_MAX: usize = 4;
+const SWEEPS_MAX: usize = 3;
 
 /// `write, read at 3 points (read 64 KiB to read 2 GiB)`.
 fn in_words(places: &[Place]) -> String {
     let mut told: Vec<String> = Vec::new();
+    let swept: Vec<&Place> = places
+        .iter()
+        .filter(|place| place.point.is_some())
+        .collect();
+    let sweeps = swept.chunk_by(|a, b| a.name == b.name).count();
+    if sweeps > SWEEPS_MAX && swept.len() > POINTS_MAX {
+        told.extend(
+            places
+                .iter()
+                .filter(|p| p.point.is_none())
+                .map(|p| p.name.clone()),
+        );
+        let ends = swept.first().zip(swept.last());
+        let ends = ends.map(|(first, last)| (first.point.as_deref(), last.point.as_deref()));
+        let (first, last) = ends.unwrap_or_default();
+        told.push(format!(
+            "{} points of {sweeps} phases, from {} to {}",
+            swept.len(),
+            first.unwrap_or_default(),
+            last.unwrap_or_default()
+        ));
+        return told.join(", ");
+    }
     for group in places.chunk_by(|a, b| a.name == b.name && a.point.is_some()) {
         let points: Vec<&str> = group.iter().filter_map(|p| p.point.as_deref()).collect();
         match points.as_slice() {

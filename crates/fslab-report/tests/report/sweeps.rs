@@ -140,6 +140,21 @@ fn points_that_failed_alike_are_told_together_and_counted() {
 }
 
 #[test]
+fn what_a_dead_trial_did_not_come_to_is_counted_over_all_phases() {
+    let mut run = swept(&["ext2", "ext3"], (4, 3), 1);
+    fixture::fail_trial(&mut run, 1, 0);
+    let table = tables::failures(&Analysis::of(&run)).expect("failures");
+    let places: Vec<&str> = table.rows.iter().map(|row| row[2].text.as_str()).collect();
+    assert_eq!(
+        places,
+        [
+            "79 points of 7 phases, from write 64 KiB/16 KiB to strided-read 512 KiB/32 KiB",
+            "random-read 64 KiB/8 KiB",
+        ]
+    );
+}
+
+#[test]
 fn a_report_of_a_full_sweep_stays_small_and_draws_each_record_size_once() {
     let run = swept(&SUBJECTS, (16, 15), 1);
     let records: usize = run.trials.iter().map(|trial| trial.phases.len()).sum();

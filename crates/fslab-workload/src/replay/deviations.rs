@@ -111,6 +111,12 @@ impl Expected {
         }
     }
 
+    /// Whether it failed.
+    #[inline]
+    pub(super) fn is_failure(self) -> bool {
+        matches!(self, Self::Errno(_))
+    }
+
     fn as_text(self) -> String {
         match self {
             Self::Done => "done".into(),

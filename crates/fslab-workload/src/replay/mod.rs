@@ -58,6 +58,13 @@ pub(crate) fn replay(
     notes.extend(script.notes.iter().cloned());
     let played = Player::new(context, &base, trace, &script, parameters.pace)?.play()?;
     let deviations = played.deviations;
+    notes.extend((played.substituted > 0).then(|| {
+        format!(
+            "{} copies within the kernel, or renames with flags, are refused here, and were issued \
+             as reads and writes, or as plain renames, as programs do",
+            played.substituted
+        )
+    }));
     let done = script.operations();
     notes.extend(deviations.note(done));
     deviations.demand(done, parameters.deviations_percent_max, &base)?;

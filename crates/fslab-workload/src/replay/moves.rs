@@ -73,13 +73,26 @@ impl Hands<'_> {
                 offset,
                 length,
             } => files.allocate(*file, *mode, *offset, *length),
-            Move::Stat(subject) => files.stat(reached(subject)),
-            Move::Access { name, mode } => files.access(name, *mode),
-            Move::Readlink(name) => files.read_link(name),
             Move::List { file, length } => {
                 let length = (*length).min(self.buffer.len() as u64) as usize;
                 files.list(*file, &mut self.buffer[..length])
             }
+            Move::CloseAll(closed) => {
+                // What the program had closed by then, or never opened here, is no matter.
+                closed.iter().for_each(|file| drop(files.close(*file)));
+                Ok(0)
+            }
+            Move::Spawn { .. } | Move::Nothing => Ok(0),
+            deed => self.perform_on_a_name(deed),
+        }
+    }
+
+    fn perform_on_a_name(&self, deed: &Move) -> io::Result<u64> {
+        let files = self.files;
+        match deed {
+            Move::Stat(subject) => files.stat(reached(subject)),
+            Move::Access { name, mode } => files.access(name, *mode),
+            Move::Readlink(name) => files.read_link(name),
             Move::Mkdir { name, mode } => files.make_directory(name, *mode),
             Move::Unlink { name, directory } => files.unlink(name, *directory),
             Move::Rename { name, to, flags } => files.rename(name, to, *flags),
@@ -92,13 +105,69 @@ impl Hands<'_> {
                 group,
             } => files.change_owner(reached(subject), *user, *group),
             Move::Touch(subject) => files.touch(reached(subject)),
-            Move::CloseAll(closed) => {
-                // What the program had closed by then, or never opened here, is no matter.
-                closed.iter().for_each(|file| drop(files.close(*file)));
-                Ok(0)
-            }
-            Move::Spawn { .. } | Move::Nothing => Ok(0),
+            // All others are issued on open files.
+            _ => Ok(0),
         }
+    }
+
+    /// Issues `deed`, which was done then and is `refused` here, as programs do that meet such a
+    /// refusal: a copy by reading and writing, a rename without its flags. `None` for all others.
+    #[cold]
+    pub(super) fn substitute(
+        &mut self,
+        deed: &Move,
+        refused: &io::Error,
+    ) -> Option<io::Result<u64>> {
+        let is_refusal = matches!(
+            refused.kind(),
+            io::ErrorKind::InvalidInput
+                | io::ErrorKind::Unsupported
+                | io::ErrorKind::CrossesDevices
+        );
+        match deed {
+            _ if !is_refusal => None,
+            Move::Send {
+                file,
+                at,
+                to,
+                length,
+            } => Some(self.copy(*file, *at, *to, None, *length)),
+            Move::Copy {
+                file,
+                at,
+                to,
+                to_at,
+                length,
+            } => Some(self.copy(*file, *at, *to, *to_at, *length)),
+            Move::Rename { name, to, flags } if *flags != 0 => Some(self.files.rename(name, to, 0)),
+            _ => None,
+        }
+    }
+
+    fn copy(
+        &mut self,
+        file: u32,
+        at: Option<u64>,
+        to: u32,
+        to_at: Option<u64>,
+        length: u64,
+    ) -> io::Result<u64> {
+        let mut moved = 0;
+        while moved < length {
+            let part = (length - moved).min(self.buffer.len() as u64) as usize;
+            let from = at.map(|at| at + moved);
+            let count = self.files.read(file, &mut self.buffer[..part], from)?;
+            if count == 0 {
+                break;
+            }
+            let data = &self.buffer[..count as usize];
+            let written = self.files.write(to, data, to_at.map(|at| at + moved))?;
+            moved += written;
+            if written < count {
+                break;
+            }
+        }
+        Ok(moved)
     }
 
     fn read(&mut self, file: u32, length: u64, at: Option<u64>) -> io::Result<u64> {

@@ -5,7 +5,7 @@
 //! files have no more in common than they had.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 
@@ -38,6 +38,8 @@ pub(super) struct Player<'a> {
     start_ns: u64,
     stopped: AtomicBool,
     deviations: Deviations,
+    /// Operations that were refused, and issued in another way.
+    substituted: AtomicU64,
 }
 
 /// What a thread works with, one after the other.
@@ -52,6 +54,7 @@ struct Kit {
 pub(super) struct Played {
     pub(super) measured: Measured,
     pub(super) deviations: Deviations,
+    pub(super) substituted: u64,
 }
 
 impl<'a> Player<'a> {
@@ -80,6 +83,7 @@ impl<'a> Player<'a> {
             start_ns: 0,
             stopped: AtomicBool::new(false),
             deviations: Deviations::default(),
+            substituted: AtomicU64::new(0),
         })
     }
 
@@ -102,6 +106,7 @@ impl<'a> Player<'a> {
         Ok(Played {
             measured: Logbook::measured(books, used, true),
             deviations: self.deviations,
+            substituted: self.substituted.into_inner(),
         })
     }
 
@@ -143,7 +148,7 @@ impl<'a> Player<'a> {
                 self.spawn(scope, *child, inherited);
             } else {
                 let start_ns = Logbook::now_ns();
-                let found = hands.perform(&cue.deed);
+                let found = self.issue(&mut hands, cue);
                 let end_ns = Logbook::now_ns();
                 if let Some(kind) = cue.kind {
                     let moved = match &found {
@@ -163,6 +168,23 @@ impl<'a> Player<'a> {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(kit);
+    }
+
+    /// Issues an operation; where it is refused that was done then, in another way if there is one.
+    #[inline]
+    fn issue(&self, hands: &mut Hands<'_>, cue: &Cue) -> std::io::Result<u64> {
+        let found = hands.perform(&cue.deed);
+        let Err(refused) = &found else {
+            return found;
+        };
+        if cue.expected.is_failure() {
+            return found;
+        }
+        let other = hands.substitute(&cue.deed, refused);
+        if other.is_some() {
+            self.substituted.fetch_add(1, Ordering::Relaxed);
+        }
+        other.unwrap_or(found)
     }
 
     fn spawn<'scope>(

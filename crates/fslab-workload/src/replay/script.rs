@@ -326,6 +326,13 @@ impl Writer {
                 to_at: to_offset,
                 length,
             },
+            _ => return self.of_lengths(deed),
+        }))
+    }
+
+    /// Syncs, listings, and what changes how much of a file there is.
+    fn of_lengths(&mut self, deed: &Deed) -> Result<Option<Move>, String> {
+        Ok(Some(match *deed {
             Deed::Sync { handle, ref call } => match call.as_str() {
                 "fsync" => Move::Fsync(handle),
                 "syncfs" => Move::Syncfs(handle),

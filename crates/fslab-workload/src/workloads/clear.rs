@@ -1,5 +1,5 @@
-//! Everything on the file system is removed, whoever made it, but for `lost+found`: listed, unlinked
-//! and removed depth first, as rm(1) does with `-r`.
+//! Everything on the file system is removed, whoever made it, but for `lost+found`: directories are
+//! listed, emptied and removed depth first, as rm(1) does with `-r`.
 
 use std::path::PathBuf;
 
