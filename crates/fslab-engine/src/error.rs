@@ -23,11 +23,7 @@ struct Content {
 
 impl EngineError {
     /// `operation` on `path` failed with `source`, which decides the kind.
-    pub fn io(
-        operation: impl Into<Cow<'static, str>>,
-        path: &Path,
-        source: io::Error,
-    ) -> Self {
+    pub fn io(operation: impl Into<Cow<'static, str>>, path: &Path, source: io::Error) -> Self {
         let operation = operation.into();
         Self(Box::new(Content {
             kind: kind_of(&source),

@@ -41,8 +41,8 @@ pub struct FigureSpec {
     /// The dimension along the horizontal axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
-    /// Which points of the sweep are shown: a value or a range (`"64KiB"`, `"1MiB.."`, `"max"`) for a
-    /// dimension. Of a dimension that is neither named here nor in `over`, all points are shown,
+    /// Which points of the sweep are shown: a value or a range (`"64KiB"`, `"1MiB.."`, `"max"`) for
+    /// a dimension. Of a dimension that is neither named here nor in `over`, all points are shown,
     /// and a curve is their geometric mean.
     #[serde(rename = "where", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub condition: BTreeMap<String, String>,

@@ -52,8 +52,8 @@ pub fn relative_deviation(sample: &[f64]) -> Option<Estimate> {
 }
 
 /// The ratio of two standard deviations, `numerator` over `denominator`, with its 95 % interval
-/// from the F distribution of the ratio of their squares (Snedecor and Cochran, Statistical Methods,
-/// section 6.12). It assumes values that are about normal, and is sensitive to that.
+/// from the F distribution of the ratio of their squares (Snedecor and Cochran, Statistical
+/// Methods, section 6.12). It assumes values that are about normal, and is sensitive to that.
 ///
 /// `None` where [`deviation`] has none for one of them.
 #[must_use]

@@ -136,7 +136,8 @@ pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether [`monotonic_ns`] follows a guest's virtual time, in which the processor's work takes none.
+/// Whether [`monotonic_ns`] follows a guest's virtual time, in which the processor's work takes
+/// none.
 #[must_use]
 pub fn is_time_virtual() -> bool {
     matches!(SOURCE.get(), Some(Source::Page(_)))

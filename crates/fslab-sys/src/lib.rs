@@ -45,9 +45,7 @@ pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use descriptors::{At, Descriptors, Reached, errno_name, errno_number, flag_bits};
 pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};
-pub use extents::{
-    Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes,
-};
+pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
 pub use file_name::is_named;
 pub use file_system::{
     FileSystemRoom, available_memory_bytes, is_in_memory, named_attribute, remove_named_attribute,

@@ -7,7 +7,7 @@
 //! | what | is used | is changed |
 //! |---|---|---|
 //! | a name | by what is below it, and by what looks at it | where it comes, goes or is replaced |
-//! | the entries of a directory | where one comes or goes | by a listing (they exclude each other) |
+//! | a directory's entries | where one comes or goes | by a listing (they exclude each other) |
 //! | the content of a file | by a read and a sync | by a write and a truncation |
 //! | an open file | at a given offset | at its own position, and where it is opened or closed |
 //!

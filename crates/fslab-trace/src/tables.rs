@@ -1,4 +1,5 @@
-//! Calls that change who has which files open: opening, closing, duplicating, and what processes do.
+//! Calls that change who has which files open: opening, closing, duplicating, and what processes
+//! do.
 
 use crate::arguments::{angled, descriptor, member, octal};
 use crate::calls::Answer;

@@ -1,4 +1,5 @@
-//! A trace: where it comes from, the files that were there, what was done, the files that were left.
+//! A trace: where it comes from, the files that were there, what was done, the files that were
+//! left.
 
 use std::collections::BTreeMap;
 

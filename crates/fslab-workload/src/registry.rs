@@ -4,12 +4,12 @@ use fslab_model::nearest_name;
 
 use crate::workload::{Workload, WorkloadError};
 use crate::workloads::{
-    Append, BackwardRead, Chmod, Clear, Command, Compile, Create, DiskImage, Exercise, FbFileserver,
-    FbOltp, FbVarmail, FbWebserver, Fifo, Files, Fill, Fread, Fwrite, GetChar, Hash, InlineProbe,
-    InlineRead, Io, List, MmapRead, MmapWrite, Parallel, Prefetch, PutChar, RandomRead, RandomWrite,
-    Read, ReadFiles, RecordRewrite, Refread, Refwrite, Replay, Rewrite, Seeks, Sqlite, Stat,
-    StridedRead, TreeRead, TreeRewrite, TreeStat, TreeUnlink, TreeWrite, Unlink, Update, Verify,
-    WebPublish, WebServer, Write, WriteFiles,
+    Append, BackwardRead, Chmod, Clear, Command, Compile, Create, DiskImage, Exercise,
+    FbFileserver, FbOltp, FbVarmail, FbWebserver, Fifo, Files, Fill, Fread, Fwrite, GetChar, Hash,
+    InlineProbe, InlineRead, Io, List, MmapRead, MmapWrite, Parallel, Prefetch, PutChar,
+    RandomRead, RandomWrite, Read, ReadFiles, RecordRewrite, Refread, Refwrite, Replay, Rewrite,
+    Seeks, Sqlite, Stat, StridedRead, TreeRead, TreeRewrite, TreeStat, TreeUnlink, TreeWrite,
+    Unlink, Update, Verify, WebPublish, WebServer, Write, WriteFiles,
 };
 
 static ALL: [&dyn Workload; 54] = [

@@ -3,7 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, run, show, study, trace, trial,
+    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, run, show, study, trace,
+    trial,
 };
 use crate::exit::CommandResult;
 

@@ -113,8 +113,11 @@ impl RecordArgs {
             scratch: scratch.0.clone(),
             file_system,
         };
-        let recorded = record(&request).map_err(refused)?;
-        recorded.trace.write(&self.output).map_err(refused)?;
+        let recorded = record(&request).map_err(|error| refused(&error))?;
+        recorded
+            .trace
+            .write(&self.output)
+            .map_err(|error| refused(&error))?;
         let header = &recorded.trace.header;
         if !recorded.status.success() {
             screen::warn(&format!("the command ended with {}", header.exit));
@@ -141,7 +144,7 @@ impl RecordArgs {
 
 impl ShowArgs {
     fn exec(&self) -> CommandResult {
-        let trace = Trace::read(&self.file).map_err(refused)?;
+        let trace = Trace::read(&self.file).map_err(|error| refused(&error))?;
         if self.json {
             screen::print_json(&trace_text::document(&trace))?;
         } else {
@@ -161,7 +164,9 @@ impl ReplayArgs {
             CommandError::bad_input(text)
         })?;
         if name != "sample" {
-            let needed = Trace::read(&self.file).map_err(refused)?.footprint_bytes();
+            let needed = Trace::read(&self.file)
+                .map_err(|error| refused(&error))?
+                .footprint_bytes();
             let enough = needed.saturating_mul(ROOM_FACTOR).max(SIZE_MIN);
             self.plan
                 .size
@@ -211,8 +216,8 @@ fn shown(path: &Path) -> String {
 }
 
 /// A trace that cannot be made or read.
-fn refused(error: TraceError) -> CommandError {
-    let kind = match &error {
+fn refused(error: &TraceError) -> CommandError {
+    let kind = match error {
         TraceError::NoStrace(_) => FailureKind::MissingTool,
         TraceError::Strace(_) => FailureKind::Unsupported,
         TraceError::Io { source, .. } => match source.kind() {
@@ -227,7 +232,7 @@ fn refused(error: TraceError) -> CommandError {
         | TraceError::Line { .. } => FailureKind::BadInput,
     };
     let mut failure = Failure::new(kind, error.to_string());
-    if let Some(source) = std::error::Error::source(&error) {
+    if let Some(source) = std::error::Error::source(error) {
         failure = failure.because(source);
     }
     failure.hint = error.hint();

@@ -250,3 +250,56 @@ impl Move {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_copy_is_read_and_written_and_a_refused_rename_has_no_flags() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let files = Descriptors::below(folder.path(), 2).expect("opens");
+        std::fs::write(folder.path().join("a"), vec![5; 300]).expect("writes");
+        files.open(Some(0), c"a", 0, 0).expect("opens");
+        let flags = fslab_sys::flag_bits("O_WRONLY|O_CREAT").expect("known");
+        files.open(Some(1), c"b", flags, 0o600).expect("creates");
+        let (mut buffer, mut filler) = (vec![0; 128], Filler::new(1, 128));
+        let mut hands = Hands {
+            files: &files,
+            base: folder.path(),
+            buffer: &mut buffer,
+            filler: &mut filler,
+            turn: 0,
+        };
+        let refused = io::Error::from_raw_os_error(22);
+        let copy = Move::Copy {
+            file: 0,
+            at: Some(50),
+            to: 1,
+            to_at: None,
+            length: u64::MAX,
+        };
+        let copied = hands
+            .substitute(&copy, &refused)
+            .expect("there is another way");
+        assert_eq!(copied.expect("copies"), 250);
+        let length = |name| std::fs::metadata(folder.path().join(name)).map(|it| it.len());
+        assert_eq!(length("b").expect("is there"), 250);
+        let rename = Move::Rename {
+            name: c"b".into(),
+            to: c"c".into(),
+            flags: 1,
+        };
+        let missing = io::Error::from_raw_os_error(2);
+        assert!(
+            hands.substitute(&rename, &missing).is_none(),
+            "that is no refusal"
+        );
+        hands
+            .substitute(&rename, &refused)
+            .expect("another way")
+            .expect("renames");
+        assert_eq!(length("c").expect("is there"), 250);
+        assert!(hands.substitute(&Move::Fsync(0), &refused).is_none());
+    }
+}

@@ -1,5 +1,5 @@
-//! Transactions of a real SQLite. What is timed: from the first BEGIN to the end of the last COMMIT;
-//! the latencies are those of COMMIT. The table is filled before, and checked after.
+//! Transactions of a real SQLite. What is timed: from the first BEGIN to the end of the last
+//! COMMIT; the latencies are those of COMMIT. The table is filled before, and checked after.
 
 use fslab_engine::RunContext;
 use fslab_model::{Headline, PhaseKind};

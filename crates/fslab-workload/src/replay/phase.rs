@@ -1,0 +1,66 @@
+//! The phase `replay`, from the trace to its figures.
+
+use fslab_engine::{EngineKind, RunContext};
+use fslab_model::MetricDefinition;
+use fslab_model::definitions::{REPLAY_DEVIATIONS, REPLAY_DIFFERENCES};
+
+use crate::applications::{Part, imagined};
+use crate::workload::{Finished, RunError};
+
+use super::parameters::ReplayParameters;
+use super::player::Player;
+use super::script::Script;
+use super::source::Source;
+use super::{aftermath, stage};
+
+/// Runs one phase of a replay.
+pub(crate) fn replay(
+    parameters: &ReplayParameters,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
+    let source = Source::load(&parameters.trace)
+        .and_then(|source| source.demand(&parameters.sha256))
+        .map_err(|problem| parameters.refused(problem))?;
+    if context.engine == EngineKind::Null {
+        let operations = source.trace.events.len() as u64;
+        return Ok(imagined(context.seed, operations, parameters.footprint.0));
+    }
+    let base = context.root.join(&parameters.directory);
+    let trace = &source.trace;
+    if parameters.part == Part::Prepare {
+        return Ok(stage::make(context, &base, trace)?.into_finished());
+    }
+    let mut notes = source.notes();
+    if parameters.part == Part::All {
+        notes.extend(stage::make(context, &base, trace)?.notes);
+    }
+    let script = Script::of(trace).map_err(|problem| parameters.refused(problem))?;
+    notes.extend(script.notes.iter().cloned());
+    let played = Player::new(context, &base, trace, &script, parameters.pace)?.play()?;
+    let deviations = played.deviations;
+    notes.extend((played.substituted > 0).then(|| {
+        format!(
+            "copies within the kernel, or renames with flags, are refused here: {} were issued as \
+             reads and writes, or as plain renames, as programs do",
+            played.substituted
+        )
+    }));
+    let done = script.operations();
+    notes.extend(deviations.note(done));
+    deviations.demand(done, parameters.deviations_percent_max, &base)?;
+    let mut finished = Finished::from(played.measured);
+    let mut figure = |definition: &MetricDefinition, value: u64| {
+        finished
+            .figures
+            .insert(definition.name.to_owned(), value as f64);
+    };
+    figure(&REPLAY_DEVIATIONS, deviations.count());
+    if parameters.check {
+        let aftermath = aftermath::look(&base, trace)?;
+        figure(&REPLAY_DIFFERENCES, aftermath.differences.len() as u64);
+        notes.extend(aftermath.note());
+        aftermath.demand(parameters.deviations_percent_max, &base)?;
+    }
+    finished.notes = notes;
+    Ok(finished)
+}
