@@ -17,5 +17,6 @@ mod interruption;
 mod loop_venue;
 mod reference;
 mod sim_venue;
+mod studies;
 mod trace;
 mod verification;

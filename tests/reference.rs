@@ -7,15 +7,21 @@ use std::fs;
 use crate::harness::Desk;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-const COMMANDS: [&[&str]; 17] = [
+const COMMANDS: [&[&str]; 25] = [
     &[],
     &["compare"],
+    &["run"],
     &["fs"],
     &["fs", "list"],
     &["fs", "show"],
     &["study"],
     &["study", "list"],
     &["study", "show"],
+    &["study", "check"],
+    &["trace"],
+    &["trace", "record"],
+    &["trace", "show"],
+    &["trace", "replay"],
     &["disk"],
     &["disk", "list"],
     &["disk", "show"],
@@ -25,6 +31,8 @@ const COMMANDS: [&[&str]; 17] = [
     &["report"],
     &["export"],
     &["clean"],
+    &["lab"],
+    &["mkfs"],
 ];
 
 fn reference() -> String {

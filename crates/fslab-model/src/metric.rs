@@ -405,6 +405,19 @@ mod tests {
     }
 
     #[test]
+    fn in_virtual_time_there_is_no_rate_where_nothing_waited_for_the_disk() {
+        let mut phase = write_phase();
+        let mut insight = crate::DeviceInsight::default();
+        insight.depth.busy_ns = 200;
+        phase.insight = Some(insight);
+        assert_eq!(value(&phase, "throughput"), Some(1000.0));
+        // The disk was at work for others, and the clock was read.
+        phase.elapsed_ns = Some(256);
+        assert!(phase.took_no_device_time());
+        assert_eq!(value(&phase, "throughput"), None);
+    }
+
+    #[test]
     fn a_disk_that_moves_data_about_by_itself_writes_more_than_it_was_asked_to() {
         let mut phase = write_phase();
         assert_eq!(value(&phase, "media_write_amplification"), None);

@@ -70,6 +70,10 @@ pub struct TimeSeries {
     pub bytes: Vec<u64>,
 }
 
+/// No simulated disk answers in less. Reading the virtual clock moves it by some hundred
+/// nanoseconds: a phase that took less than this has done nothing else.
+const WAIT_NS_MIN: u64 = 5_000;
+
 /// Operations that accompany those of a phase and are no part of its latency.
 const COMPANIONS: &[&str] = &[
     "fsync",
@@ -288,10 +292,11 @@ impl PhaseRecord {
     }
 
     /// Whether the phase ran in virtual time and never waited for its disk: then it took no time at
-    /// all, and has no rate.
+    /// all, and has no rate. The disk may have worked for others meanwhile.
     #[must_use]
     pub fn took_no_device_time(&self) -> bool {
-        let idle = |insight: &DeviceInsight| insight.depth.busy_ns == 0;
+        let waited = self.elapsed_ns.is_none_or(|ns| ns >= WAIT_NS_MIN);
+        let idle = |insight: &DeviceInsight| insight.depth.busy_ns == 0 || !waited;
         self.insight.as_ref().is_some_and(idle)
     }
 
