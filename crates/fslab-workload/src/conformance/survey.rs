@@ -32,8 +32,9 @@ const NAME_BYTES_MAX: u32 = 255;
 const LIMIT_TRIED_MAX: u64 = (1 << 44) + (1 << 20);
 /// A hole of less says nothing by taking room.
 const HOLE_TOLD_MIN: u64 = 1 << 20;
-/// How long a file system that is cleaned in the background may take to have room for a directory.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// How long a file system that is cleaned in the background may take to have room for a directory:
+/// on a machine with other work, the cleaner of nilfs2 was seen to need more than 90 s.
+const PATIENCE: Duration = Duration::from_secs(300);
 /// What an offset of 32 bits cannot say, and a little more.
 const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
 
