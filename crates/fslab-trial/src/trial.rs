@@ -55,9 +55,9 @@ fn try_trial<W: Write>(
         crate::virtual_time::read_clock()?;
     }
     let mut target = Target::of(spec)?;
-    events.emit(EventBody::Facts {
-        facts: facts(spec, &target),
-    });
+    let found = facts(spec, &target);
+    let missing_fact = missing_fact(spec, &found);
+    events.emit(EventBody::Facts { facts: found });
     prepare(&mut target, events)?;
     crate::stage::run(spec, stop, &mut target, events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
@@ -74,6 +74,7 @@ fn try_trial<W: Write>(
     let surroundings = Surroundings {
         context,
         calibration,
+        missing_fact,
     };
     let phases = run_phases(spec, &surroundings, &mut target, events);
     let finished = finish(&mut target, events);
@@ -84,6 +85,8 @@ fn try_trial<W: Write>(
 struct Surroundings {
     context: RunContext,
     calibration: Option<Calibration>,
+    /// Why no phase is to run on this machine.
+    missing_fact: Option<String>,
 }
 
 fn calibration_facts(calibration: Calibration) -> Facts {
@@ -180,8 +183,7 @@ fn after(failed: &PhaseSpec) -> String {
 }
 
 /// The first fact that the study demands and this machine has not.
-fn missing_fact(spec: &TrialSpec, target: &Target) -> Option<String> {
-    let found = facts(spec, target);
+fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
     let differs = |(name, demanded): (&String, &String)| match found.get(name) {
         Some(value) if value == demanded => None,
         Some(value) => Some(format!(
@@ -203,8 +205,8 @@ fn run_phases<W: Write>(
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
     let mut skips = Skips::default();
-    if let Some(reason) = missing_fact(spec, target) {
-        skips.everything(reason);
+    if let Some(reason) = &surroundings.missing_fact {
+        skips.everything(reason.clone());
     }
     for phase_spec in &spec.phases {
         let workload = fslab_workload::find(&phase_spec.workload).map_err(|error| {
