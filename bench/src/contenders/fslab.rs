@@ -48,6 +48,7 @@ impl Fslab {
             cold: ColdMethod::Drop,
             engine: "psync".into(),
             phases: vec![PhaseSpec::new(figure.name(), workload, parameters)],
+            rounds: fslab_model::Rounds::ONE,
             required_facts: BTreeMap::new(),
             seed: 1,
             host_folder: None,

@@ -20,10 +20,12 @@ mod id;
 mod insight;
 mod metric;
 mod nearest;
+mod percent;
 mod phase;
 mod picture;
 mod plan;
 mod record;
+mod repetition;
 mod run;
 mod scale;
 mod simulated_disk;
@@ -49,6 +51,7 @@ pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,
 };
 pub use nearest::nearest_name;
+pub use percent::{ParsePercentError, Percent};
 pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
     PhaseRecord, Settled, ThreadRecord, TimeSeries,
@@ -56,6 +59,7 @@ pub use phase::{
 pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError};
 pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
+pub use repetition::{Adaptive, Round, Rounds};
 pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{CachePolicy, DeviceInsight, Failure, HostCost, LatencyHistogram, Parameters};
-use crate::{Swept, ValueList, Window};
+use crate::{Round, Swept, ValueList, Window};
 
 /// The side of the device that a phase's application bytes are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -225,6 +225,9 @@ pub struct PhaseRecord {
     /// What the phase cost the host, where time is virtual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostCost>,
+    /// Which of its trial's rounds it belongs to; `None` where the phases run once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<Round>,
     /// What a reader of the figures must know.
     pub notes: Vec<String>,
     /// Where it stands in a sweep; `None` for a phase that runs once.
@@ -271,6 +274,7 @@ impl PhaseRecord {
             settle_window: None,
             settle_insight: None,
             host: None,
+            round: None,
             notes: Vec::new(),
             swept: spec.swept.clone(),
             figures: BTreeMap::new(),

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Scale, SimulatedDisk, Subject, TrialId,
+    Adaptive, Bytes, CellId, FigureSpec, PhaseSpec, PlanHash, Rounds, Scale, SimulatedDisk,
+    Subject, TrialId,
 };
 
 /// Where trials run.
@@ -26,6 +27,8 @@ pub enum VenueKind {
     Sim,
     /// No device and no clock: the product's own path, for its tests.
     Fake,
+    /// Somewhere else: another tool measured, and its output was read.
+    Imported,
 }
 
 impl VenueKind {
@@ -39,6 +42,7 @@ impl VenueKind {
             Self::Guest => "guest",
             Self::Sim => "sim",
             Self::Fake => "fake",
+            Self::Imported => "imported",
         }
     }
 }
@@ -85,6 +89,11 @@ pub enum VenuePlan {
     },
     /// Nothing at all.
     Fake,
+    /// Another tool measured, and its output was read: nothing is known but what it wrote.
+    Imported {
+        /// The tool and, where its output tells it, its version: `fio 3.33`.
+        tool: String,
+    },
 }
 
 impl VenuePlan {
@@ -98,6 +107,7 @@ impl VenuePlan {
             Self::Guest { .. } => VenueKind::Guest,
             Self::Sim { .. } => VenueKind::Sim,
             Self::Fake => VenueKind::Fake,
+            Self::Imported { .. } => VenueKind::Imported,
         }
     }
 }
@@ -161,8 +171,14 @@ pub struct Plan {
     pub subjects: Vec<SubjectPlan>,
     /// The phases, with every parameter of their workloads.
     pub phases: Vec<PhaseSpec>,
-    /// Repeats of each cell.
+    /// Repeats of each cell; with `adaptive`, the least.
     pub repeats: u32,
+    /// Until when a cell is repeated beyond that; `None`: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Adaptive>,
+    /// How often the phases run in each repeat.
+    #[serde(default, skip_serializing_if = "Rounds::is_one")]
+    pub rounds: Rounds,
     /// Time limit of one trial, in seconds.
     pub trial_limit_s: u32,
     /// Decides order and data.
@@ -198,6 +214,7 @@ impl Plan {
         if let Some(map) = value.as_object_mut() {
             map.remove("seed");
             map.remove("repeats");
+            map.remove("adaptive");
             map.remove("trial_limit_s");
             map.remove("figures");
         }
@@ -259,6 +276,8 @@ pub(crate) mod tests {
                 .into(),
             phases: Vec::new(),
             repeats: 3,
+            adaptive: None,
+            rounds: Rounds::ONE,
             trial_limit_s: 300,
             seed: 7,
             scale: Scale::FULL,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, CachePolicy, ColdMethod, Parameters, Subject, Swept, TrialId};
+use crate::{Bytes, CachePolicy, ColdMethod, Parameters, Rounds, Subject, Swept, TrialId};
 
 /// A phase with every parameter spelled out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -87,6 +87,9 @@ pub struct TrialSpec {
     pub engine: String,
     /// The phases, in order.
     pub phases: Vec<PhaseSpec>,
+    /// How often they run.
+    #[serde(default, skip_serializing_if = "Rounds::is_one")]
+    pub rounds: Rounds,
     /// Facts without which no phase is to run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub required_facts: BTreeMap<String, String>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FigureSpec, Parameters, ScaleRules, Sweep};
+use crate::{FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep};
 
 /// How warm the caches are when a phase begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,8 +83,22 @@ pub struct Study {
     /// The profile of the disk that the venue `sim` simulates; the others do not heed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
-    /// Repeats of each cell.
+    /// Repeats of each cell; with `repeats_max`, the least.
     pub repeats: u32,
+    /// The most repeats of a cell: beyond the least it is repeated until its figures are known to
+    /// within `target`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats_max: Option<u32>,
+    /// How far the 95 % interval of a cell's key figures may reach from them: `"5%"`, which it is
+    /// where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Percent>,
+    /// The phases whose headline figures decide whether a cell is repeated; without any, all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub key: Vec<String>,
+    /// How often the phases run in each repeat.
+    #[serde(default, skip_serializing_if = "Rounds::is_one")]
+    pub rounds: Rounds,
     /// Time limit of one trial, in seconds.
     pub trial_limit_s: u32,
     /// What becomes smaller with `--scale`, and the scale where none is asked for.

@@ -63,7 +63,7 @@ fn memories(run: &RunRecord) -> Vec<(f64, String)> {
             memory_bytes, disk, ..
         } => (Some(*memory_bytes), parameter(&disk.model, "buffer_bytes")),
         VenuePlan::Dir { .. } | VenuePlan::Loop { .. } | VenuePlan::Block { .. } => (machine, None),
-        VenuePlan::Fake => (None, None),
+        VenuePlan::Fake | VenuePlan::Imported { .. } => (None, None),
     };
     let mark = |(bytes, name): (Option<Bytes>, &str)| {
         let Bytes(bytes) = bytes.filter(|Bytes(bytes)| *bytes > 0)?;

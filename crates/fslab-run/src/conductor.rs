@@ -173,6 +173,7 @@ impl Conductor<'_> {
                 cold: plan.cold,
                 engine: plan.engine.clone(),
                 phases: plan.phases.clone(),
+                rounds: plan.rounds,
                 required_facts: plan.required_facts.clone(),
                 seed: order::trial_seed(plan.seed, trial.repeat),
                 host_folder: None,

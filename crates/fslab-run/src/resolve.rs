@@ -196,6 +196,8 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let plan = Plan {
         scale,
         figures: study.figures.clone(),
+        adaptive: None,
+        rounds: study.rounds,
         required_facts: study.required_facts.clone(),
         format: FORMAT_VERSION,
         study: study.name.clone(),
@@ -439,7 +441,7 @@ fn cold_method(venue: &VenuePlan) -> ColdMethod {
         | VenuePlan::Sim { .. }
         | VenuePlan::Fake => ColdMethod::Remount,
         VenuePlan::Dir { .. } if fslab_sys::is_superuser() => ColdMethod::Drop,
-        VenuePlan::Dir { .. } => ColdMethod::Evict,
+        VenuePlan::Dir { .. } | VenuePlan::Imported { .. } => ColdMethod::Evict,
     }
 }
 

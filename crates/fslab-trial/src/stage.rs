@@ -136,6 +136,7 @@ mod tests {
             host_folder: None,
             counter_hz: None,
             virtual_time: false,
+            rounds: fslab_model::Rounds::ONE,
             required_facts: BTreeMap::new(),
         };
         let folder = tempfile::tempdir().expect("a folder");

@@ -303,6 +303,7 @@ mod tests {
             cold: ColdMethod::Evict,
             engine: engine.into(),
             phases,
+            rounds: fslab_model::Rounds::ONE,
             required_facts: BTreeMap::new(),
             seed: 1,
             host_folder: None,
@@ -406,6 +407,7 @@ mod tests {
     fn a_machine_without_a_fact_that_the_study_demands_runs_no_phase_and_says_so() {
         let phases = vec![phase("write", "write", CachePolicy::Keep)];
         let demanded = |name: &str, value: &str| TrialSpec {
+            rounds: fslab_model::Rounds::ONE,
             required_facts: [(name.into(), value.into())].into(),
             ..spec(DeviceSpec::Fake, "null", phases.clone())
         };

@@ -96,6 +96,10 @@ impl Venue {
                 Box::new(GuestDisk::open(folder.clone(), size, footprint, guest)?)
             }
             VenuePlan::Fake => Box::new(Fake),
+            VenuePlan::Imported { tool } => {
+                let text = format!("an imported run cannot be gone on with: {tool} measured it");
+                return Err(Failure::new(FailureKind::BadInput, text));
+            }
         };
         Ok(Self { place, settings })
     }
@@ -298,6 +302,7 @@ mod tests {
                 cold: ColdMethod::Evict,
                 engine: "psync".into(),
                 phases: Vec::new(),
+                rounds: fslab_model::Rounds::ONE,
                 required_facts: std::collections::BTreeMap::new(),
                 seed: 0,
                 host_folder: None,

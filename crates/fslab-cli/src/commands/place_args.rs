@@ -139,7 +139,7 @@ impl PlaceArgs {
         let probed = match kind {
             VenueKind::Sim => VenueKind::Guest,
             VenueKind::Loop | VenueKind::Block | VenueKind::Guest => kind,
-            VenueKind::Dir | VenueKind::Fake => return Ok(()),
+            VenueKind::Dir | VenueKind::Fake | VenueKind::Imported => return Ok(()),
         };
         let mut host = Host::gather()?;
         if probed == VenueKind::Guest {

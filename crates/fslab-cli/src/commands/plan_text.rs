@@ -81,6 +81,7 @@ fn venue(venue: &VenuePlan) -> String {
             folder.display()
         ),
         VenuePlan::Fake => String::new(),
+        VenuePlan::Imported { tool } => format!(", from {tool}"),
     };
     format!("{}{place}", venue.kind().as_str())
 }

@@ -80,6 +80,7 @@ fn plan(run: &RunRecord) -> Facts {
             disk.profile
         ),
         VenuePlan::Fake => "fake: no device and no clock".to_owned(),
+        VenuePlan::Imported { tool } => format!("imported: what {tool} wrote"),
     };
     let cold = match plan.cold {
         ColdMethod::Remount => "remount: sync, unmount, mount again, drop caches",

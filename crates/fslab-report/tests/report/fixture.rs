@@ -248,6 +248,8 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
     });
     Plan {
         scale: Scale::FULL,
+        adaptive: None,
+        rounds: fslab_model::Rounds::ONE,
         required_facts: std::collections::BTreeMap::new(),
         figures: Vec::new(),
         format: 1,

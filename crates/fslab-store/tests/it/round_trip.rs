@@ -161,7 +161,7 @@ prop_compose! {
             bytes, latencies, series, cpu, device, settled, threads, first_done_ns, harness_share,
             window, insight: window.map(sample::insight), settle_window,
             settle_insight: settle_window.map(sample::insight), host, notes,
-            swept: sweep.0, figures: sweep.1, lists: sweep.2,
+            round: None, swept: sweep.0, figures: sweep.1, lists: sweep.2,
         }
     }
 }

@@ -28,6 +28,8 @@ pub(crate) fn plan() -> Plan {
     let words = |text: &str| Some(text.split(' ').map(str::to_owned).collect());
     Plan {
         scale: "1/20".parse().expect("a scale"),
+        adaptive: None,
+        rounds: fslab_model::Rounds::ONE,
         required_facts: [("device.read_ahead_kb".into(), "128".into())].into(),
         figures: vec![FigureSpec {
             id: "figure-1".into(),

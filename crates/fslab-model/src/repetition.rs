@@ -1,0 +1,93 @@
+//! How often something is measured again, and on which level.
+//!
+//! ```text
+//!     repeat      mkfs, mount, phases, unmount: a trial of its own, on a fresh file system
+//!       mount     the same file system, mounted anew
+//!         iteration    the same mount, the phases once more in a fresh folder
+//! ```
+//!
+//! What lies below a repeat shares its file system: a trial gives one value of a figure, the mean of
+//! its rounds, and only trials are independent of each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Percent;
+
+/// How often the phases of one trial run: at each mount, each iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rounds {
+    /// Mounts of one file system, at least 1.
+    pub mounts: u32,
+    /// Iterations in one mount, at least 1.
+    pub iterations: u32,
+}
+
+impl Rounds {
+    /// The phases run once.
+    pub const ONE: Self = Self {
+        mounts: 1,
+        iterations: 1,
+    };
+
+    /// Whether the phases run once.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        *self == Self::ONE
+    }
+
+    /// Every round, in the order in which they run.
+    pub fn each(self) -> impl Iterator<Item = Round> {
+        (0..self.mounts).flat_map(move |mount| {
+            (0..self.iterations).map(move |iteration| Round { mount, iteration })
+        })
+    }
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self::ONE
+    }
+}
+
+/// One of the rounds of a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Round {
+    /// The mount, from 0.
+    pub mount: u32,
+    /// The iteration in that mount, from 0.
+    pub iteration: u32,
+}
+
+/// Repeating a cell until it is known well enough.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Adaptive {
+    /// The most repeats of a cell; at least the plan's least.
+    pub repeats_max: u32,
+    /// A cell is known well enough when the 95 % interval of each key figure reaches no further
+    /// than this from it.
+    pub target: Percent,
+    /// The phases whose headline figures are the key ones; empty: all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub key: Vec<String>,
+}
+
+impl Adaptive {
+    /// The target where nobody names another.
+    pub const TARGET: Percent = Percent::of_share(0.05);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_go_mount_by_mount() {
+        let rounds = Rounds {
+            mounts: 2,
+            iterations: 2,
+        };
+        let each: Vec<_> = rounds.each().map(|r| (r.mount, r.iteration)).collect();
+        assert_eq!(each, [(0, 0), (0, 1), (1, 0), (1, 1)]);
+        assert!(Rounds::default().is_one() && !rounds.is_one());
+    }
+}
