@@ -27,6 +27,18 @@ pub struct Estimate {
 }
 
 impl Estimate {
+    /// How far the interval reaches from the value, as a share of it: 0.05 is "known to 5 %". `None`
+    /// where there is no interval.
+    #[must_use]
+    pub fn reach(self) -> Option<f64> {
+        let interval = self.interval?;
+        let (above, below) = (
+            interval.high / self.value - 1.0,
+            1.0 - interval.low / self.value,
+        );
+        Some(above.max(below).max(0.0))
+    }
+
     /// The estimate of one over the figure: "A against B" becomes "B against A".
     #[must_use]
     pub fn inverse(self) -> Self {
@@ -76,6 +88,22 @@ mod tests {
             })
         );
         assert!(inverse.interval.is_some_and(|i| i.contains(1.0)));
+    }
+
+    #[test]
+    fn the_reach_is_that_of_the_farther_end() {
+        let of = |low, high| Estimate {
+            value: 100.0,
+            interval: Some(Interval { low, high }),
+        };
+        assert!((of(96.0, 106.0).reach().expect("an interval") - 0.06).abs() < 1e-12);
+        assert!((of(90.0, 106.0).reach().expect("an interval") - 0.1).abs() < 1e-12);
+        assert_eq!(of(100.0, 100.0).reach(), Some(0.0));
+        let without = Estimate {
+            value: 1.0,
+            interval: None,
+        };
+        assert_eq!(without.reach(), None);
     }
 
     #[test]

@@ -2,37 +2,60 @@
 //!
 //! Owns every formula that a report's certainty rests on, each with its source; knows nothing of
 //! file systems, metrics or records. All functions are total: a sample that a formula does not hold
-//! for (empty, not finite, not positive where logarithms are taken) gives `None`, never NaN.
+//! for (empty, not finite, not positive where logarithms are taken) gives `None`, never NaN. They
+//! are functions of their samples alone: what is drawn at random is drawn from a constant seed.
 //!
 //! ```text
 //!     &[f64] --> Summary                        n, median, mean, sd, extremes
 //!            --> location --> Estimate          geometric mean, t-interval on the logarithms
-//!     two    --> ratio    --> Estimate          ratio of geometric means, Welch's interval
+//!            --> outliers, modes, drift, warm_up    what is odd about a sample, each with a p-value
+//!     two    --> ratio    --> Estimate          ratio of geometric means, with its interval
 //!                             Estimate --> Verdict
+//!            --> difference_test, mann_whitney --> Test
+//!     p-values --> holm, benjamini_hochberg     corrected for how many they are
+//!     trials x phases --> overall --> Overall   geometric mean over phases
+//!     trial > mount > iteration --> components  where the variance arises
 //!            --> mean, share               arithmetic mean, share of repeats, with intervals
 //!            --> deviation, its ratio      spread, with intervals of chi-squared and F
 //!     two    --> rank_correlation          whether two orders agree
 //! ```
 
+mod chance;
+mod components;
+mod diagnosis;
+mod difference;
 mod dispersion;
 mod estimate;
 mod location;
 mod logs;
+mod mann_whitney;
 mod mean;
+mod multiplicity;
+mod overall;
+mod permutation;
 mod quantile;
 mod rank;
 mod ratio;
+mod resample;
 mod summary;
+mod tail;
 mod verdict;
 
+pub use components::{Component, Components, Nested};
+pub use diagnosis::{Drift, Modes, Outlier, Outliers, WarmUp, drift, modes, outliers, warm_up};
+pub use difference::{Test, TestMethod, difference_test, difference_test_among};
 pub use dispersion::{deviation, deviation_ratio, percent_of_largest, relative_deviation};
 pub use estimate::{Estimate, Interval};
 pub use location::location;
+pub use mann_whitney::mann_whitney;
 pub use mean::{Mean, mean, share};
+pub use multiplicity::{benjamini_hochberg, holm};
+pub use overall::{Overall, TrialValues};
 pub use quantile::quantile;
 pub use rank::{RankCorrelation, rank_correlation};
-pub use ratio::ratio;
+pub use ratio::{IntervalMethod, interval_method, ratio, ratio_at, ratio_p_below};
 pub use summary::Summary;
+pub use tail::{tail_p_below, tail_ratio_at};
 pub use verdict::{Verdict, verdict};
 
 /// The share of experiments in which an interval of this crate holds the true value.

@@ -17,11 +17,8 @@ pub(crate) struct Logs {
 impl Logs {
     /// `None` where the sample is empty or holds a value without a logarithm.
     pub(crate) fn of(sample: &[f64]) -> Option<Self> {
-        let logs: Option<Vec<f64>> = sample
-            .iter()
-            .map(|value| (value.is_finite() && *value > 0.0).then(|| value.ln()))
-            .collect();
-        let (mean, variance) = mean_and_variance(&logs?)?;
+        let logs = logarithms(sample)?;
+        let (mean, variance) = mean_and_variance(&logs)?;
         Some(Self {
             count: sample.len() as f64,
             mean,
@@ -33,6 +30,14 @@ impl Logs {
     pub(crate) fn variance_of_mean(&self) -> Option<f64> {
         self.variance.map(|variance| variance / self.count)
     }
+}
+
+/// The logarithms; `None` where a value has none.
+pub(crate) fn logarithms(sample: &[f64]) -> Option<Vec<f64>> {
+    sample
+        .iter()
+        .map(|value| (value.is_finite() && *value > 0.0).then(|| value.ln()))
+        .collect()
 }
 
 /// Mean and unbiased variance, taken about the first value: equal values have a variance of exactly
@@ -52,8 +57,13 @@ pub(crate) fn mean_and_variance(values: &[f64]) -> Option<(f64, Option<f64>)> {
 ///
 /// `freedom` may be fractional, as Satterthwaite's approximation gives it; `None` below 1.
 pub(crate) fn t_bound(freedom: f64) -> Option<f64> {
+    t_bound_at(freedom, CONFIDENCE)
+}
+
+/// The same for an interval of `confidence`.
+pub(crate) fn t_bound_at(freedom: f64, confidence: f64) -> Option<f64> {
     let t = StudentsT::new(0.0, 1.0, (freedom >= 1.0).then_some(freedom)?).ok()?;
-    Some(t.inverse_cdf(0.5 + CONFIDENCE / 2.0))
+    Some(t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
 /// The quantile of the normal distribution that bounds such an interval.

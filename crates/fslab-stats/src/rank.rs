@@ -60,7 +60,7 @@ pub fn rank_correlation(a: &[f64], b: &[f64]) -> Option<RankCorrelation> {
 }
 
 /// The rank of each value from 1 on, equal ones with the mean of theirs.
-fn ranks(values: &[f64]) -> Vec<f64> {
+pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count() as f64;
         let equal = values.iter().filter(|other| *other == value).count() as f64;

@@ -1,43 +1,232 @@
 //! The ratio of two samples.
 
-use crate::Estimate;
-use crate::logs::{Logs, t_bound};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The ratio of the geometric means, `numerator` over `denominator`, with its 95 % interval.
+use crate::logs::{Logs, logarithms, t_bound_at};
+use crate::resample::{REPLICATES, distances};
+use crate::{CONFIDENCE, Estimate};
+
+/// From so many values a side on, the interval is bootstrapped. Found by simulation: with fewer,
+/// replicates are too few to know the tails, and intervals of skewed or coarse samples become
+/// several times as wide; docs/statistics.md has the table.
+const BOOTSTRAP_LEAST: usize = 10;
+
+/// Above so many values a side, means are normal enough, and a bootstrap only costs.
+const BOOTSTRAP_MOST: usize = 200;
+
+/// How the interval of a ratio comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntervalMethod {
+    /// Welch's t on the logarithms.
+    Welch,
+    /// The symmetric studentised bootstrap on the logarithms.
+    Bootstrap,
+}
+
+impl IntervalMethod {
+    /// The method in words.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Welch => "Welch's t on the logarithms",
+            Self::Bootstrap => "studentised bootstrap on the logarithms",
+        }
+    }
+}
+
+/// The method of the interval for samples of these sizes; `None` where one has a single value or
+/// none, so that there is no interval. It depends on the sizes alone, never on the values.
+#[must_use]
+pub fn interval_method(numerator: usize, denominator: usize) -> Option<IntervalMethod> {
+    let (least, most) = (numerator.min(denominator), numerator.max(denominator));
+    match least {
+        0 | 1 => None,
+        _ if least >= BOOTSTRAP_LEAST && most <= BOOTSTRAP_MOST => Some(IntervalMethod::Bootstrap),
+        _ => Some(IntervalMethod::Welch),
+    }
+}
+
+/// The ratio of the geometric means, `numerator` over `denominator`, with its 95 % interval:
+/// [`ratio_at`] of [`CONFIDENCE`].
+#[must_use]
+pub fn ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
+    ratio_at(numerator, denominator, CONFIDENCE)
+}
+
+/// The ratio of the geometric means, `numerator` over `denominator`, with its interval of
+/// `confidence`, such as 0.95. Each value is that of one trial: only trials are independent.
 ///
-/// The interval is Welch's on the logarithms, carried back: the two samples may differ in size and
-/// in spread (Welch, "The generalization of 'Student's' problem when several different population
-/// variances are involved", Biometrika 34, 1947), with degrees of freedom after Satterthwaite ("An
-/// approximate distribution of estimates of variance components", Biometrics Bulletin 2, 1946):
+/// Below ten values a side the interval is Welch's on the logarithms, carried back: the two samples
+/// may differ in size and in spread (Welch, "The generalization of 'Student's' problem when several
+/// different population variances are involved", Biometrika 34, 1947), with degrees of freedom
+/// after Satterthwaite ("An approximate distribution of estimates of variance components",
+/// Biometrics Bulletin 2, 1946):
 ///
 /// ```text
 ///     ln r ± t(ν) · √(s₁²/n₁ + s₂²/n₂)
 ///     ν = (s₁²/n₁ + s₂²/n₂)² / ((s₁²/n₁)²/(n₁ - 1) + (s₂²/n₂)²/(n₂ - 1))
 /// ```
 ///
+/// From ten on, `t(ν)` gives way to the quantile of `|ln r* - ln r| / se*` over 2002 bootstrap
+/// replicates, in which each sample is drawn anew from itself: the symmetric studentised bootstrap
+/// (Hall, "On symmetric bootstrap confidence intervals", Journal of the Royal Statistical Society B
+/// 50, 1988; Efron and Tibshirani, An Introduction to the Bootstrap, 1993, section 12.5). It takes
+/// skewness and heavy tails from the samples. A percentile interval is not used: with three to ten
+/// values it covers the truth in 80 to 92 of 100 experiments only.
+///
 /// It holds from two values a side on; three is where it begins to be useful. Where neither sample
 /// has any spread, it has width zero.
 ///
 /// `None` where a sample is empty or has a value that is not positive; the interval is `None` where
-/// a sample has a single value.
+/// a sample has a single value, and where `confidence` is beyond what 2002 replicates can tell.
 #[must_use]
-pub fn ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
-    let (above, below) = (Logs::of(numerator)?, Logs::of(denominator)?);
-    Estimate::from_logs(above.mean - below.mean, half_width(&above, &below))
+pub fn ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Estimate> {
+    let contrast = Contrast::of(numerator, denominator)?;
+    Estimate::from_logs(contrast.centre, contrast.half_width(confidence))
 }
 
-fn half_width(above: &Logs, below: &Logs) -> Option<f64> {
+/// The one-sided p-value of "the true ratio is `limit` or more": small where the ratio is below it.
+///
+/// It comes from the same distribution as the interval, so that both say the same: it is below `a /
+/// 2` exactly where the upper end of the interval of confidence `1 - a` is below the limit. For the
+/// opposite question, exchange the samples and take one over the limit.
+///
+/// `None` where [`ratio_at`] has no interval, or the limit is not positive.
+#[must_use]
+pub fn ratio_p_below(numerator: &[f64], denominator: &[f64], limit: f64) -> Option<f64> {
+    if !(limit.is_finite() && limit > 0.0) {
+        return None;
+    }
+    Contrast::of(numerator, denominator)?.p_below(limit.ln())
+}
+
+/// The difference of two means of logarithms, with what is known of its error.
+pub(crate) struct Contrast {
+    /// The difference.
+    pub(crate) centre: f64,
+    /// `None` where a sample has a single value.
+    spread: Option<Spread>,
+}
+
+enum Spread {
+    /// Neither sample has any.
+    Zero,
+    Welch {
+        error: f64,
+        freedom: f64,
+    },
+    Bootstrap {
+        error: f64,
+        /// Studentised distances of the replicates.
+        distances: Vec<f64>,
+    },
+}
+
+impl Contrast {
+    fn of(numerator: &[f64], denominator: &[f64]) -> Option<Self> {
+        let method = interval_method(numerator.len(), denominator.len());
+        Self::by(numerator, denominator, method)
+    }
+
+    /// By Welch, however many values there are.
+    pub(crate) fn by_welch(numerator: &[f64], denominator: &[f64]) -> Option<Self> {
+        let method = interval_method(numerator.len(), denominator.len());
+        Self::by(
+            numerator,
+            denominator,
+            method.map(|_| IntervalMethod::Welch),
+        )
+    }
+
+    fn by(numerator: &[f64], denominator: &[f64], method: Option<IntervalMethod>) -> Option<Self> {
+        let (above, below) = (Logs::of(numerator)?, Logs::of(denominator)?);
+        let welch = welch(&above, &below);
+        let spread = match (welch, method) {
+            (Some(Spread::Welch { error, .. }), Some(IntervalMethod::Bootstrap)) => {
+                let (above, below) = (logarithms(numerator)?, logarithms(denominator)?);
+                distances(&above, &below).map(|distances| Spread::Bootstrap { error, distances })
+            }
+            (welch, _) => welch,
+        };
+        Some(Self {
+            centre: above.mean - below.mean,
+            spread,
+        })
+    }
+
+    /// The same with other degrees of freedom: `freedom` of those that Satterthwaite gives. Only
+    /// Welch's has any.
+    pub(crate) fn with_freedom(mut self, freedom: impl FnOnce(f64) -> f64) -> Self {
+        if let Some(Spread::Welch { freedom: own, .. }) = &mut self.spread {
+            *own = freedom(*own);
+        }
+        self
+    }
+
+    pub(crate) fn half_width(&self, confidence: f64) -> Option<f64> {
+        let level = (confidence > 0.0 && confidence < 1.0).then_some(1.0 - confidence)?;
+        match self.spread.as_ref()? {
+            Spread::Zero => Some(0.0),
+            Spread::Welch { error, freedom } => Some(t_bound_at(*freedom, confidence)? * error),
+            Spread::Bootstrap { error, distances } => {
+                // The p-value of a distance, below, is under the level where fewer replicates than
+                // this reach it.
+                let reach = (level * (REPLICATES + 1) as f64).ceil() as usize;
+                let place = distances.len().checked_sub(reach.checked_sub(1)?)?;
+                let mut distances = distances.clone();
+                let (_, distance, _) = (place < distances.len())
+                    .then(|| distances.select_nth_unstable_by(place, f64::total_cmp))?;
+                Some(*distance * error)
+            }
+        }
+    }
+
+    /// The one-sided p-value of a difference of `limit` or more.
+    pub(crate) fn p_below(&self, limit: f64) -> Option<f64> {
+        let distance = self.centre - limit;
+        match self.spread.as_ref()? {
+            Spread::Zero => Some(if distance < 0.0 { 0.0 } else { 1.0 }),
+            Spread::Welch { error, freedom } => {
+                let t = StudentsT::new(0.0, 1.0, *freedom).ok()?;
+                Some(t.cdf(distance / error))
+            }
+            Spread::Bootstrap { error, distances } => {
+                let as_far = |other: &&f64| **other >= distance.abs() / error;
+                let reached = distances.iter().filter(as_far).count() + 1;
+                let reached = reached as f64 / (REPLICATES + 1) as f64;
+                Some(if distance < 0.0 {
+                    reached / 2.0
+                } else {
+                    1.0 - reached / 2.0
+                })
+            }
+        }
+    }
+
+    /// The two-sided p-value of no difference.
+    pub(crate) fn p_equal(&self) -> Option<f64> {
+        if matches!(self.spread, Some(Spread::Zero)) {
+            return Some(if self.centre == 0.0 { 1.0 } else { 0.0 });
+        }
+        let below = self.p_below(0.0)?;
+        Some((2.0 * below.min(1.0 - below)).min(1.0))
+    }
+}
+
+fn welch(above: &Logs, below: &Logs) -> Option<Spread> {
     let (a, b) = (above.variance_of_mean()?, below.variance_of_mean()?);
     if a + b == 0.0 {
-        return Some(0.0);
+        return Some(Spread::Zero);
     }
     // Shares of the variance instead of variances: their squares neither vanish nor overflow.
     let share = a / (a + b);
     let freedom =
         1.0 / (share.powi(2) / (above.count - 1.0) + (1.0 - share).powi(2) / (below.count - 1.0));
-    Some(t_bound(freedom)? * (a + b).sqrt())
+    Some(Spread::Welch {
+        error: (a + b).sqrt(),
+        freedom,
+    })
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,11 +247,65 @@ mod tests {
             27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 20.5,
             24.4,
         ];
-        let estimate = ratio(&a.map(f64::exp), &b.map(f64::exp)).expect("positive");
+        let (a, b) = (a.map(f64::exp), b.map(f64::exp));
+        let contrast = Contrast::by_welch(&a, &b).expect("positive");
+        let half_width = contrast.half_width(0.95).expect("fifteen values a side");
+        near(contrast.centre, 20.82 - 22.986_667);
+        near(contrast.centre - half_width, -3.984_3);
+        near(contrast.centre + half_width, -0.349_0);
+        // From fifteen values a side the interval is bootstrapped, and much the same.
+        let estimate = ratio(&a, &b).expect("positive");
         let interval = estimate.interval.expect("fifteen values a side");
-        near(estimate.value.ln(), 20.82 - 22.986_667);
-        near(interval.low.ln(), -3.984_3);
-        near(interval.high.ln(), -0.349_0);
+        assert!((interval.low.ln() + 3.984_3).abs() < 0.1, "{interval:?}");
+        assert!((interval.high.ln() + 0.349_0).abs() < 0.1, "{interval:?}");
+    }
+
+    #[test]
+    fn the_p_value_says_what_the_interval_says() {
+        let noise = |count: u32, step: f64| -> Vec<f64> {
+            let value = |i: u32| 100.0 + step * f64::from(i * 7 % count);
+            (0..count).map(value).collect()
+        };
+        for (a, b) in [
+            (noise(3, 2.0), noise(5, 3.0)),
+            (noise(11, 2.0), noise(16, 1.5)),
+        ] {
+            for confidence in [0.9, 0.95, 0.98, 0.99] {
+                let interval = ratio_at(&a, &b, confidence).and_then(|it| it.interval);
+                let high = interval.expect("repeats").high;
+                for (limit, below) in [(high * (1.0 + 1e-9), true), (high * (1.0 - 1e-9), false)] {
+                    let p = ratio_p_below(&a, &b, limit).expect("repeats");
+                    assert_eq!(p < (1.0 - confidence) / 2.0, below, "{confidence} {p}");
+                }
+            }
+        }
+        assert_eq!(ratio_p_below(&[1.0], &[1.0, 2.0], 1.05), None);
+        assert_eq!(ratio_p_below(&[1.0, 2.0], &[1.0, 2.0], 0.0), None);
+        assert_eq!(ratio_p_below(&[2.0; 3], &[2.0; 3], 1.05), Some(0.0));
+        assert_eq!(ratio_p_below(&[2.0; 3], &[2.0; 3], 1.0), Some(1.0));
+    }
+
+    #[test]
+    fn one_over_a_ratio_has_the_inverse_interval_whatever_the_method() {
+        let a: Vec<f64> = (0..12).map(|i| 90.0 + f64::from(i * i % 13)).collect();
+        let b: Vec<f64> = (0..14).map(|i| 80.0 + f64::from(i * i % 17)).collect();
+        let (there, back) = (ratio(&a, &b), ratio(&b, &a).map(Estimate::inverse));
+        let ends = |estimate: Option<Estimate>| estimate.and_then(|it| it.interval);
+        let (there, back) = (ends(there).expect("repeats"), ends(back).expect("repeats"));
+        assert!((there.low / back.low - 1.0).abs() < 1e-12);
+        assert!((there.high / back.high - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_method_depends_on_the_sizes_alone() {
+        assert_eq!(interval_method(1, 30), None);
+        assert_eq!(interval_method(9, 30), Some(IntervalMethod::Welch));
+        assert_eq!(interval_method(30, 10), Some(IntervalMethod::Bootstrap));
+        assert_eq!(interval_method(201, 10), Some(IntervalMethod::Welch));
+        // 1 in 2003 is the least that the replicates can tell.
+        let values: Vec<f64> = (1..12).map(f64::from).collect();
+        let beyond = ratio_at(&values, &values, 0.9999).expect("positive");
+        assert_eq!(beyond.interval, None);
     }
 
     #[test]

@@ -1,0 +1,213 @@
+//! The geometric mean over several phases, on the level at which repeats are independent: trials.
+
+use crate::logs::Logs;
+use crate::{Estimate, ratio};
+
+/// A subject with less than one in so many of the phases that the fullest has is left out: the
+/// others would be judged by the few that it has.
+const FEW_PHASES: usize = 2;
+
+/// The values of one subject: of each trial, one for each phase; `None` where it has none.
+pub type TrialValues = Vec<Vec<Option<f64>>>;
+
+/// Geometric means over the phases that all subjects of weight have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overall {
+    /// The phases that it is over, by their places.
+    pub phases: Vec<usize>,
+    /// One a subject: the geometric mean over `phases` for each trial. Empty where the subject lacks
+    /// one of them.
+    pub subjects: Vec<Vec<f64>>,
+}
+
+impl Overall {
+    /// Geometric means over the phases that every subject has values for, positive all of them; a
+    /// subject with fewer than half of the phases that the fullest has does not count.
+    ///
+    /// Phases of one trial share its file system, its place on the disk and its moment, and are not
+    /// independent: to combine the variances of the phases as if they were, would give intervals
+    /// that are too narrow. So each trial gives one value, its geometric mean over the phases, and
+    /// these are compared like any sample. Where trials lack phases, the value of a trial is its
+    /// jackknife pseudo-value: what it adds to the mean over phases of the means over trials
+    /// (Tukey, "Bias and confidence in not quite large samples", Annals of Mathematical Statistics
+    /// 29, 1958; Miller, "The jackknife - a review", Biometrika 61, 1974). Where none is missing,
+    /// that is its geometric mean.
+    ///
+    /// That the mean be geometric: Fleming and Wallace, "How not to lie with statistics: the correct
+    /// way to summarize benchmark results", Communications of the ACM 29, 1986.
+    ///
+    /// `None` where fewer than two phases are left.
+    #[must_use]
+    pub fn of(subjects: &[TrialValues]) -> Option<Self> {
+        let phases = shared(subjects);
+        (phases.len() > 1).then(|| Self {
+            subjects: subjects
+                .iter()
+                .map(|trials| pseudo_values(trials, &phases).unwrap_or_default())
+                .collect(),
+            phases,
+        })
+    }
+
+    /// The ratio of two subjects' geometric means over phases, with its 95 % interval; `None` where
+    /// one of them lacks a phase.
+    #[must_use]
+    pub fn ratio(&self, numerator: usize, denominator: usize) -> Option<Estimate> {
+        ratio(
+            self.subjects.get(numerator)?,
+            self.subjects.get(denominator)?,
+        )
+    }
+}
+
+/// The values of a phase, by trial.
+fn of_phase(trials: &TrialValues, phase: usize) -> impl Iterator<Item = Option<f64>> + '_ {
+    trials
+        .iter()
+        .map(move |trial| trial.get(phase).copied().flatten())
+}
+
+/// Whether the subject can do without any of its trials in this phase.
+fn has(trials: &TrialValues, phase: usize) -> bool {
+    let worth = |trial: &&Vec<Option<f64>>| trial.iter().any(Option::is_some);
+    let needed = trials.iter().filter(worth).count().clamp(1, 2);
+    let values: Vec<f64> = of_phase(trials, phase).flatten().collect();
+    values.len() >= needed && Logs::of(&values).is_some()
+}
+
+fn shared(subjects: &[TrialValues]) -> Vec<usize> {
+    let all = subjects
+        .iter()
+        .flatten()
+        .map(Vec::len)
+        .max()
+        .unwrap_or_default();
+    let count = |trials: &TrialValues| (0..all).filter(|phase| has(trials, *phase)).count();
+    let counts: Vec<usize> = subjects.iter().map(count).collect();
+    let most = counts.iter().max().copied().unwrap_or_default().max(1);
+    let weighty: Vec<&TrialValues> = subjects
+        .iter()
+        .zip(&counts)
+        .filter(|(_, count)| **count * FEW_PHASES >= most)
+        .map(|(trials, _)| trials)
+        .collect();
+    (0..all)
+        .filter(|phase| !weighty.is_empty() && weighty.iter().all(|trials| has(trials, *phase)))
+        .collect()
+}
+
+/// One value a trial that has any of the phases.
+fn pseudo_values(trials: &TrialValues, phases: &[usize]) -> Option<Vec<f64>> {
+    let logs: Vec<Vec<Option<f64>>> = trials
+        .iter()
+        .map(|trial| {
+            let value = |phase: &usize| trial.get(*phase).copied().flatten();
+            phases
+                .iter()
+                .map(|phase| value(phase).map(f64::ln))
+                .collect()
+        })
+        .filter(|trial: &Vec<Option<f64>>| trial.iter().any(Option::is_some))
+        .collect();
+    let of_phase = |place: usize| logs.iter().filter_map(move |trial| trial[place]);
+    let totals: Vec<(f64, f64)> = (0..phases.len())
+        .map(|place| (of_phase(place).sum(), of_phase(place).count() as f64))
+        .collect();
+    let mean = |totals: &[(f64, f64)]| {
+        let means = totals.iter().map(|(sum, count)| sum / count);
+        means.sum::<f64>() / totals.len() as f64
+    };
+    let (whole, count) = (mean(&totals), logs.len() as f64);
+    if !whole.is_finite() {
+        return None;
+    }
+    let without = |trial: &Vec<Option<f64>>| {
+        let left: Vec<(f64, f64)> = totals
+            .iter()
+            .zip(trial)
+            .map(|((sum, count), value)| match value {
+                Some(value) => (sum - value, count - 1.0),
+                None => (*sum, *count),
+            })
+            .collect();
+        mean(&left)
+    };
+    let pseudo = |trial: &Vec<Option<f64>>| count * whole - (count - 1.0) * without(trial);
+    // A single trial has nothing to be taken from.
+    let values: Vec<f64> = match logs.as_slice() {
+        [_] => vec![whole.exp()],
+        _ => logs.iter().map(|trial| pseudo(trial).exp()).collect(),
+    };
+    let usable = values.iter().all(|value| value.is_finite() && *value > 0.0);
+    usable.then_some(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: f64, expected: f64) {
+        assert!(
+            (found / expected - 1.0).abs() < 1e-9,
+            "{found} is not {expected}"
+        );
+    }
+
+    fn full(trials: &[[f64; 2]]) -> TrialValues {
+        trials
+            .iter()
+            .map(|trial| trial.map(Some).to_vec())
+            .collect()
+    }
+
+    #[test]
+    fn each_whole_trial_gives_its_geometric_mean() {
+        let subjects = [
+            full(&[[1.0, 100.0], [4.0, 400.0]]),
+            full(&[[2.0, 50.0], [1.0, 25.0]]),
+        ];
+        let overall = Overall::of(&subjects).expect("two phases");
+        assert_eq!(overall.phases, [0, 1]);
+        near(overall.subjects[0][0], 10.0);
+        near(overall.subjects[0][1], 40.0);
+        // √(10 · 40) / √(10 · 5).
+        near(
+            overall.ratio(0, 1).expect("both have all").value,
+            8.0_f64.sqrt(),
+        );
+    }
+
+    #[test]
+    fn a_trial_that_lacks_a_phase_counts_where_it_has_one() {
+        let mut holed = full(&[[1.0, 100.0], [1.0, 100.0], [1.0, 100.0]]);
+        holed[2][1] = None;
+        let overall = Overall::of(&[holed, full(&[[1.0, 1.0]; 3])]).expect("two phases");
+        let estimate = overall.ratio(0, 1).expect("both have all");
+        near(estimate.value, 10.0);
+        assert_eq!(overall.subjects[0].len(), 3);
+    }
+
+    #[test]
+    fn phases_that_a_subject_of_weight_lacks_are_left_out_for_all() {
+        let row = |values: [Option<f64>; 3]| vec![values.to_vec(); 3];
+        let whole = row([Some(1.0), Some(2.0), Some(3.0)]);
+        let lacks = row([Some(1.0), Some(2.0), None]);
+        let hardly = row([None, None, Some(2.0)]);
+        let overall = Overall::of(&[whole.clone(), lacks.clone(), hardly]).expect("two phases");
+        assert_eq!(overall.phases, [0, 1]);
+        assert!(overall.subjects[2].is_empty());
+        assert_eq!(overall.ratio(0, 2), None);
+        let zero = row([Some(0.0), Some(2.0), Some(3.0)]);
+        assert_eq!(Overall::of(&[whole, zero]).expect("two").phases, [1, 2]);
+        assert_eq!(Overall::of(&[row([Some(1.0), None, None])]), None);
+        assert_eq!(Overall::of(&[]), None);
+    }
+
+    #[test]
+    fn one_trial_has_a_mean_and_no_interval() {
+        let overall = Overall::of(&[full(&[[1.0, 4.0]]), full(&[[1.0, 1.0]])]).expect("two phases");
+        let estimate = overall.ratio(0, 1).expect("both have all");
+        near(estimate.value, 2.0);
+        assert_eq!(estimate.interval, None);
+    }
+}

@@ -1,0 +1,85 @@
+//! Samples with a known truth.
+
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): seeded, so that each test has one outcome.
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    pub(crate) fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        ((mixed >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    /// Box and Muller, Annals of Mathematical Statistics 29, 1958.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    fn exponential(&mut self) -> f64 {
+        -self.uniform().ln()
+    }
+
+    /// Student's t with three degrees of freedom.
+    fn t3(&mut self) -> f64 {
+        let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();
+        self.normal() / (squares / 3.0).sqrt()
+    }
+}
+
+/// How values come about, before they are multiplied by where they lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// The logarithm is normal with this deviation.
+    LogNormal(f64),
+    /// Normal with a coefficient of variation of 5 %.
+    Normal,
+    /// Normal with 3 %, and an exponential tail with a mean of 10 % added.
+    Skewed,
+    /// Three percent about two places 20 % apart; the upper one has this share.
+    Bimodal(f64),
+    /// The logarithm has heavy tails: 5 % times t with three degrees of freedom.
+    HeavyTails,
+    /// Normal with 5 %, rounded to steps of 5 %.
+    Coarse,
+    /// Normal with 2 %, rounded to steps of 5 %: most values are equal.
+    VeryCoarse,
+}
+
+impl Kind {
+    pub(crate) fn value(self, chance: &mut Chance) -> f64 {
+        let rounded = |value: f64| (value / 0.05).round() * 0.05;
+        match self {
+            Self::LogNormal(sigma) => (sigma * chance.normal()).exp(),
+            Self::Normal => 1.0 + 0.05 * chance.normal(),
+            Self::Skewed => 1.0 + 0.03 * chance.normal() + 0.1 * chance.exponential(),
+            Self::Bimodal(share) => {
+                let up = if chance.uniform() < share { 0.2 } else { 0.0 };
+                (0.03 * chance.normal() + up).exp()
+            }
+            Self::HeavyTails => (0.05 * chance.t3()).exp(),
+            Self::Coarse => rounded(1.0 + 0.05 * chance.normal()),
+            Self::VeryCoarse => rounded(1.013 + 0.02 * chance.normal()),
+        }
+    }
+
+    pub(crate) fn sample(self, chance: &mut Chance, count: usize) -> Vec<f64> {
+        (0..count).map(|_| self.value(chance)).collect()
+    }
+
+    /// The true mean of the logarithms, from two million values where it has no formula.
+    pub(crate) fn mean_log(self) -> f64 {
+        match self {
+            Self::LogNormal(_) | Self::HeavyTails => 0.0,
+            Self::Bimodal(share) => 0.2 * share,
+            _ => {
+                let (mut chance, count) = (Chance(99), 2_000_000);
+                let logs = (0..count).map(|_| self.value(&mut chance).ln());
+                logs.sum::<f64>() / f64::from(count)
+            }
+        }
+    }
+}
