@@ -20,6 +20,7 @@ mod id;
 mod insight;
 mod metric;
 mod nearest;
+mod packed;
 mod percent;
 mod phase;
 mod picture;

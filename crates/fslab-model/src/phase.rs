@@ -323,20 +323,22 @@ impl PhaseRecord {
     #[must_use]
     pub fn latency(&self) -> Option<LatencyHistogram> {
         let merged = |accompanying: bool| {
-            let mut merged = LatencyHistogram::new();
-            self.latencies
+            let mut of_kind = self
+                .latencies
                 .iter()
-                .filter(|it| COMPANIONS.contains(&it.operation.as_str()) == accompanying)
-                .for_each(|it| merged.merge(&it.histogram));
-            merged
+                .filter(|it| COMPANIONS.contains(&it.operation.as_str()) == accompanying);
+            let mut merged = of_kind.next()?.histogram.clone();
+            of_kind.for_each(|it| merged.merge(&it.histogram));
+            Some(merged)
         };
+        let count = |of: &Option<LatencyHistogram>| of.as_ref().map_or(0, LatencyHistogram::count);
         let (operations, companions) = (merged(false), merged(true));
-        let known_by = if companions.count() >= operations.count() {
+        let known_by = if count(&companions) >= count(&operations) {
             companions
         } else {
             operations
         };
-        (known_by.count() > 0).then_some(known_by)
+        known_by.filter(|known_by| known_by.count() > 0)
     }
 
     /// Device bytes over application bytes, on the phase's own side of the device.

@@ -50,9 +50,12 @@ impl RunRecord {
             .count()
     }
 
-    /// How many trials the plan asks for.
+    /// How many trials were to run: the plan's repeats of each subject, and those beyond them that
+    /// have a record. How many more a cell needs to be known well enough, nobody can plan.
     #[must_use]
     pub fn trials_planned(&self) -> usize {
-        self.header.plan.subjects.len() * self.header.plan.repeats as usize
+        let least = self.header.plan.repeats;
+        let beyond = self.trials.iter().filter(|it| it.trial.repeat >= least);
+        self.header.plan.subjects.len() * least as usize + beyond.count()
     }
 }

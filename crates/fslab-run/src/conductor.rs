@@ -1,6 +1,14 @@
 //! The conductor: trials in their order, each record stored the moment it arrives.
+//!
+//! ```text
+//!     blocks 0 .. least     all cells, in one go
+//!     block least ..        where cells are repeated until they are known: one block at a time, of
+//!                           the cells that by their repeats before it are not
+//! ```
+//! Whether a cell has a place in a block depends on its records of earlier blocks and on nothing
+//! else: a run that was interrupted goes on as it would have gone on.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -8,13 +16,14 @@ use std::thread;
 use std::time::Duration;
 
 use fslab_model::{
-    Event, FORMAT_VERSION, FailureKind, Plan, RunHeader, SubjectPlan, TrialId, TrialOutcome,
-    TrialRecord, TrialSpec,
+    CellId, Event, FORMAT_VERSION, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
+    TrialOutcome, TrialRecord, TrialSpec,
 };
-use fslab_store::{Store, StoreError};
+use fslab_store::{RunSelector, Store, StoreError};
 use fslab_venue::{Control, TrialRequest, Venue};
 
-use crate::order;
+use crate::order::{self, Blocks};
+use crate::precision::{CellPrecision, Figures};
 
 /// Sees a run go by. Every method may do nothing.
 pub trait Observer {
@@ -26,6 +35,9 @@ pub trait Observer {
     fn event(&mut self, _trial: TrialId, _event: &Event) {}
     /// A trial has left its record, and it is stored.
     fn trial_ends(&mut self, _record: &TrialRecord) {}
+    /// How well each cell is known that had a place in the block before, and how many trials of the
+    /// next block are to be run now.
+    fn block_begins(&mut self, _cells: &[CellPrecision], _to_run: usize) {}
 }
 
 /// How a run ended.
@@ -77,30 +89,94 @@ enum Message {
     Ends(Box<TrialRecord>, Sender<()>),
 }
 
-impl Conductor<'_> {
+impl<'a> Conductor<'a> {
     /// Runs every trial of the plan that is not done yet.
     ///
     /// # Errors
     /// Where a record cannot be stored: then going on would be for nothing.
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<Outcome, ConductorError> {
-        let plan = &self.header.plan;
+        let header = self.header;
+        let plan = &header.plan;
         let cells = u32::try_from(plan.subjects.len()).unwrap_or(u32::MAX);
-        let order = order::shuffled(cells, plan.repeats, plan.seed);
-        let done = self.store.done_trials(&self.header.run)?;
-        let planned = order.len();
-        let mut queue = VecDeque::new();
-        for (position, trial) in (0..).zip(order) {
-            let subject = plan.subject(trial.cell).filter(|_| !done.contains(&trial));
-            if let Some(subject) = subject {
-                let request = self.request(trial, subject);
-                queue.push_back(Job { position, request });
-            }
-        }
+        let done = self.store.done_trials(&header.run)?;
+        let mut figures = self.figures_so_far()?;
+        let mut blocks = Blocks::new(cells, plan.seed);
+        let least: Vec<_> = blocks
+            .by_ref()
+            .take(plan.repeats as usize)
+            .flatten()
+            .collect();
+        let planned = least.len();
+        let queue = self.queue(least, &done);
         let mut outcome = Outcome {
             kept: planned - queue.len(),
             ..Outcome::default()
         };
         observer.begins(queue.len(), planned);
+        self.work_off(queue, &mut figures, &mut outcome, observer)?;
+        let Some(adaptive) = &plan.adaptive else {
+            return Ok(outcome);
+        };
+        let mut open: BTreeSet<CellId> = plan.cells().map(|cell| cell.id).collect();
+        for (repeat, block) in (plan.repeats..=adaptive.repeats_max).zip(blocks) {
+            if outcome.missing > 0 || self.control.is_stopping() {
+                break;
+            }
+            let known = figures.iter().flat_map(|it| it.standings(repeat));
+            let known: Vec<_> = known.filter(|cell| open.contains(&cell.cell)).collect();
+            open = known
+                .iter()
+                .filter(|cell| cell.standing.is_open() && repeat < adaptive.repeats_max)
+                .map(|cell| cell.cell)
+                .collect();
+            let block = block
+                .into_iter()
+                .filter(|(_, trial)| open.contains(&trial.cell));
+            let block: Vec<_> = block.collect();
+            let wanted = block.len();
+            let queue = self.queue(block, &done);
+            outcome.kept += wanted - queue.len();
+            observer.block_begins(&known, queue.len());
+            if open.is_empty() {
+                break;
+            }
+            self.work_off(queue, &mut figures, &mut outcome, observer)?;
+        }
+        Ok(outcome)
+    }
+
+    /// What the records say that are there already, where it decides what is still to be run.
+    fn figures_so_far(&self) -> Result<Option<Figures<'a>>, ConductorError> {
+        let header = self.header;
+        let Some(adaptive) = &header.plan.adaptive else {
+            return Ok(None);
+        };
+        let mut figures = Figures::new(&header.plan, adaptive);
+        let so_far = self.store.run(&RunSelector::from(header.run.clone()))?;
+        so_far.trials.iter().for_each(|trial| figures.add(trial));
+        Ok(Some(figures))
+    }
+
+    /// The trials of `order` that are not done yet.
+    fn queue(&self, order: Vec<(u32, TrialId)>, done: &BTreeSet<TrialId>) -> VecDeque<Job> {
+        let order = order.into_iter();
+        let left = order.filter(|(_, trial)| !done.contains(trial));
+        let job = |(position, trial): (u32, TrialId)| {
+            let subject = self.header.plan.subject(trial.cell)?;
+            let request = self.request(trial, subject);
+            Some(Job { position, request })
+        };
+        left.filter_map(job).collect()
+    }
+
+    /// Runs the trials of `queue`, and counts those that were left as missing.
+    fn work_off(
+        &mut self,
+        queue: VecDeque<Job>,
+        figures: &mut Option<Figures>,
+        outcome: &mut Outcome,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ConductorError> {
         let (workers, queue) = (self.jobs.get().min(queue.len()), Mutex::new(queue));
         let venue = self.venue;
         let control = self.control;
@@ -112,17 +188,18 @@ impl Conductor<'_> {
             }
             // The channel closes with the last worker.
             drop(sender);
-            self.listen(&messages, &mut outcome, observer)
+            self.listen(&messages, figures, outcome, observer)
         });
         let left = queue.into_inner().expect("no worker panics with the queue");
         outcome.missing += left.len();
-        finished.map(|()| outcome)
+        finished
     }
 
     /// Stores what the workers bring until the last of them is done.
     fn listen(
         &mut self,
         messages: &Receiver<Message>,
+        figures: &mut Option<Figures>,
         outcome: &mut Outcome,
         observer: &mut dyn Observer,
     ) -> Result<(), ConductorError> {
@@ -151,6 +228,7 @@ impl Conductor<'_> {
                         TrialOutcome::Done => outcome.done += 1,
                     }
                     self.store.add_trial(&self.header.run, &record)?;
+                    figures.iter_mut().for_each(|figures| figures.add(&record));
                     observer.trial_ends(&record);
                     let _ = stored.send(());
                 }

@@ -7,23 +7,44 @@ use fslab_model::{CellId, TrialId};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// All trials of `cells` cells and `repeats` repeats in the order of `seed`.
-pub(crate) fn shuffled(cells: u32, repeats: u32, seed: u64) -> Vec<TrialId> {
-    let mut chance = SplitMix64::seed_from_u64(seed);
-    let mut trials = Vec::new();
-    for repeat in 0..repeats {
-        let mut block: Vec<u32> = (0..cells).collect();
+/// The blocks of a run, one after the other: each has every cell once, in an order of its own. Which
+/// cells are left out of one, since they are known, changes no other.
+pub(crate) struct Blocks {
+    cells: u32,
+    repeat: u32,
+    chance: SplitMix64,
+}
+
+impl Blocks {
+    pub(crate) fn new(cells: u32, seed: u64) -> Self {
+        Self {
+            cells,
+            repeat: 0,
+            chance: SplitMix64::seed_from_u64(seed),
+        }
+    }
+}
+
+impl Iterator for Blocks {
+    /// Each trial with its place among all trials of all blocks.
+    type Item = Vec<(u32, TrialId)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let repeat = self.repeat;
+        self.repeat += 1;
+        let mut block: Vec<u32> = (0..self.cells).collect();
         // Fisher and Yates; the bias of the remainder is below cells / 2^64.
         for last in (1..block.len()).rev() {
-            let other = (chance.next_u64() % (last as u64 + 1)) as usize;
+            let other = (self.chance.next_u64() % (last as u64 + 1)) as usize;
             block.swap(last, other);
         }
-        trials.extend(block.into_iter().map(|cell| TrialId {
+        let first = repeat.saturating_mul(self.cells);
+        let trials = block.into_iter().map(|cell| TrialId {
             cell: CellId(cell),
             repeat,
-        }));
+        });
+        Some((first..).zip(trials).collect())
     }
-    trials
 }
 
 /// The seed of a trial's data and places: the same for every subject in one repeat, so that they
@@ -38,9 +59,14 @@ mod tests {
 
     use super::*;
 
+    fn shuffled(cells: u32, repeats: usize, seed: u64) -> Vec<TrialId> {
+        let blocks = Blocks::new(cells, seed).take(repeats).flatten();
+        blocks.map(|(_, trial)| trial).collect()
+    }
+
     proptest! {
         #[test]
-        fn every_block_has_every_cell_once(cells in 1_u32..20, repeats in 1_u32..8, seed: u64) {
+        fn every_block_has_every_cell_once(cells in 1_u32..20, repeats in 1_usize..8, seed: u64) {
             let order = shuffled(cells, repeats, seed);
             for (repeat, block) in (0..).zip(order.chunks(cells as usize)) {
                 let mut seen: Vec<_> = block.iter().map(|trial| trial.cell.0).collect();
@@ -55,6 +81,12 @@ mod tests {
             let (few, many) = (shuffled(5, 2, seed), shuffled(5, 4, seed));
             prop_assert_eq!(&few[..], &many[..few.len()]);
         }
+    }
+
+    #[test]
+    fn places_count_through_all_blocks() {
+        let places = Blocks::new(3, 1).take(2).flatten().map(|(place, _)| place);
+        assert_eq!(places.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

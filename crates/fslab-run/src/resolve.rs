@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::phases::{self, PhasesError};
+use crate::repetition::{self, Repetition, RepetitionError, repetition};
 use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
@@ -12,14 +13,10 @@ use fslab_model::{
     VenuePlan,
 };
 
-/// The most repeats of a cell: more are a slip of the finger, and no interval needs them.
-const REPEATS_MAX: u32 = 10_000;
 /// Memory of a guest where neither the user nor the study names it: a small machine of today.
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
 /// The simulated disk where neither the user nor the study names one: that of the oldest study.
 const DISK: &str = "hdd-7200-ata100-2002";
-/// In virtual time a second repeat gives what the first gave.
-const SIM_REPEATS: u32 = 1;
 /// The workload that leaves nothing of what the phases before it made.
 const CLEAR: &str = "clear";
 /// Every device is a whole number of these; it is the page of every architecture that we know.
@@ -72,8 +69,8 @@ pub struct Request {
     pub aged: Option<String>,
     /// How much smaller than its original, where it is not the study's own scale.
     pub scale: Option<Scale>,
-    /// Repeats, where they are not the study's own.
-    pub repeats: Option<u32>,
+    /// How often, where it is not as the study says.
+    pub repetition: Repetition,
     /// Time limit of a trial in seconds, where it is not the study's own.
     pub trial_limit_s: Option<u32>,
     /// Decides order and data.
@@ -111,12 +108,9 @@ pub enum ResolveError {
         /// What there is.
         size: Bytes,
     },
-    /// No repeat at all.
-    #[error("the number of repeats is 0; there must be at least one")]
-    NoRepeat,
-    /// More repeats than anybody means.
-    #[error("the number of repeats is {0}; at most {REPEATS_MAX} are possible")]
-    TooManyRepeats(u32),
+    /// How often it is to be repeated.
+    #[error(transparent)]
+    Repetition(#[from] RepetitionError),
     /// A trial that could not even begin.
     #[error("the time limit of a trial is 0 s; there must be at least 1 s")]
     NoTime,
@@ -170,11 +164,6 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         .map_or_else(|| phases::size(study, scale), Ok)?;
     let memory = phases::memory(study, scale)?;
     demand_even(size)?;
-    let repeats = repeats(request)?;
-    let trial_limit_s = request.trial_limit_s.unwrap_or(study.trial_limit_s);
-    if trial_limit_s == 0 {
-        return Err(ResolveError::NoTime);
-    }
     let asked = if request.subjects.is_empty() {
         &study.subjects
     } else {
@@ -186,6 +175,14 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     }
     let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
+    let repeated = repetition(study, &request.repetition, venue.kind())?;
+    notices.extend(repeated.notice);
+    let trial_limit_s = request
+        .trial_limit_s
+        .unwrap_or_else(|| repetition::trial_limit_s(study, repeated.rounds));
+    if trial_limit_s == 0 {
+        return Err(ResolveError::NoTime);
+    }
     let subjects = match &venue {
         VenuePlan::Dir { dir } => vec![recognised(dir, &subjects, &mut notices)?],
         _ => subjects
@@ -196,8 +193,8 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let plan = Plan {
         scale,
         figures: study.figures.clone(),
-        adaptive: None,
-        rounds: study.rounds,
+        adaptive: repeated.adaptive,
+        rounds: repeated.rounds,
         required_facts: study.required_facts.clone(),
         format: FORMAT_VERSION,
         study: study.name.clone(),
@@ -207,29 +204,18 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         engine: engine(&venue).to_string(),
         subjects,
         phases: phases::phases(study, scale, size)?,
-        repeats,
+        repeats: repeated.repeats,
         trial_limit_s,
         seed: request.seed,
         venue,
     };
     demand_room(&plan)?;
+    repetition::demand_key(plan.adaptive.as_ref(), &plan.phases)?;
     Ok(Resolved {
         plan,
         notices,
         is_whole_catalogue,
     })
-}
-
-fn repeats(request: &Request) -> Result<u32, ResolveError> {
-    let of_study = match request.venue {
-        VenueChoice::Sim(..) => SIM_REPEATS,
-        _ => request.study.repeats,
-    };
-    match request.repeats.unwrap_or(of_study) {
-        0 => Err(ResolveError::NoRepeat),
-        many if many > REPEATS_MAX => Err(ResolveError::TooManyRepeats(many)),
-        repeats => Ok(repeats),
-    }
 }
 
 fn demand_even(size: Bytes) -> Result<(), ResolveError> {
@@ -466,7 +452,7 @@ mod tests {
             size: None,
             aged: None,
             scale: None,
-            repeats: None,
+            repetition: Repetition::default(),
             trial_limit_s: None,
             seed: 1,
         }
@@ -563,24 +549,30 @@ mod tests {
     }
 
     #[test]
-    fn zero_repeats_are_refused() {
-        let none = Request {
-            repeats: Some(0),
-            ..request(&[])
+    fn repeats_that_make_no_sense_and_keys_that_are_no_phase_are_refused() {
+        let repeated = |text: &str, key: &[&str]| {
+            let repetition = Repetition {
+                repeats: Some(text.parse().expect("repeats")),
+                key: key.iter().map(ToString::to_string).collect(),
+                ..Repetition::default()
+            };
+            resolve(&Request {
+                repetition,
+                ..request(&[])
+            })
         };
-        assert!(matches!(resolve(&none), Err(ResolveError::NoRepeat)));
+        let none = repeated("0", &[]);
+        assert!(matches!(none, Err(ResolveError::Repetition(_))));
+        let Err(ResolveError::Repetition(error)) = repeated("3..20", &["wirte"]) else {
+            panic!("must be refused")
+        };
+        assert_eq!(error.hint().as_deref(), Some("did you mean 'write'?"));
+        let plan = repeated("3..20", &["write"]).expect("resolves").plan;
+        assert_eq!(plan.adaptive.map(|adaptive| adaptive.repeats_max), Some(20));
     }
 
     #[test]
     fn numbers_that_nobody_means_are_refused() {
-        let many = Request {
-            repeats: Some(u32::MAX),
-            ..request(&[])
-        };
-        assert!(matches!(
-            resolve(&many),
-            Err(ResolveError::TooManyRepeats(u32::MAX))
-        ));
         let hasty = Request {
             trial_limit_s: Some(0),
             ..request(&[])

@@ -99,7 +99,7 @@ mod tests {
             size: None,
             aged: None,
             scale: None,
-            repeats: None,
+            repetition: crate::Repetition::default(),
             trial_limit_s: None,
             seed: 7,
         };

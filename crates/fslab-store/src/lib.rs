@@ -6,8 +6,8 @@
 //!
 //! ```text
 //!     Store --+-- opening: identity, permissions, schema version
-//!             +-- writing: begin_run, add_trial, raise_repeats, delete_run
-//!             '-- reading: runs (summaries), select (which run), run (all of one)
+//!             +-- writing: begin_run, add_trial, add_trials, ask_repeats, delete_run
+//!             '-- reading: runs (summaries), count, select (which run), run (all of one)
 //! ```
 
 mod codec;
@@ -21,7 +21,7 @@ mod store;
 mod writing;
 
 pub use error::{StoreError, StoreErrorKind};
-pub use listing::RunSummary;
+pub use listing::{RunFilter, RunSummary};
 pub use migration::SCHEMA_VERSION;
 pub use selector::RunSelector;
 pub use store::Store;

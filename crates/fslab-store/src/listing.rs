@@ -4,7 +4,7 @@ use fslab_model::{PlanHash, RunId, Subject, VenueKind, nearest_name};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 
-use crate::codec::{read, read_integer, read_json, read_parsed, read_word};
+use crate::codec::{read, read_integer, read_json, read_optional, read_parsed, read_word};
 use crate::error::Fault;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
@@ -27,7 +27,12 @@ pub struct RunSummary {
     pub fslab: String,
     /// Seconds since 1970 when it began.
     pub started_unix_s: u64,
-    /// Trials that the plan asks for.
+    /// Repeats of each subject; with `repeats_max`, the least.
+    pub repeats: u32,
+    /// The most repeats, where subjects are repeated until they are known well enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats_max: Option<u32>,
+    /// Trials that were to run: the repeats of each subject, and those beyond that have a record.
     pub trials_planned: u64,
     /// Trials that have a record without a failure.
     pub trials_done: u64,
@@ -35,24 +40,59 @@ pub struct RunSummary {
     pub trials_failed: u64,
 }
 
+/// Which runs are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Of that study alone.
+    pub study: Option<String>,
+    /// With that subject: as it is written, or any of that file system.
+    pub subject: Option<String>,
+}
+
+/// The rows of a filter: what it asks is in an index, so that no row is read that is not shown.
+const WANTED: &str = "
+    WHERE (?1 IS NULL OR study = ?1)
+      AND (?2 IS NULL OR EXISTS (SELECT 1 FROM json_each(subjects)
+                                 WHERE value = ?2 OR substr(value, 1, length(?2) + 1) = ?2 || ':'))";
+
 impl Store {
-    /// All runs, newest first.
+    /// The newest runs that `filter` wants, newest first; `limit` of them at most.
     ///
     /// # Errors
     /// Where the database cannot be read.
-    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+    pub fn runs(
+        &self,
+        filter: &RunFilter,
+        limit: Option<u32>,
+    ) -> Result<Vec<RunSummary>, StoreError> {
         self.reading(|connection| {
-            let mut statement = connection.prepare_cached(
+            let mut statement = connection.prepare_cached(&format!(
                 "SELECT id, study, title, subjects, venue, plan_hash, fslab, started_unix_s,
-                        repeats, trials_done, trials_failed
-                 FROM runs ORDER BY started_unix_s DESC, id DESC",
-            )?;
-            let mut rows = statement.query([])?;
+                        repeats, repeats_max, trials_done, trials_failed, trials_beyond
+                 FROM runs {WANTED} ORDER BY started_unix_s DESC, id DESC LIMIT ?3"
+            ))?;
+            // Negative: no limit.
+            let limit = limit.map_or(-1, i64::from);
+            let mut rows = statement.query((&filter.study, &filter.subject, limit))?;
             let mut summaries = Vec::new();
             while let Some(row) = rows.next()? {
                 summaries.push(summary(row)?);
             }
             Ok(summaries)
+        })
+    }
+
+    /// How many runs `filter` wants.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn count_runs(&self, filter: &RunFilter) -> Result<u64, StoreError> {
+        self.reading(|connection| {
+            let sql = format!("SELECT count(*) AS count FROM runs {WANTED}");
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = statement.query((&filter.study, &filter.subject))?;
+            let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+            read_integer(row, "runs.count")
         })
     }
 
@@ -84,7 +124,8 @@ impl Store {
 
 fn summary(row: &Row) -> Result<RunSummary, Fault> {
     let subjects: Vec<Subject> = read_json(row, "runs.subjects")?;
-    let repeats: u64 = read_integer(row, "runs.repeats")?;
+    let repeats: u32 = read_integer(row, "runs.repeats")?;
+    let beyond: u64 = read_integer(row, "runs.trials_beyond")?;
     Ok(RunSummary {
         run: read_parsed(row, "runs.id")?,
         study: read(row, "runs.study")?,
@@ -93,7 +134,9 @@ fn summary(row: &Row) -> Result<RunSummary, Fault> {
         plan_hash: PlanHash(read(row, "runs.plan_hash")?),
         fslab: read(row, "runs.fslab")?,
         started_unix_s: read_integer(row, "runs.started_unix_s")?,
-        trials_planned: subjects.len() as u64 * repeats,
+        repeats,
+        repeats_max: read_optional(row, "runs.repeats_max")?,
+        trials_planned: subjects.len() as u64 * u64::from(repeats) + beyond,
         trials_done: read_integer(row, "runs.trials_done")?,
         trials_failed: read_integer(row, "runs.trials_failed")?,
         subjects,

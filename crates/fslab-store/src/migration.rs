@@ -9,10 +9,11 @@ use crate::StoreErrorKind;
 use crate::error::Fault;
 
 /// What makes version `i + 1` of version `i`; version 0 is the empty file.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
+    include_str!("schema/v4.sql"),
 ];
 
 /// The schema version that this fslab writes, and the latest that it reads.

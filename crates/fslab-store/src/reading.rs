@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use fslab_model::{
     CellId, CpuUse, DeviceUse, Facts, HostCost, OperationLatency, PhaseOutcome, PhaseRecord,
-    PlanHash, RunHeader, RunId, RunRecord, Settled, StepRecord, TimeSeries, TrialId, TrialOutcome,
-    TrialRecord, Window,
+    PlanHash, Round, RunHeader, RunId, RunRecord, Settled, StepRecord, TimeSeries, TrialId,
+    TrialOutcome, TrialRecord, Window,
 };
 use rusqlite::{Connection, Row};
 
@@ -215,7 +215,7 @@ fn phases(connection: &Connection, run: i64) -> Result<ByKey<Vec<PhaseRecord>>, 
                 )?,
                 settle_insight: read_optional_json(row, "phases.settle_insight")?,
                 host: host_cost(row)?,
-                round: None,
+                round: round(row)?,
                 notes: read_json(row, "phases.notes")?,
                 swept: read_optional_json(row, "phases.swept")?,
                 figures: read_optional_json(row, "phases.figures")?.unwrap_or_default(),
@@ -296,6 +296,16 @@ fn host_cost(row: &Row) -> Result<Option<HostCost>, Fault> {
     Ok(Some(HostCost {
         cpu_ns,
         real_ns: read_integer(row, "phases.host_real_ns")?,
+    }))
+}
+
+fn round(row: &Row) -> Result<Option<Round>, Fault> {
+    let Some(mount) = read_optional(row, "phases.mount")? else {
+        return Ok(None);
+    };
+    Ok(Some(Round {
+        mount,
+        iteration: read_integer(row, "phases.iteration")?,
     }))
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use fslab_model::{
-    Better, Metric, PhaseOutcome, PhaseRecord, Plan, RunHeader, RunId, TrialOutcome, TrialRecord,
-    phase_metrics, trial_metrics,
+    Adaptive, Better, Metric, PhaseOutcome, PhaseRecord, Plan, RunHeader, RunId, TrialOutcome,
+    TrialRecord, phase_metrics, trial_metrics,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 
@@ -15,9 +15,9 @@ use crate::{Store, StoreError, StoreErrorKind};
 
 const INSERT_RUN: &str = "
     INSERT INTO runs (id, study, title, plan, plan_hash, seed, venue, size_bytes, engine, cold,
-                      subjects, repeats, fslab, machine, command, started_unix_s)
+                      subjects, repeats, repeats_max, fslab, machine, command, started_unix_s)
     VALUES (:id, :study, :title, :plan, :plan_hash, :seed, :venue, :size_bytes, :engine, :cold,
-            :subjects, :repeats, :fslab, :machine, :command, :started_unix_s)";
+            :subjects, :repeats, :repeats_max, :fslab, :machine, :command, :started_unix_s)";
 
 const INSERT_TRIAL: &str = "
     INSERT INTO trials (run, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
@@ -34,7 +34,7 @@ const INSERT_PHASE: &str = "
                         settle_sync_ns, settle_unmount_ns, threads, first_done_ns,
                         harness_share, notes, window_begin_ns, window_end_ns, insight,
                         settle_window_begin_ns, settle_window_end_ns, settle_insight,
-                        host_cpu_ns, host_real_ns, swept, figures, lists)
+                        host_cpu_ns, host_real_ns, swept, figures, lists, mount, iteration)
     VALUES (:trial, :ordinal, :name, :workload, :kind, :headline, :cache, :parameters, :outcome,
             :skip_reason, :failure, :elapsed_ns, :operations, :bytes, :cpu_user_ns,
             :cpu_system_ns, :cpu_voluntary_switches, :cpu_involuntary_switches,
@@ -43,7 +43,7 @@ const INSERT_PHASE: &str = "
             :settle_sync_ns, :settle_unmount_ns, :threads, :first_done_ns,
             :harness_share, :notes, :window_begin_ns, :window_end_ns, :insight,
             :settle_window_begin_ns, :settle_window_end_ns, :settle_insight,
-            :host_cpu_ns, :host_real_ns, :swept, :figures, :lists)";
+            :host_cpu_ns, :host_real_ns, :swept, :figures, :lists, :mount, :iteration)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -64,26 +64,55 @@ impl Store {
         self.writing(|connection| {
             let key = run_key(connection, run)?;
             remove_failed(connection, key, run, trial)?;
-            insert_trial(connection, key, trial)
+            insert_trial(connection, key, trial, &mut MetricKeys::default())
         })
     }
 
-    /// Raises the repeats of a run's plan to `repeats`, for a resumed run that is to have more of
-    /// them. Fewer than the plan has leave it as it is.
+    /// Stores many trials of one run in one transaction, all or none: for those that were made
+    /// elsewhere, and need not be safe one by one.
+    ///
+    /// # Errors
+    /// As [`Store::add_trial`].
+    pub fn add_trials(&mut self, run: &RunId, trials: &[TrialRecord]) -> Result<(), StoreError> {
+        self.writing(|connection| {
+            let key = run_key(connection, run)?;
+            let mut keys = MetricKeys::default();
+            for trial in trials {
+                remove_failed(connection, key, run, trial)?;
+                insert_trial(connection, key, trial, &mut keys)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Has a resumed run repeat its cells as often as is asked for now. Fewer repeats than its plan
+    /// has leave the number as it is; until when it goes on beyond them is what `adaptive` says,
+    /// though never less than that number.
     ///
     /// # Errors
     /// `UnknownRun`.
-    pub fn raise_repeats(&mut self, run: &RunId, repeats: u32) -> Result<(), StoreError> {
+    pub fn ask_repeats(
+        &mut self,
+        run: &RunId,
+        repeats: u32,
+        adaptive: Option<&Adaptive>,
+    ) -> Result<(), StoreError> {
         self.writing(|connection| {
             let key = run_key(connection, run)?;
             let mut plan = plan_of(connection, key)?;
-            if repeats <= plan.repeats {
+            let before = (plan.repeats, plan.adaptive.clone());
+            plan.repeats = plan.repeats.max(repeats);
+            plan.adaptive = adaptive.map(|adaptive| Adaptive {
+                repeats_max: adaptive.repeats_max.max(plan.repeats),
+                ..adaptive.clone()
+            });
+            if before == (plan.repeats, plan.adaptive.clone()) {
                 return Ok(());
             }
-            plan.repeats = repeats;
+            let repeats_max = plan.adaptive.as_ref().map(|adaptive| adaptive.repeats_max);
             connection.execute(
-                "UPDATE runs SET plan = ?2, repeats = ?3 WHERE key = ?1",
-                (key, json(&plan), repeats),
+                "UPDATE runs SET plan = ?2, repeats = ?3, repeats_max = ?4 WHERE key = ?1",
+                (key, json(&plan), plan.repeats, repeats_max),
             )?;
             Ok(())
         })
@@ -154,6 +183,7 @@ fn insert_run(connection: &Connection, header: &RunHeader) -> Result<(), Fault> 
             ":cold": plan.cold.as_str(),
             ":subjects": json(&subjects),
             ":repeats": plan.repeats,
+            ":repeats_max": plan.adaptive.as_ref().map(|adaptive| adaptive.repeats_max),
             ":fslab": header.fslab,
             ":machine": json(&header.machine),
             ":command": json(&header.command),
@@ -188,7 +218,12 @@ fn remove_failed(
     Ok(())
 }
 
-fn insert_trial(connection: &Connection, run: i64, record: &TrialRecord) -> Result<(), Fault> {
+fn insert_trial(
+    connection: &Connection,
+    run: i64,
+    record: &TrialRecord,
+    keys: &mut MetricKeys,
+) -> Result<(), Fault> {
     let (outcome, failure) = match &record.outcome {
         TrialOutcome::Done => ("done", None),
         TrialOutcome::Failed { failure } => ("failed", Some(json(failure))),
@@ -211,14 +246,13 @@ fn insert_trial(connection: &Connection, run: i64, record: &TrialRecord) -> Resu
     let trial = connection.last_insert_rowid();
     insert_steps(connection, trial, record)?;
     insert_facts(connection, trial, record)?;
-    let mut keys = MetricKeys::default();
     let mut metrics = connection
         .prepare_cached("INSERT INTO trial_metrics (trial, metric, value) VALUES (?1, ?2, ?3)")?;
     for metric in trial_metrics(record) {
         metrics.execute((trial, keys.key(connection, &metric)?, metric.value))?;
     }
     for (ordinal, phase) in (0_u32..).zip(&record.phases) {
-        insert_phase(connection, trial, ordinal, phase, &mut keys)?;
+        insert_phase(connection, trial, ordinal, phase, keys)?;
     }
     Ok(())
 }
@@ -355,6 +389,8 @@ fn insert_phase_row(
         ":swept": phase.swept.as_ref().map(json),
         ":figures": (!phase.figures.is_empty()).then(|| json(&phase.figures)),
         ":lists": (!phase.lists.is_empty()).then(|| json(&phase.lists)),
+        ":mount": phase.round.map(|round| round.mount),
+        ":iteration": phase.round.map(|round| round.iteration),
     })?;
     Ok(())
 }
@@ -375,20 +411,26 @@ impl MetricKeys {
             Better::Lower => "lower",
             Better::Neither => "neither",
         };
-        connection
-            .prepare_cached(
-                "INSERT INTO metrics (name, unit, better, title) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (name) DO NOTHING",
-            )?
-            .execute((
-                definition.name,
-                definition.unit.symbol(),
-                better,
-                definition.title,
-            ))?;
-        let key = connection
-            .prepare_cached("SELECT key FROM metrics WHERE name = ?1")?
-            .query_row([definition.name], |row| row.get(0))?;
+        let mut known = connection.prepare_cached("SELECT key FROM metrics WHERE name = ?1")?;
+        let found = known
+            .query_row([definition.name], |row| row.get(0))
+            .optional()?;
+        let key = match found {
+            Some(key) => key,
+            None => {
+                connection
+                    .prepare_cached(
+                        "INSERT INTO metrics (name, unit, better, title) VALUES (?1, ?2, ?3, ?4)",
+                    )?
+                    .execute((
+                        definition.name,
+                        definition.unit.symbol(),
+                        better,
+                        definition.title,
+                    ))?;
+                connection.last_insert_rowid()
+            }
+        };
         self.0.insert(definition.name, key);
         Ok(key)
     }

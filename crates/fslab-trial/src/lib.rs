@@ -4,7 +4,7 @@
 //! its device is, is the venue's affair; what it mounts, it unmounts.
 //!
 //! ```text
-//!     run_trial --> Target (directory | volume | fake) --> stages --> phases --> events
+//!     run_trial --> Target (directory | volume | fake) --> stages --> rounds --> phases --> events
 //!                     |  mkfs, mount, cold, settle, unmount, check
 //! ```
 
@@ -18,6 +18,7 @@ mod layout;
 mod phase;
 mod pool;
 mod population;
+mod round;
 mod server;
 mod stage;
 mod target;

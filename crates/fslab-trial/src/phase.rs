@@ -6,7 +6,7 @@ use fslab_engine::{Calibration, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
 use fslab_model::{
     CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseKind, PhaseOutcome,
-    PhaseRecord, PhaseSpec, Subject, ThreadRecord, Window,
+    PhaseRecord, PhaseSpec, Round, Subject, ThreadRecord, Window,
 };
 use fslab_workload::{RunError, Workload};
 
@@ -27,7 +27,10 @@ pub(crate) struct Phase<'a> {
     pub(crate) cold: ColdMethod,
     /// Where a host is asked to forget what it keeps of the device; `None` where there is none.
     pub(crate) host_folder: Option<&'a Path>,
+    /// Its root is the folder in which this round of the phases works.
     pub(crate) context: &'a RunContext,
+    /// The round that it belongs to; `None` where the phases run once.
+    pub(crate) round: Option<Round>,
     /// What the harness costs; `None` where no real time passes.
     pub(crate) calibration: Option<Calibration>,
     /// Whether the clock moves only while the disk works.
@@ -45,12 +48,12 @@ enum Prepared {
 impl Phase<'_> {
     /// A record of this phase without figures.
     pub(crate) fn without_figures(&self, outcome: PhaseOutcome) -> PhaseRecord {
-        PhaseRecord::empty(
-            self.spec,
-            self.workload.kind(&self.spec.parameters),
-            self.workload.headline(),
-            outcome,
-        )
+        let kind = self.workload.kind(&self.spec.parameters);
+        let record = PhaseRecord::empty(self.spec, kind, self.workload.headline(), outcome);
+        PhaseRecord {
+            round: self.round,
+            ..record
+        }
     }
 
     /// Runs it. After a failure, which is in the record or beside it, the trial must not go on.
@@ -138,15 +141,18 @@ impl Phase<'_> {
         match (self.spec.cache, &*target) {
             (CachePolicy::Keep, _) | (CachePolicy::Warm, Target::Fake) => {}
             (CachePolicy::Cold, _) => {
+                let root = &self.context.root;
+                let files: Option<Vec<_>> =
+                    files.map(|files| files.iter().map(|file| root.join(file)).collect());
                 match target.make_cold(self.cold, files.as_deref(), steps)? {
                     Coldness::Cold => self.host_folder.map_or(Ok(()), let_host_forget)?,
                     Coldness::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
                 }
             }
-            (CachePolicy::Warm, target) => {
+            (CachePolicy::Warm, _) => {
                 let kind = self.workload.kind(&self.spec.parameters);
                 let warmth = Warmth {
-                    root: target.root(),
+                    root: &self.context.root,
                     files,
                     content: matches!(kind, PhaseKind::Read | PhaseKind::Mixed),
                     stop: &self.context.stop,

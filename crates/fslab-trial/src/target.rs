@@ -66,8 +66,8 @@ impl Target {
         }
     }
 
-    /// Removes everything that the phases may find in memory. `files` are the phase's own files,
-    /// where evicting them is enough.
+    /// Removes everything that the phases may find in memory. `files` are the phase's own files, by
+    /// their whole paths, where evicting them is enough.
     pub(crate) fn make_cold(
         &mut self,
         method: ColdMethod,
@@ -80,17 +80,7 @@ impl Target {
                 let reason = "its files are in memory and nowhere else";
                 return Ok(Coldness::Impossible(reason.into()));
             }
-            (Self::Volume(volume), ColdMethod::Remount) => {
-                volume.sync()?;
-                steps.push(volume.unmount()?);
-                steps.push(volume.mount()?);
-                drop_caches()?;
-                volume.let_host_forget()?;
-            }
-            (Self::Directory(_), ColdMethod::Remount) => {
-                let text = "cannot remount a directory: the plan and the venue disagree";
-                return Err(Failure::new(FailureKind::BadInput, text));
-            }
+            (target, ColdMethod::Remount) => target.remount(steps)?,
             (target, ColdMethod::Drop) => {
                 target.sync()?;
                 drop_caches()?;
@@ -98,15 +88,14 @@ impl Target {
                     volume.let_host_forget()?;
                 }
             }
-            (target, ColdMethod::Evict) => {
+            (_, ColdMethod::Evict) => {
                 let Some(files) = files else {
                     let reason = "names and attributes cannot be evicted from memory without root";
                     return Ok(Coldness::Impossible(reason.into()));
                 };
-                let root = target.root();
-                let files = files.iter().map(|file| root.join(file));
                 // Of what the phase makes itself, nothing is in memory yet.
-                let files: Vec<_> = files.filter(|file| file.exists()).collect();
+                let files = files.iter().filter(|file| file.exists());
+                let files: Vec<_> = files.cloned().collect();
                 match fslab_engine::evict(&files) {
                     // tmpfs, for one, has nowhere else to keep its pages.
                     Err(error) if error.kind() == FailureKind::Unsupported => {
@@ -119,7 +108,26 @@ impl Target {
         Ok(Coldness::Cold)
     }
 
-    fn sync(&self) -> Result<u64, Failure> {
+    /// Unmounts and mounts again, and empties the caches: nothing of the mount before is in memory.
+    pub(crate) fn remount(&mut self, steps: &mut Steps) -> Result<(), Failure> {
+        match self {
+            Self::Fake => Ok(()),
+            Self::Volume(volume) => {
+                volume.sync()?;
+                steps.push(volume.unmount()?);
+                steps.push(volume.mount()?);
+                drop_caches()?;
+                volume.let_host_forget()
+            }
+            Self::Directory(_) => {
+                let text = "cannot remount a directory: the plan and the venue disagree";
+                Err(Failure::new(FailureKind::BadInput, text))
+            }
+        }
+    }
+
+    /// Writes back what is dirty, and says how long that took.
+    pub(crate) fn sync(&self) -> Result<u64, Failure> {
         match self {
             Self::Volume(volume) => volume.sync(),
             Self::Directory(path) => {

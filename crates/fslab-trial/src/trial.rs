@@ -6,11 +6,13 @@ use std::io::{self, Write};
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, RunContext, StopFlag};
 use fslab_fs::SearchPath;
 use fslab_model::{
-    EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, PhaseSpec, TrialSpec,
+    EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, PhaseSpec, Round,
+    TrialSpec,
 };
 
 use crate::events::EventWriter;
 use crate::phase::Phase;
+use crate::round::Trail;
 use crate::target::{Steps, Target};
 
 /// Runs the trial that `spec` describes and writes its events to `output`, the last of them `end`.
@@ -76,7 +78,7 @@ fn try_trial<W: Write>(
         calibration,
         missing_fact,
     };
-    let phases = run_phases(spec, &surroundings, &mut target, events);
+    let phases = run_rounds(spec, &surroundings, &mut target, events);
     let finished = finish(&mut target, events);
     phases.and(finished)
 }
@@ -196,9 +198,9 @@ fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
     spec.required_facts.iter().find_map(differs)
 }
 
-/// Runs the phases in order. After a failure the rest of the phase's group is skipped for that
-/// reason, and recorded so.
-fn run_phases<W: Write>(
+/// Runs the phases as often as they are to run. Where everything is to be skipped, nothing is done
+/// between rounds any more, and the phases of those that are left are recorded as skipped.
+fn run_rounds<W: Write>(
     spec: &TrialSpec,
     surroundings: &Surroundings,
     target: &mut Target,
@@ -208,6 +210,66 @@ fn run_phases<W: Write>(
     if let Some(reason) = &surroundings.missing_fact {
         skips.everything(reason.clone());
     }
+    let mut trail = Trail::new(spec.rounds, &surroundings.context);
+    for round in spec.rounds.each() {
+        let mut context = surroundings.context.clone();
+        if skips.all.is_none() {
+            trail
+                .announcement()
+                .into_iter()
+                .for_each(|step| events.begin(step));
+            let mut steps = Steps::new();
+            let entered = trail.enter(round, target, &mut steps);
+            steps
+                .into_iter()
+                .for_each(|step| events.emit(EventBody::Step(step)));
+            context = entered?;
+        }
+        // Files of a group are made anew with each round, and so is its chance.
+        skips.groups.clear();
+        let turn = Turn {
+            round: (!spec.rounds.is_one()).then_some(round),
+            context,
+        };
+        run_phases(spec, surroundings, &turn, &mut skips, target, events)?;
+    }
+    Ok(())
+}
+
+/// One round of the phases.
+struct Turn {
+    /// `None` where there is only one.
+    round: Option<Round>,
+    context: RunContext,
+}
+
+impl Turn {
+    /// What a person reads who watches the trial, or asks where it died.
+    fn place(&self, phase: &PhaseSpec) -> String {
+        match self.round {
+            None => phase.name.clone(),
+            Some(Round { mount, iteration }) => {
+                format!(
+                    "{} (mount {}, iteration {})",
+                    phase.name,
+                    mount + 1,
+                    iteration + 1
+                )
+            }
+        }
+    }
+}
+
+/// Runs the phases in order. After a failure the rest of the phase's group is skipped for that
+/// reason, and recorded so.
+fn run_phases<W: Write>(
+    spec: &TrialSpec,
+    surroundings: &Surroundings,
+    turn: &Turn,
+    skips: &mut Skips,
+    target: &mut Target,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
     for phase_spec in &spec.phases {
         let workload = fslab_workload::find(&phase_spec.workload).map_err(|error| {
             Failure::new(FailureKind::BadInput, "cannot run the phase").because(&error)
@@ -218,7 +280,8 @@ fn run_phases<W: Write>(
             subject: &spec.subject,
             cold: spec.cold,
             host_folder: spec.host_folder.as_deref(),
-            context: &surroundings.context,
+            context: &turn.context,
+            round: turn.round,
             calibration: surroundings.calibration,
             virtual_time: spec.virtual_time,
         };
@@ -227,7 +290,7 @@ fn run_phases<W: Write>(
             events.emit(EventBody::Phase(Box::new(skipped)));
             continue;
         }
-        events.begin(&phase_spec.name);
+        events.begin(turn.place(phase_spec));
         let mut steps = Steps::new();
         let (record, failure) = phase.run(target, &mut steps);
         steps
@@ -268,8 +331,8 @@ mod tests {
     use std::path::Path;
 
     use fslab_model::{
-        Bytes, CachePolicy, CellId, ColdMethod, DeviceSpec, Event, Parameters, PhaseSpec,
-        RecordBuilder, Subject, TrialId, TrialOutcome, TrialRecord,
+        Bytes, CachePolicy, CellId, ColdMethod, DeviceSpec, Event, Parameters, PhaseRecord,
+        PhaseSpec, RecordBuilder, Rounds, Subject, TrialId, TrialOutcome, TrialRecord,
     };
 
     use super::*;
@@ -303,7 +366,7 @@ mod tests {
             cold: ColdMethod::Evict,
             engine: engine.into(),
             phases,
-            rounds: fslab_model::Rounds::ONE,
+            rounds: Rounds::ONE,
             required_facts: BTreeMap::new(),
             seed: 1,
             host_folder: None,
@@ -404,10 +467,74 @@ mod tests {
     }
 
     #[test]
+    fn every_record_of_a_trial_with_rounds_says_its_round_and_a_failed_group_has_another_chance() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let grouped = |name, workload| PhaseSpec {
+            group: Some("a".into()),
+            ..phase(name, workload, CachePolicy::Keep)
+        };
+        let phases = vec![
+            grouped("read", "read"),
+            grouped("random", "random-read"),
+            phase("write", "write", CachePolicy::Keep),
+            phase("cold", "read", CachePolicy::Cold),
+        ];
+        let device = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        let spec = TrialSpec {
+            rounds: Rounds {
+                mounts: 1,
+                iterations: 2,
+            },
+            ..spec(device, "psync", phases)
+        };
+        let record = record(&spec, &StopFlag::new());
+        let seen: Vec<_> = record
+            .phases
+            .iter()
+            .map(|phase| (phase.round.expect("a round").iteration, &*phase.name))
+            .collect();
+        let names = ["read", "random", "write", "cold"];
+        let expected = [0, 1].map(|round| names.map(|name| (round, name)));
+        assert_eq!(seen, expected.concat());
+        for round in record.phases.chunks(4) {
+            assert!(matches!(round[0].outcome, PhaseOutcome::Failed { .. }));
+            assert!(matches!(round[1].outcome, PhaseOutcome::Skipped { .. }));
+            assert_eq!(round[2].outcome, PhaseOutcome::Done);
+            assert_eq!(round[3].outcome, PhaseOutcome::Done, "{:?}", round[3]);
+        }
+        let cleared = record.steps.iter().filter(|step| step.step == "clear");
+        assert_eq!(cleared.count(), 1);
+    }
+
+    #[test]
+    fn after_a_failure_without_a_group_no_later_round_runs_either() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let device = DeviceSpec::Directory {
+            path: folder.path().into(),
+        };
+        let phases = vec![phase("read", "read", CachePolicy::Keep)];
+        let spec = TrialSpec {
+            rounds: Rounds {
+                mounts: 1,
+                iterations: 3,
+            },
+            ..spec(device, "psync", phases)
+        };
+        let record = record(&spec, &StopFlag::new());
+        let skipped = |phase: &PhaseRecord| matches!(phase.outcome, PhaseOutcome::Skipped { .. });
+        let skipped: Vec<_> = record.phases.iter().map(skipped).collect();
+        assert_eq!(skipped, [false, true, true]);
+        assert!(record.phases.iter().all(|phase| phase.round.is_some()));
+        assert!(record.steps.is_empty());
+    }
+
+    #[test]
     fn a_machine_without_a_fact_that_the_study_demands_runs_no_phase_and_says_so() {
         let phases = vec![phase("write", "write", CachePolicy::Keep)];
         let demanded = |name: &str, value: &str| TrialSpec {
-            rounds: fslab_model::Rounds::ONE,
+            rounds: Rounds::ONE,
             required_facts: [(name.into(), value.into())].into(),
             ..spec(DeviceSpec::Fake, "null", phases.clone())
         };

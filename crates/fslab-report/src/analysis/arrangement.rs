@@ -1,6 +1,6 @@
 //! A whole run, arranged for comparison.
 
-use super::{Comparison, PhaseAnalysis, phase};
+use super::{Comparison, Diagnosis, OverallAnalysis, PhaseAnalysis, correct, phase};
 use fslab_model::definitions::{CHECK, MKFS, MOUNT, UNMOUNT};
 use fslab_model::trial_metrics;
 use fslab_model::{CellId, MetricDefinition, RunRecord, Subject, TrialRecord, VenueKind};
@@ -17,10 +17,17 @@ pub struct Analysis<'a> {
     pub phases: Vec<PhaseAnalysis<'a>>,
     /// mkfs, mount, unmount and check, those that any trial measured.
     pub steps: Vec<Comparison>,
+    /// How many comparisons of a headline figure with the best of its phase were corrected together.
+    pub family: usize,
+    /// All phases in one figure a subject; `None` where there is nothing to compare.
+    pub overall: Option<OverallAnalysis>,
+    /// What is odd about the repeats.
+    pub diagnosis: Diagnosis,
 }
 
 impl<'a> Analysis<'a> {
-    /// Arranges `run`.
+    /// Arranges `run`. Headline figures are corrected together over all phases, the points of each
+    /// sweep together, and the steps around the phases together.
     #[must_use]
     pub fn of(run: &'a RunRecord) -> Self {
         let cells: Vec<Vec<&TrialRecord>> = run
@@ -29,8 +36,8 @@ impl<'a> Analysis<'a> {
             .cells()
             .map(|cell| run.cell(cell.id).collect())
             .collect();
-        let phases = phase::arrange(run, &cells);
-        let steps = STEP_METRICS
+        let mut phases = phase::arrange(run, &cells);
+        let mut steps: Vec<Comparison> = STEP_METRICS
             .into_iter()
             .map(|metric| match run.header.plan.venue.kind() {
                 VenueKind::Sim => Comparison::of_virtual_time(metric, step_samples(metric, &cells)),
@@ -38,7 +45,19 @@ impl<'a> Analysis<'a> {
             })
             .filter(|comparison| !comparison.is_empty())
             .collect();
-        Self { run, phases, steps }
+        correct(&mut steps.iter_mut().collect::<Vec<_>>());
+        for sweep in phases.iter_mut().filter_map(|phase| phase.sweep.as_mut()) {
+            correct(&mut headlines(&mut sweep.points));
+        }
+        let family = correct(&mut headlines(&mut phases));
+        Self {
+            run,
+            overall: OverallAnalysis::of(&phases),
+            diagnosis: Diagnosis::of(&phases),
+            phases,
+            steps,
+            family,
+        }
     }
 
     /// Every phase as it was run: of a sweep each point.
@@ -75,6 +94,11 @@ impl<'a> Analysis<'a> {
             .filter_map(|phase| phase.comparison.as_ref())
             .any(Comparison::has_intervals)
     }
+}
+
+fn headlines<'p>(phases: &'p mut [PhaseAnalysis<'_>]) -> Vec<&'p mut Comparison> {
+    let headlines = phases.iter_mut().map(|phase| phase.comparison.as_mut());
+    headlines.flatten().collect()
 }
 
 fn step_samples(metric: &MetricDefinition, cells: &[Vec<&TrialRecord>]) -> Vec<Vec<f64>> {

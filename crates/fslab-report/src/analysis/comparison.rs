@@ -1,7 +1,12 @@
 //! One metric over all subjects: where each stands, and how certain that is.
+//!
+//! A comparison alone judges by its intervals. Many comparisons that are read together are corrected
+//! together, see [`super::correction`]: then a subject is told apart from the best only where both
+//! the interval and the corrected p-value say so.
 
 use fslab_model::{Better, MetricDefinition};
-use fslab_stats::{Estimate, Interval, Summary, Verdict, location, ratio, verdict};
+use fslab_stats::{CONFIDENCE, Estimate, Interval, Summary, Test, Verdict};
+use fslab_stats::{difference_test_among, location, ratio, verdict};
 
 /// The difference that does not matter, for the verdict "the same".
 pub(crate) const TOLERANCE: f64 = 0.05;
@@ -38,6 +43,13 @@ pub struct Entry {
     pub to_best: Option<Estimate>,
     /// How many times as good as the first subject of the plan this one is.
     pub to_first: Option<Estimate>,
+    /// How it was tested against the best; `None` for the best itself, where there are too few
+    /// repeats, where figures are exact, and before comparisons are corrected together.
+    pub test: Option<Test>,
+    /// The test's p-value, corrected for all comparisons that were made together.
+    pub p_corrected: Option<f64>,
+    /// Its time in percent of the slowest subject's: that of the loser is 100.
+    pub percent_of_loser: Option<f64>,
     /// Where it stands.
     pub standing: Standing,
 }
@@ -87,10 +99,50 @@ impl Comparison {
             entry.to_best = to_best;
             comparison.entries[subject].to_first = comparison.speed(subject, 0);
         }
-        for subject in 0..comparison.entries.len() {
-            comparison.entries[subject].standing = comparison.standing(subject);
-        }
+        comparison.weigh_against_loser();
+        comparison.rank();
         comparison
+    }
+
+    /// Puts every subject where it stands.
+    pub(super) fn rank(&mut self) {
+        for subject in 0..self.entries.len() {
+            self.entries[subject].standing = self.standing(subject);
+        }
+    }
+
+    /// The subjects that a test can hold against the best.
+    pub(super) fn testable(&self) -> Vec<usize> {
+        let repeated = |entry: &Entry| entry.values.len() > 1 && entry.location.is_some();
+        let Some(best) = self
+            .best
+            .filter(|best| !self.exact && repeated(&self.entries[*best]))
+        else {
+            return Vec::new();
+        };
+        let others = (0..self.entries.len()).filter(|subject| *subject != best);
+        others
+            .filter(|subject| repeated(&self.entries[*subject]))
+            .collect()
+    }
+
+    /// Tests `subject` against the best, as one of `family` comparisons.
+    pub(super) fn test(&mut self, subject: usize, family: usize) -> Option<f64> {
+        let best = &self.entries[self.best?].values;
+        let test = difference_test_among(&self.entries[subject].values, best, family);
+        self.entries[subject].test = test;
+        test.map(|test| test.p_value)
+    }
+
+    fn weigh_against_loser(&mut self) {
+        let speed = |entry: &Entry| entry.to_best.map(|speed| speed.value);
+        let slowest = self.entries.iter().filter_map(speed).reduce(f64::min);
+        for entry in &mut self.entries {
+            let weighed = slowest
+                .zip(speed(entry))
+                .map(|(slowest, own)| 100.0 * slowest / own);
+            entry.percent_of_loser = weighed;
+        }
     }
 
     /// How many times as good as `other` the subject is, whichever direction is good: above 1 is
@@ -105,10 +157,56 @@ impl Comparison {
         }
     }
 
-    /// What may be said of `subject` against `other`.
+    /// What may be said of `subject` against `other`. Against the best, a difference that did not
+    /// outlast correction is not decided.
     #[must_use]
     pub fn verdict(&self, subject: usize, other: usize) -> Verdict {
+        let found = self.interval_verdict(subject, other);
+        let against_best = if self.best == Some(other) {
+            Some(subject)
+        } else {
+            Some(other).filter(|_| self.best == Some(subject))
+        };
+        let certain = matches!(found, Verdict::Faster | Verdict::Slower);
+        match against_best {
+            Some(tested) if certain && !self.outlasts(tested) => self.without_difference(tested),
+            _ => found,
+        }
+    }
+
+    /// What the interval alone permits to say of `subject` against `other`.
+    pub(crate) fn interval_verdict(&self, subject: usize, other: usize) -> Verdict {
         verdict(self.certainty(subject, other), TOLERANCE)
+    }
+
+    /// The verdict on one that is not told apart from the best although its interval excludes 1.
+    fn without_difference(&self, subject: usize) -> Verdict {
+        let speed = self.entries[subject].to_best;
+        let within = speed
+            .and_then(|speed| speed.interval)
+            .is_some_and(|interval| {
+                interval.low >= (1.0 + TOLERANCE).recip() && interval.high <= 1.0 + TOLERANCE
+            });
+        if within {
+            Verdict::Same { within: TOLERANCE }
+        } else {
+            Verdict::Undecided
+        }
+    }
+
+    /// Whether the test against the best, once corrected, allows a difference. Without a test the
+    /// interval alone decides.
+    fn outlasts(&self, subject: usize) -> bool {
+        let corrected = self.entries[subject].p_corrected;
+        corrected.is_none_or(|p| p <= 1.0 - CONFIDENCE)
+    }
+
+    /// Whether the interval would have told the subject apart from the best, but not the corrected
+    /// p-value.
+    #[must_use]
+    pub fn is_lost_in_correction(&self, subject: usize) -> bool {
+        let apart = self.best.and_then(|best| self.certainty(best, subject));
+        !self.outlasts(subject) && apart.is_some_and(|interval| interval.low > 1.0)
     }
 
     /// Where the speed of `subject` against `other` lies: in its interval, and an exact one nowhere
@@ -213,7 +311,7 @@ impl Comparison {
         };
         match self.certainty(best, other) {
             None => Standing::Unranked,
-            Some(interval) if interval.low > least => Standing::Behind,
+            Some(interval) if interval.low > least && self.outlasts(other) => Standing::Behind,
             Some(_) => Standing::Tied,
         }
     }
@@ -226,6 +324,9 @@ impl Entry {
             location: location(&values),
             to_best: None,
             to_first: None,
+            test: None,
+            p_corrected: None,
+            percent_of_loser: None,
             standing: Standing::Absent,
             values,
         }

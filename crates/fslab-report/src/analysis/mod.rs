@@ -4,15 +4,25 @@
 
 mod along;
 mod arrangement;
+mod breadth;
 mod comparison;
+mod correction;
+mod diagnosis;
+mod overall;
 mod phase;
+mod rounds;
 mod sweep;
 
 pub(crate) use along::{Spread, by_value, spread_over};
 pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
+pub(crate) use breadth::{Breadth, Wide};
 pub use comparison::{Comparison, Entry, Standing};
 pub(crate) use comparison::{EXACT_TOLERANCE, TOLERANCE};
+pub(crate) use correction::correct;
+pub use diagnosis::{Diagnosis, Finding, Oddity};
+pub use overall::OverallAnalysis;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
+pub use rounds::RepeatRound;
 pub(crate) use sweep::point_in_words;
 pub use sweep::{Dimension, SweepAnalysis};

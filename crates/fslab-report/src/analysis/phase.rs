@@ -9,12 +9,14 @@ use fslab_model::{
     TrialOutcome, TrialRecord, VenueKind, phase_metrics,
 };
 
+use super::rounds::{RepeatRound, nested, rounds, together};
 use super::{Comparison, SweepAnalysis, sweep};
 
 /// How a phase ended in one repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RepeatState<'a> {
-    /// It ran to its end.
+    /// It ran to its end; of several rounds, at least one did, and this is the record of the one
+    /// that comes nearest to their mean.
     Done(&'a PhaseRecord),
     /// It was not run, for a reason known beforehand.
     Skipped(&'a str),
@@ -43,8 +45,12 @@ pub struct Repeat<'a> {
     pub trial: Option<&'a TrialRecord>,
     /// How the phase ended.
     pub state: RepeatState<'a>,
-    /// Its figures; empty unless done.
+    /// Its figures; empty unless done. Of several rounds their mean, and percentiles of all their
+    /// latencies together.
     pub metrics: Vec<Metric>,
+    /// Every round of the phase in that trial, whatever its end, in their order; empty where the
+    /// phases run once.
+    pub rounds: Vec<RepeatRound<'a>>,
 }
 
 /// One phase of one subject: all its repeats.
@@ -80,8 +86,8 @@ pub struct PhaseAnalysis<'a> {
     pub sweep: Option<SweepAnalysis<'a>>,
 }
 
-/// The phases of a trial by their names: a sweep has thousands.
-type Index<'a> = BTreeMap<&'a str, &'a PhaseRecord>;
+/// The phases of a trial by their names, of which a sweep has thousands, with all their rounds.
+type Index<'a> = BTreeMap<&'a str, Vec<&'a PhaseRecord>>;
 
 /// A subject's trials, each with its phases.
 type Trials<'a> = Vec<(&'a TrialRecord, Index<'a>)>;
@@ -138,9 +144,15 @@ fn joined<'a>(name: &'a str, mut phases: Vec<PhaseAnalysis<'a>>) -> Option<Phase
 
 fn index<'a>(trials: &[&'a TrialRecord]) -> Trials<'a> {
     let of = |trial: &&'a TrialRecord| {
-        // Of two records of one name the first counts.
-        let phases = trial.phases.iter().rev();
-        (*trial, phases.map(|phase| (&*phase.name, phase)).collect())
+        let mut phases = Index::new();
+        for phase in &trial.phases {
+            let known = phases.entry(&phase.name).or_default();
+            // Of two records of one name the first counts, and of two of one round.
+            if known.iter().all(|earlier| earlier.round != phase.round) {
+                known.push(phase);
+            }
+        }
+        (*trial, phases)
     };
     trials.iter().map(of).collect()
 }
@@ -159,7 +171,7 @@ impl<'a> Named<'a> {
         let found = cells
             .iter()
             .flatten()
-            .find_map(|(_, phases)| phases.get(self.name).copied());
+            .find_map(|(_, phases)| phases.get(self.name)?.first().copied());
         let cells = cells
             .iter()
             .map(|trials| PhaseCell::of(self.name, repeats, trials))
@@ -231,7 +243,28 @@ impl<'a> PhaseCell<'a> {
             .collect()
     }
 
-    /// The records of the repeats that are done.
+    /// The metric's values by trial, mount and iteration, of the trials that have one: what the
+    /// variation of each level is estimated from.
+    #[must_use]
+    pub fn nested(&self, metric: &MetricDefinition) -> Vec<Vec<Vec<f64>>> {
+        let trials = self.repeats.iter().map(|repeat| repeat.nested(metric));
+        trials.filter(|trial| !trial.is_empty()).collect()
+    }
+
+    /// Every record of a phase that was run to its end: of each repeat, all its rounds.
+    pub fn records(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
+        self.repeats.iter().flat_map(|repeat| {
+            let once = match repeat.state {
+                RepeatState::Done(record) if repeat.rounds.is_empty() => Some(record),
+                _ => None,
+            };
+            let rounds = repeat.rounds.iter().filter_map(|round| round.record);
+            let done = rounds.filter(|record| record.outcome == PhaseOutcome::Done);
+            once.into_iter().chain(done)
+        })
+    }
+
+    /// The records of the repeats that are done, one each.
     pub fn done(&self) -> impl Iterator<Item = &'a PhaseRecord> + '_ {
         self.repeats.iter().filter_map(|repeat| match repeat.state {
             RepeatState::Done(record) => Some(record),
@@ -239,10 +272,11 @@ impl<'a> PhaseCell<'a> {
         })
     }
 
-    /// The latencies of all repeats in one histogram; percentiles are never averaged.
+    /// The latencies of all repeats and their rounds in one histogram; percentiles are never
+    /// averaged.
     #[must_use]
     pub fn latency(&self) -> Option<LatencyHistogram> {
-        let mut histograms = self.done().filter_map(PhaseRecord::latency);
+        let mut histograms = self.records().filter_map(PhaseRecord::latency);
         let mut merged = histograms.next()?;
         histograms.for_each(|histogram| merged.merge(&histogram));
         Some(merged)
@@ -264,7 +298,7 @@ impl<'a> PhaseCell<'a> {
             CacheVerdict::Mixed => 1,
             CacheVerdict::Device => 2,
         };
-        self.done()
+        self.records()
             .filter_map(PhaseRecord::cache_verdict)
             .min_by_key(rank)
     }
@@ -286,19 +320,36 @@ impl<'a> PhaseCell<'a> {
 
 impl<'a> Repeat<'a> {
     fn of(name: &str, repeat: u32, found: Option<&(&'a TrialRecord, Index<'a>)>) -> Self {
-        let state = found.map_or(RepeatState::NotRun, |(trial, phases)| {
-            state(phases.get(name).copied(), trial)
-        });
-        let metrics = match state {
-            RepeatState::Done(record) => phase_metrics(record),
-            _ => Vec::new(),
+        let records = found.and_then(|(_, phases)| phases.get(name));
+        let records = records.map(Vec::as_slice).unwrap_or_default();
+        let rounds = rounds(records);
+        let (state, metrics) = match (together(&rounds), found) {
+            (Some((typical, metrics)), _) => (RepeatState::Done(typical), metrics),
+            (None, None) => (RepeatState::NotRun, Vec::new()),
+            (None, Some((trial, _))) => match state(records.first().copied(), trial) {
+                RepeatState::Done(record) => (RepeatState::Done(record), phase_metrics(record)),
+                state => (state, Vec::new()),
+            },
         };
         Self {
             repeat,
             trial: found.map(|(trial, _)| *trial),
             state,
             metrics,
+            rounds,
         }
+    }
+
+    /// The metric's values by mount and iteration; empty where it was not measured.
+    fn nested(&self, metric: &MetricDefinition) -> Vec<Vec<f64>> {
+        if self.rounds.is_empty() {
+            return self
+                .value(metric)
+                .map(|value| vec![value])
+                .into_iter()
+                .collect();
+        }
+        nested(&self.rounds, metric)
     }
 
     /// The metric's value; `None` where it was not measured.

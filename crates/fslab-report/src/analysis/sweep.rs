@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::definitions::{DURABLE_THROUGHPUT, ELAPSED, TOTAL};
-use fslab_model::{Headline, Metric, MetricDefinition, Point, PointValue};
+use fslab_model::{Headline, Metric, MetricDefinition, Point, PointValue, Round};
 
+use super::rounds::RepeatRound;
 use super::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
 
 /// A subject with less than one in so many of the points that the fullest has is left out of what
@@ -75,18 +76,25 @@ impl<'a> SweepAnalysis<'a> {
             .collect()
     }
 
-    /// The geometric mean of a metric over `places`, for one repeat of a subject; `None` where the
-    /// repeat lacks one of them.
+    /// The geometric mean of a metric over `places`, for one repeat of a subject, or for one of its
+    /// rounds; `None` where it lacks one of them.
     fn mean(
         &self,
         metric: &MetricDefinition,
         places: &[usize],
-        (subject, repeat): (usize, u32),
+        (subject, repeat, round): (usize, u32, Option<Round>),
     ) -> Option<f64> {
         let value = |place: &usize| {
             let repeats = &self.points[*place].cells.get(subject)?.repeats;
             let found = repeats.iter().find(|found| found.repeat == repeat)?;
-            found.value(metric).filter(|value| *value > 0.0)
+            let value = match round {
+                None => found.value(metric),
+                Some(round) => {
+                    let found = found.rounds.iter().find(|found| found.round == round)?;
+                    found.value(metric)
+                }
+            };
+            value.filter(|value| *value > 0.0)
         };
         let logarithms = places
             .iter()
@@ -136,16 +144,22 @@ fn summary<'a>(
     subject: usize,
     of: &Repeat<'a>,
 ) -> Repeat<'a> {
-    let states = sweep.points.iter().filter_map(|point| {
+    let repeats = sweep.points.iter().filter_map(|point| {
         let repeats = &point.cells.get(subject)?.repeats;
         repeats.iter().find(|repeat| repeat.repeat == of.repeat)
     });
-    let states: Vec<&RepeatState> = states.map(|repeat| &repeat.state).collect();
+    let repeats: Vec<&Repeat> = repeats.collect();
+    let states: Vec<&RepeatState> = repeats.iter().map(|repeat| &repeat.state).collect();
     let is_done = |state: &&&RepeatState| matches!(state, RepeatState::Done(_));
-    let metrics = shared.iter().filter_map(|(definition, places)| {
-        let value = sweep.mean(definition, places, (subject, of.repeat))?;
-        Some(Metric { definition, value })
-    });
+    let metrics = |round: Option<Round>| -> Vec<Metric> {
+        let mean = |(definition, places): &(&'static MetricDefinition, Vec<usize>)| {
+            let value = sweep.mean(definition, places, (subject, of.repeat, round))?;
+            Some(Metric { definition, value })
+        };
+        shared.iter().filter_map(mean).collect()
+    };
+    let rounds = repeats.iter().flat_map(|repeat| &repeat.rounds);
+    let rounds: BTreeSet<Round> = rounds.map(|round| round.round).collect();
     let state = match states.iter().filter(is_done).count() {
         // Where nothing was measured, the first point says why.
         0 => states.first().map_or(RepeatState::NotRun, |state| **state),
@@ -158,7 +172,15 @@ fn summary<'a>(
         repeat: of.repeat,
         trial: of.trial,
         state,
-        metrics: metrics.collect(),
+        metrics: metrics(None),
+        rounds: rounds
+            .into_iter()
+            .map(|round| RepeatRound {
+                round,
+                record: None,
+                metrics: metrics(Some(round)),
+            })
+            .collect(),
     }
 }
 

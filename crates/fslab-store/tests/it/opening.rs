@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use fslab_store::{RunSelector, SCHEMA_VERSION, Store, StoreError, StoreErrorKind};
+use fslab_store::{RunFilter, RunSelector, SCHEMA_VERSION, Store, StoreError, StoreErrorKind};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -112,7 +112,7 @@ fn a_store_that_is_not_there_is_made_for_writing_and_missing_for_reading() {
     assert!(
         Store::open_read_only(&path)
             .expect("there")
-            .runs()
+            .runs(&RunFilter::default(), None)
             .expect("reads")
             .is_empty()
     );
@@ -168,7 +168,11 @@ fn a_store_in_a_write_protected_folder_is_read_all_the_same() {
         .expect("begins");
     let protect = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode));
     protect(0o555).expect("protected");
-    let read = Store::open_read_only(&path).map(|store| store.runs().map(|runs| runs.len()));
+    let read = Store::open_read_only(&path).map(|store| {
+        store
+            .runs(&RunFilter::default(), None)
+            .map(|runs| runs.len())
+    });
     let written = Store::open(&path).and_then(|mut store| store.begin_run(&sample::header("b")));
     protect(0o755).expect("opened again");
     assert!(matches!(read, Ok(Ok(1))), "{read:?}");
@@ -186,7 +190,7 @@ fn a_write_protected_store_is_read_and_not_written() {
     assert!(
         Store::open_read_only(&path)
             .expect("opens")
-            .runs()
+            .runs(&RunFilter::default(), None)
             .expect("reads")
             .is_empty()
     );
@@ -212,7 +216,7 @@ fn a_store_of_an_earlier_version_is_brought_up_to_date_when_it_is_read() {
     assert!(
         Store::open_read_only(&copy)
             .expect("opens")
-            .runs()
+            .runs(&RunFilter::default(), None)
             .expect("reads")
             .is_empty()
     );

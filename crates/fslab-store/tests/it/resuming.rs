@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use fslab_store::{RunSelector, Store, StoreErrorKind};
+use fslab_model::Adaptive;
+use fslab_store::{RunFilter, RunSelector, RunSummary, Store, StoreErrorKind};
 use tempfile::TempDir;
 
 use crate::sample::{self, done_trial, failed_trial, run_id, trial_id};
@@ -27,7 +28,7 @@ fn a_failed_trial_gives_way_to_its_second_attempt() {
         .expect("done at last");
     let read = store.run(&RunSelector::Last).expect("reads");
     assert_eq!(read.trials, [done_trial(1, 0)]);
-    let summary = &store.runs().expect("lists")[0];
+    let summary = &store.runs(&RunFilter::default(), None).expect("lists")[0];
     assert_eq!((summary.trials_done, summary.trials_failed), (1, 0));
 }
 
@@ -54,6 +55,19 @@ fn a_trial_that_is_done_is_never_replaced() {
 }
 
 #[test]
+fn many_trials_are_stored_all_or_none() {
+    let (_folder, mut store) = begun();
+    let run = run_id("a");
+    let trials = [done_trial(0, 0), done_trial(1, 0)];
+    store.add_trials(&run, &trials).expect("stored");
+    let again = [done_trial(0, 1), done_trial(0, 0)];
+    let error = store.add_trials(&run, &again).expect_err("one is there");
+    assert!(matches!(error.kind(), StoreErrorKind::TrialDone { .. }));
+    let read = store.run(&RunSelector::Last).expect("reads");
+    assert_eq!(read.trials, trials);
+}
+
+#[test]
 fn done_trials_are_those_without_a_failure() {
     let (_folder, mut store) = begun();
     let run = run_id("a");
@@ -68,9 +82,9 @@ fn done_trials_are_those_without_a_failure() {
 fn repeats_are_raised_in_the_plan_and_never_lowered() {
     let (_folder, mut store) = begun();
     let run = run_id("a");
-    store.raise_repeats(&run, 2).expect("nothing to do");
+    store.ask_repeats(&run, 2, None).expect("nothing to do");
     assert_eq!(store.header(&run).expect("reads").plan.repeats, 3);
-    store.raise_repeats(&run, 5).expect("raised");
+    store.ask_repeats(&run, 5, None).expect("raised");
     let header = store.header(&run).expect("reads");
     assert_eq!(header.plan.repeats, 5);
     assert_eq!(
@@ -78,7 +92,49 @@ fn repeats_are_raised_in_the_plan_and_never_lowered() {
         header.plan_hash,
         "it is still the same question"
     );
-    assert_eq!(store.runs().expect("lists")[0].trials_planned, 10);
+    assert_eq!(summary(&store).trials_planned, 10);
+}
+
+fn summary(store: &Store) -> RunSummary {
+    let mut runs = store.runs(&RunFilter::default(), None).expect("lists");
+    runs.remove(0)
+}
+
+#[test]
+fn planned_are_the_least_of_each_subject_and_what_has_a_record_beyond() {
+    let (_folder, mut store) = begun();
+    let run = run_id("a");
+    let adaptive = |repeats_max| Adaptive {
+        repeats_max,
+        target: Adaptive::TARGET,
+        key: vec!["write".into()],
+    };
+    store
+        .ask_repeats(&run, 3, Some(&adaptive(20)))
+        .expect("changed");
+    for trial in [done_trial(0, 2), done_trial(0, 3), failed_trial(0, 4)] {
+        store.add_trial(&run, &trial).expect("stored");
+    }
+    let listed = summary(&store);
+    assert_eq!((listed.repeats, listed.repeats_max), (3, Some(20)));
+    assert_eq!(listed.trials_planned, 2 * 3 + 2);
+    let record = store.run(&RunSelector::Last).expect("reads");
+    assert_eq!(record.trials_planned(), 8);
+    assert_eq!(record.header.plan.adaptive, Some(adaptive(20)));
+    store
+        .add_trial(&run, &done_trial(0, 4))
+        .expect("done at last");
+    assert_eq!(summary(&store).trials_planned, 8);
+    // A higher least takes in what was beyond; the most is never below it.
+    store
+        .ask_repeats(&run, 4, Some(&adaptive(2)))
+        .expect("changed");
+    let listed = summary(&store);
+    assert_eq!((listed.repeats, listed.repeats_max), (4, Some(4)));
+    assert_eq!(listed.trials_planned, 2 * 4 + 1);
+    store.ask_repeats(&run, 1, None).expect("changed");
+    let listed = summary(&store);
+    assert_eq!((listed.repeats, listed.repeats_max), (4, None));
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! Runs and trials to store: one with everything set, one with nothing measured.
 
 use fslab_model::{
-    Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceInsight, DeviceUse, Facts, Failure,
-    FailureKind, FigureSpec, Headline, HostCost, LatencyHistogram, Layer, Layout, MachineFacts,
-    OperationLatency, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Picture, Plan,
-    PointValue, RunHeader, RunId, RunRecord, ServiceTimes, Settled, StepRecord, Subject,
-    SubjectPlan, Swept, TimeSeries, Traffic, TrialId, TrialOutcome, TrialRecord, ValueList,
-    VenuePlan, Window,
+    Adaptive, Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceInsight, DeviceUse, Facts,
+    Failure, FailureKind, FigureSpec, Headline, HostCost, LatencyHistogram, Layer, Layout,
+    MachineFacts, OperationLatency, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec,
+    Picture, Plan, PointValue, Round, Rounds, RunHeader, RunId, RunRecord, ServiceTimes, Settled,
+    StepRecord, Subject, SubjectPlan, Swept, TimeSeries, Traffic, TrialId, TrialOutcome,
+    TrialRecord, ValueList, VenuePlan, Window,
 };
 use serde_json::json;
 
@@ -28,8 +28,15 @@ pub(crate) fn plan() -> Plan {
     let words = |text: &str| Some(text.split(' ').map(str::to_owned).collect());
     Plan {
         scale: "1/20".parse().expect("a scale"),
-        adaptive: None,
-        rounds: fslab_model::Rounds::ONE,
+        adaptive: Some(Adaptive {
+            repeats_max: 20,
+            target: Adaptive::TARGET,
+            key: vec!["write".into()],
+        }),
+        rounds: Rounds {
+            mounts: 2,
+            iterations: 3,
+        },
         required_facts: [("device.read_ahead_kb".into(), "128".into())].into(),
         figures: vec![FigureSpec {
             id: "figure-1".into(),
@@ -168,6 +175,10 @@ pub(crate) fn full_phase() -> PhaseRecord {
     phase.insight = Some(insight(window(measured)));
     phase.settle_window = Some(window(settling));
     phase.settle_insight = Some(insight(window(settling)));
+    phase.round = Some(Round {
+        mount: 1,
+        iteration: 2,
+    });
     phase.host = Some(HostCost {
         cpu_ns: 31_000_000,
         real_ns: 40_000_000,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use fslab_model::TrialOutcome;
-use fslab_store::{RunSelector, Store};
+use fslab_store::{RunFilter, RunSelector, Store};
 
 use crate::sample::{self, run_id};
 
@@ -46,7 +46,7 @@ fn twenty_thousand_trials_are_listed_and_one_run_of_them_read_in_under_a_second(
     fill(&path);
     let began = Instant::now();
     let store = Store::open_read_only(&path).expect("opens");
-    let summaries = store.runs().expect("lists");
+    let summaries = store.runs(&RunFilter::default(), None).expect("lists");
     let run = store
         .run(&RunSelector::Named(run_id("run-042")))
         .expect("reads");

@@ -1,7 +1,7 @@
 //! Which run a name means, and what is said where it means none or several.
 
-use fslab_model::PlanHash;
-use fslab_store::{RunSelector, Store, StoreErrorKind};
+use fslab_model::{PlanHash, VenueKind, VenuePlan};
+use fslab_store::{RunFilter, RunSelector, Store, StoreErrorKind};
 use tempfile::TempDir;
 
 use crate::sample::{self, run_id};
@@ -83,7 +83,12 @@ fn an_empty_store_has_no_last_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::open(&folder.path().join("s.db")).expect("opens");
     assert_eq!(select(&store, "last"), Err(StoreErrorKind::NoRuns));
-    assert!(store.runs().expect("reads").is_empty());
+    assert!(
+        store
+            .runs(&RunFilter::default(), None)
+            .expect("reads")
+            .is_empty()
+    );
 }
 
 #[test]
@@ -111,7 +116,7 @@ fn runs_are_listed_newest_first_with_what_is_done_and_what_failed() {
     store
         .add_trial(&run, &sample::failed_trial(1, 1))
         .expect("stored");
-    let summaries = store.runs().expect("lists");
+    let summaries = store.runs(&RunFilter::default(), None).expect("lists");
     let names: Vec<_> = summaries
         .iter()
         .map(|summary| summary.run.as_str())
@@ -124,4 +129,37 @@ fn runs_are_listed_newest_first_with_what_is_done_and_what_failed() {
     assert_eq!(subjects, ["ext4:mount=data=journal", "xfs"]);
     assert_eq!(first.venue.as_str(), "loop");
     assert_eq!(first.plan_hash, sample::plan().hash());
+}
+
+#[test]
+fn a_list_is_of_a_study_or_a_subject_and_no_longer_than_asked_for() {
+    let (_folder, mut store) = store();
+    let mut other = sample::header("20261122-000000-aaaa");
+    other.plan.study = "other".into();
+    other.plan.venue = VenuePlan::Imported {
+        tool: "fio 3.33".into(),
+    };
+    other.plan.subjects.truncate(1);
+    other.started_unix_s += 1_000_000;
+    store.begin_run(&other).expect("begins");
+    let names = |study: Option<&str>, subject: Option<&str>, limit| {
+        let filter = RunFilter {
+            study: study.map(str::to_owned),
+            subject: subject.map(str::to_owned),
+        };
+        let runs = store.runs(&filter, limit).expect("lists");
+        let names: Vec<_> = runs.iter().map(|it| it.run.as_str().to_owned()).collect();
+        (names, store.count_runs(&filter).expect("counts"))
+    };
+    let other = other.run.as_str().to_owned();
+    assert_eq!(names(Some("other"), None, None), (vec![other.clone()], 1));
+    assert_eq!(names(None, None, Some(1)), (vec![other], 4));
+    assert_eq!(names(None, Some("xfs"), None).1, 3);
+    // A file system is meant with whatever options.
+    assert_eq!(names(None, Some("ext4"), None).1, 4);
+    assert_eq!(names(None, Some("ext4:mount=data=journal"), None).1, 4);
+    assert_eq!(names(None, Some("ext"), None), (Vec::new(), 0));
+    assert_eq!(names(Some("other"), Some("xfs"), None).1, 0);
+    let listed = store.runs(&RunFilter::default(), Some(1)).expect("lists");
+    assert_eq!(listed[0].venue, VenueKind::Imported);
 }

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use fslab_store::{RunSelector, Store};
+use fslab_store::{RunFilter, RunSelector, Store};
 
 use crate::sample::{self, done_trial, run_id};
 
@@ -36,7 +36,7 @@ fn writers_that_begin_at_once_lose_no_record() {
         assert_eq!(read.trials, expected);
     }
     let done: u64 = store
-        .runs()
+        .runs(&RunFilter::default(), None)
         .expect("lists")
         .iter()
         .map(|run| run.trials_done)

@@ -1,0 +1,189 @@
+//! What is odd about the repeats of a phase and a subject; nothing of it is dropped.
+
+use std::collections::BTreeMap;
+
+use fslab_stats::{Drift, Modes, Outlier, WarmUp};
+use fslab_stats::{benjamini_hochberg, drift, location, modes, outliers, quantile, warm_up};
+
+use super::PhaseAnalysis;
+
+/// The corrected p-value up to which an oddity is told: of a hundred that are, one is chance. There
+/// are four kinds, and a warning that cries wolf is not read.
+const ODD: f64 = 0.01;
+
+/// What is odd.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Oddity {
+    /// Values lie apart from all others; the index is that of [`Finding::repeats`].
+    Outliers(Vec<Outlier>),
+    /// Values come in two groups.
+    TwoModes(Modes),
+    /// Values rise or fall in the order in which the trials ran.
+    Drift(Drift),
+    /// The trial that ran first is unlike the others.
+    WarmUp(WarmUp),
+}
+
+/// An oddity and where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The phase, by its place in the run; `None` for the run as a whole.
+    pub phase: Option<usize>,
+    /// The subject; `None` for the run as a whole.
+    pub subject: Option<usize>,
+    /// What is odd.
+    pub oddity: Oddity,
+    /// The p-value, corrected for all samples that were looked at in the same way.
+    pub p_corrected: f64,
+    /// The repeats in the order in which they ran: places in this list are those that the oddity
+    /// names.
+    pub repeats: Vec<u32>,
+}
+
+/// What is odd about a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Diagnosis {
+    /// In the order of phases and subjects; what concerns the run as a whole comes first.
+    pub findings: Vec<Finding>,
+    /// How many samples were large enough to be looked at for anything.
+    pub samples: usize,
+}
+
+/// A phase and a subject: values in the order in which the trials ran.
+struct Sample {
+    phase: usize,
+    subject: usize,
+    repeats: Vec<u32>,
+    values: Vec<f64>,
+    /// Where in the run each trial ran.
+    positions: Vec<u32>,
+}
+
+impl Diagnosis {
+    pub(super) fn of(phases: &[PhaseAnalysis]) -> Self {
+        let samples: Vec<Sample> = samples(phases);
+        let two_modes = tested(&samples, |values| modes(values).map(|it| (it.p_value, it)));
+        let warm_ups = tested(&samples, |values| {
+            warm_up(values).map(|it| (it.p_value, it))
+        });
+        let drifts = tested(&samples, |values| drift(values).map(|it| (it.p_value, it)));
+        let apart = tested(&samples, |values| {
+            outliers(values).map(|it| (it.p_value, it.found))
+        });
+        let mut findings: Vec<Finding> = whole_run(&samples).into_iter().collect();
+        let mut looked_at = 0;
+        let each = samples
+            .into_iter()
+            .zip(two_modes)
+            .zip(warm_ups)
+            .zip(drifts)
+            .zip(apart);
+        for ((((sample, modes), warm_up), drift), apart) in each {
+            let all = [
+                modes.is_some(),
+                warm_up.is_some(),
+                drift.is_some(),
+                apart.is_some(),
+            ];
+            looked_at += usize::from(all.contains(&true));
+            let modes = certain(modes).map(|(p, it)| (p, Oddity::TwoModes(it)));
+            let warm_up = certain(warm_up).map(|(p, it)| (p, Oddity::WarmUp(it)));
+            let drift = certain(drift).map(|(p, it)| (p, Oddity::Drift(it)));
+            // A group, or a first trial that is told of already, is not told again.
+            let is_told = |found: &[Outlier]| {
+                let first_alone = matches!(found, [only] if only.index == 0);
+                modes.is_some() || (warm_up.is_some() && first_alone)
+            };
+            let apart = certain(apart)
+                .filter(|(_, found)| !is_told(found))
+                .map(|(p, it)| (p, Oddity::Outliers(it)));
+            let found = [apart, modes, drift, warm_up].into_iter().flatten();
+            findings.extend(found.map(|(p_corrected, oddity)| Finding {
+                phase: Some(sample.phase),
+                subject: Some(sample.subject),
+                oddity,
+                p_corrected,
+                repeats: sample.repeats.clone(),
+            }));
+        }
+        Self {
+            findings,
+            samples: looked_at,
+        }
+    }
+
+    /// What is odd about a phase and a subject.
+    pub fn at(&self, phase: usize, subject: usize) -> impl Iterator<Item = &Finding> {
+        let here = move |it: &&Finding| (it.phase, it.subject) == (Some(phase), Some(subject));
+        self.findings.iter().filter(here)
+    }
+}
+
+fn samples(phases: &[PhaseAnalysis]) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for (place, phase) in phases.iter().enumerate() {
+        let Some(comparison) = phase.comparison.as_ref().filter(|it| !it.exact) else {
+            continue;
+        };
+        for (subject, cell) in phase.cells.iter().enumerate() {
+            let value = |repeat: &super::Repeat| {
+                let position = repeat.trial?.position;
+                Some((position, repeat.repeat, repeat.value(comparison.metric)?))
+            };
+            let mut found: Vec<(u32, u32, f64)> = cell.repeats.iter().filter_map(value).collect();
+            found.sort_by_key(|(position, repeat, _)| (*position, *repeat));
+            samples.push(Sample {
+                phase: place,
+                subject,
+                repeats: found.iter().map(|(_, repeat, _)| *repeat).collect(),
+                values: found.iter().map(|(_, _, value)| *value).collect(),
+                positions: found.iter().map(|(position, _, _)| *position).collect(),
+            });
+        }
+    }
+    samples
+}
+
+/// What each sample was found to have, with the p-value corrected over all that could be tested.
+fn tested<T>(
+    samples: &[Sample],
+    test: impl Fn(&[f64]) -> Option<(f64, T)>,
+) -> Vec<Option<(f64, T)>> {
+    let found: Vec<Option<(f64, T)>> = samples.iter().map(|sample| test(&sample.values)).collect();
+    let p_values = found
+        .iter()
+        .map(|it| it.as_ref().map_or(f64::NAN, |(p, _)| *p));
+    let corrected = benjamini_hochberg(&p_values.collect::<Vec<f64>>());
+    let with = |(found, p): (Option<(f64, T)>, f64)| found.map(|(_, it)| (p, it));
+    found.into_iter().zip(corrected).map(with).collect()
+}
+
+fn certain<T>(found: Option<(f64, T)>) -> Option<(f64, T)> {
+    found.filter(|(p, _)| *p <= ODD)
+}
+
+/// The drift of the whole run: of each trial the median, over its phases, of how far its figures are
+/// from the geometric means of its subject, in the order in which the trials ran. The median, since
+/// a phase that drifts alone is not the machine.
+fn whole_run(samples: &[Sample]) -> Option<Finding> {
+    let mut trials: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for sample in samples.iter().filter(|sample| sample.values.len() > 1) {
+        let Some(location) = location(&sample.values) else {
+            continue;
+        };
+        for (position, value) in sample.positions.iter().zip(&sample.values) {
+            let figures = trials.entry(*position).or_default();
+            figures.push(value / location.value);
+        }
+    }
+    let medians = trials.values().map(|figures| quantile(figures, 0.5));
+    let values: Vec<f64> = medians.collect::<Option<_>>()?;
+    let found = drift(&values)?;
+    certain(Some((found.p_value, found))).map(|(p_corrected, found)| Finding {
+        phase: None,
+        subject: None,
+        oddity: Oddity::Drift(found),
+        p_corrected,
+        repeats: Vec::new(),
+    })
+}

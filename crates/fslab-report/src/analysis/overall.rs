@@ -1,0 +1,84 @@
+//! The geometric mean over phases of each subject, compared.
+
+use fslab_model::{Better, MetricDefinition, Unit};
+use fslab_stats::{Overall, TrialValues};
+
+use super::correction::correct;
+use super::{Comparison, PhaseAnalysis};
+
+/// Not a metric of any record: a mean of rates of several units has none.
+static GEOMETRIC_MEAN: MetricDefinition = MetricDefinition {
+    name: "Geometric mean over phases",
+    unit: Unit::Ratio,
+    better: Better::Higher,
+    title: "geometric mean of the headline figures",
+};
+
+/// The subjects over all phases that they have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OverallAnalysis {
+    /// The phases that it is over, by their places in the run.
+    pub phases: Vec<usize>,
+    /// One value a trial: its geometric mean over these phases. Only ratios of them mean anything.
+    pub comparison: Comparison,
+}
+
+impl OverallAnalysis {
+    /// `None` where there is one subject, or fewer than two phases that all subjects of weight have.
+    pub(super) fn of(phases: &[PhaseAnalysis]) -> Option<Self> {
+        let compared = || {
+            phases
+                .iter()
+                .enumerate()
+                .filter(|(_, p)| p.comparison.is_some())
+        };
+        let subjects = phases.first()?.cells.len();
+        let values: Vec<TrialValues> = (0..subjects)
+            .map(|subject| {
+                let phases: Vec<&PhaseAnalysis> = compared().map(|(_, phase)| phase).collect();
+                trials(&phases, subject)
+            })
+            .collect();
+        let overall = Overall::of(&values).filter(|_| subjects > 1)?;
+        let places: Vec<usize> = compared().map(|(place, _)| place).collect();
+        let is_virtual = phases.iter().any(|phase| phase.is_virtual);
+        let mut comparison = if is_virtual {
+            Comparison::of_virtual_time(&GEOMETRIC_MEAN, overall.subjects)
+        } else {
+            Comparison::of(&GEOMETRIC_MEAN, overall.subjects)
+        };
+        correct(&mut [&mut comparison]);
+        Some(Self {
+            phases: overall.phases.iter().map(|place| places[*place]).collect(),
+            comparison,
+        })
+    }
+}
+
+/// The headline figures of a subject by trial and phase, always so that more is better.
+fn trials(phases: &[&PhaseAnalysis], subject: usize) -> TrialValues {
+    let repeats = phases.iter().filter_map(|phase| phase.cells.get(subject));
+    let most = repeats
+        .map(|cell| cell.repeats.len())
+        .max()
+        .unwrap_or_default();
+    (0..most)
+        .map(|repeat| {
+            let value = |phase: &&PhaseAnalysis| {
+                let metric = phase.comparison.as_ref()?.metric;
+                let value = phase
+                    .cells
+                    .get(subject)?
+                    .repeats
+                    .get(repeat)?
+                    .value(metric)?;
+                match metric.better {
+                    Better::Higher => Some(value),
+                    Better::Lower => Some(value.recip()),
+                    Better::Neither => None,
+                }
+            };
+            phases.iter().map(value).collect()
+        })
+        .collect()
+}

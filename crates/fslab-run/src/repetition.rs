@@ -1,0 +1,400 @@
+//! How often a study is repeated: what it says, what was asked for instead, and what is refused.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fslab_model::{Adaptive, Percent, PhaseSpec, Rounds, Study, VenueKind, nearest_name};
+
+/// The most repeats of a cell: more are a slip of the finger, and no interval needs them.
+const REPEATS_MAX: u32 = 10_000;
+/// The most mounts, and the most iterations in one.
+const ROUNDS_MAX: u32 = 999;
+/// In virtual time a second repeat gives what the first gave.
+const SIM_REPEATS: u32 = 1;
+
+/// Repeats as typed: `5`, or `3..20` for at least 3 and at most 20.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeats {
+    /// So many, or at least so many.
+    pub least: u32,
+    /// The most, where cells are repeated until they are known well enough.
+    pub most: Option<u32>,
+}
+
+/// Why a text is no number of repeats.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a number of repeats; write 5, or 3..20 for at least 3 and at most 20")]
+pub struct ParseRepeatsError(String);
+
+impl FromStr for Repeats {
+    type Err = ParseRepeatsError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.trim().parse().ok();
+        let read = match text.split_once("..") {
+            None => number(text).map(|least| Self { least, most: None }),
+            Some((least, most)) => number(least).zip(number(most)).map(|(least, most)| Self {
+                least,
+                most: Some(most),
+            }),
+        };
+        read.ok_or_else(|| ParseRepeatsError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Repeats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.most {
+            None => self.least.fmt(f),
+            Some(most) => write!(f, "{}..{most}", self.least),
+        }
+    }
+}
+
+/// How often, where it is not as the study says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Repetition {
+    /// Repeats of each cell.
+    pub repeats: Option<Repeats>,
+    /// How well each cell is to be known.
+    pub target: Option<Percent>,
+    /// The phases by which that is judged; none: the study's.
+    pub key: Vec<String>,
+    /// Mounts in each repeat.
+    pub mounts: Option<u32>,
+    /// Iterations in each mount.
+    pub iterations: Option<u32>,
+}
+
+/// Why a study cannot be repeated as asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RepetitionError {
+    /// No repeat at all.
+    #[error("the number of repeats is 0; there must be at least one")]
+    NoRepeat,
+    /// More repeats than anybody means.
+    #[error("the number of repeats is {0}; at most {REPEATS_MAX} are possible")]
+    TooManyRepeats(u32),
+    /// A most that is below the least.
+    #[error("at most {most} repeats are less than at least {least}")]
+    Reversed {
+        /// The least.
+        least: u32,
+        /// The most.
+        most: u32,
+    },
+    /// No mount, no iteration, or more than anybody means.
+    #[error("the number of {what} is {found}; 1 to {ROUNDS_MAX} are possible")]
+    Rounds {
+        /// `mounts` or `iterations`.
+        what: &'static str,
+        /// What was asked for.
+        found: u32,
+    },
+    /// Mounts where nothing is mounted.
+    #[error("{mounts} mounts cannot be made in the venue '{venue}', which mounts nothing")]
+    NothingMounted {
+        /// What was asked for.
+        mounts: u32,
+        /// The venue.
+        venue: &'static str,
+    },
+    /// A target or a key without repeats that they could end.
+    #[error("{what} says when to stop repeating, and the number of repeats is fixed")]
+    NothingToEnd {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// Repeating until something is known that is known at once.
+    #[error(
+        "in the venue 'sim' nothing is repeated until it is known: the first repeat gives the \
+         only figures that there are"
+    )]
+    Exact,
+    /// A key phase that the study has not.
+    #[error("the study has no phase '{wanted}' to judge repeats by")]
+    UnknownKey {
+        /// What was asked for.
+        wanted: String,
+        /// The phase whose name is nearest to it, where one is near.
+        nearest: Option<String>,
+    },
+}
+
+impl RepetitionError {
+    /// What to do about it, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoRepeat | Self::TooManyRepeats(_) | Self::Rounds { .. } => None,
+            Self::Reversed { least, most } => Some(format!("did you mean {most}..{least}?")),
+            Self::NothingMounted { .. } => {
+                Some("leave out --mounts, or take another venue; iterations work there".into())
+            }
+            Self::NothingToEnd { .. } => Some("give the repeats a most: --repeats 3..20".into()),
+            Self::Exact => Some("leave out the range: --repeats 1, or none at all".into()),
+            Self::UnknownKey { nearest, .. } => {
+                let nearest = nearest.as_ref();
+                nearest.map(|nearest| format!("did you mean '{nearest}'?"))
+            }
+        }
+    }
+}
+
+/// How often a plan is repeated, and what the user should know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Repeated {
+    pub(crate) repeats: u32,
+    pub(crate) adaptive: Option<Adaptive>,
+    pub(crate) rounds: Rounds,
+    /// How often a trial runs its phases, per how often it does where the study is as it stands.
+    pub(crate) notice: Option<String>,
+}
+
+/// What `study` says, where `asked` does not say otherwise.
+///
+/// # Errors
+/// [`RepetitionError`].
+pub(crate) fn repetition(
+    study: &Study,
+    asked: &Repetition,
+    venue: VenueKind,
+) -> Result<Repeated, RepetitionError> {
+    let is_exact = venue == VenueKind::Sim;
+    let of_study = Repeats {
+        least: study.repeats,
+        most: study.repeats_max,
+    };
+    let of_study = match (is_exact, of_study.most) {
+        (true, _) => Repeats {
+            least: SIM_REPEATS,
+            most: None,
+        },
+        (false, _) => of_study,
+    };
+    let repeats = asked.repeats.unwrap_or(of_study);
+    if is_exact && repeats.most.is_some() {
+        return Err(RepetitionError::Exact);
+    }
+    let notice = (is_exact && study.repeats_max.is_some() && asked.repeats.is_none()).then(|| {
+        "one repeat instead of repeats until the figures are known, because in virtual time they \
+         are the only ones that there are"
+            .to_owned()
+    });
+    for number in [Some(repeats.least), repeats.most].into_iter().flatten() {
+        match number {
+            0 => return Err(RepetitionError::NoRepeat),
+            many if many > REPEATS_MAX => return Err(RepetitionError::TooManyRepeats(many)),
+            _ => {}
+        }
+    }
+    let adaptive = match repeats.most {
+        None => {
+            demand_nothing_to_end(asked)?;
+            None
+        }
+        Some(most) if most < repeats.least => {
+            let least = repeats.least;
+            return Err(RepetitionError::Reversed { least, most });
+        }
+        Some(most) => Some(adaptive(study, asked, most)),
+    };
+    Ok(Repeated {
+        repeats: repeats.least,
+        adaptive,
+        rounds: rounds(study, asked, venue)?,
+        notice,
+    })
+}
+
+fn demand_nothing_to_end(asked: &Repetition) -> Result<(), RepetitionError> {
+    let what = match (asked.target, asked.key.is_empty()) {
+        (Some(_), _) => "--target",
+        (None, false) => "--key",
+        (None, true) => return Ok(()),
+    };
+    Err(RepetitionError::NothingToEnd { what })
+}
+
+fn adaptive(study: &Study, asked: &Repetition, repeats_max: u32) -> Adaptive {
+    let key = if asked.key.is_empty() {
+        &study.key
+    } else {
+        &asked.key
+    };
+    Adaptive {
+        repeats_max,
+        target: asked.target.or(study.target).unwrap_or(Adaptive::TARGET),
+        key: key.clone(),
+    }
+}
+
+fn rounds(study: &Study, asked: &Repetition, venue: VenueKind) -> Result<Rounds, RepetitionError> {
+    let rounds = Rounds {
+        mounts: asked.mounts.unwrap_or(study.rounds.mounts),
+        iterations: asked.iterations.unwrap_or(study.rounds.iterations),
+    };
+    let numbers = [("mounts", rounds.mounts), ("iterations", rounds.iterations)];
+    for (what, found) in numbers {
+        if !(1..=ROUNDS_MAX).contains(&found) {
+            return Err(RepetitionError::Rounds { what, found });
+        }
+    }
+    if venue == VenueKind::Dir && rounds.mounts > 1 {
+        return Err(RepetitionError::NothingMounted {
+            mounts: rounds.mounts,
+            venue: venue.as_str(),
+        });
+    }
+    Ok(rounds)
+}
+
+/// Demands that the key phases are some of `phases`.
+pub(crate) fn demand_key(
+    adaptive: Option<&Adaptive>,
+    phases: &[PhaseSpec],
+) -> Result<(), RepetitionError> {
+    let name = |spec: &PhaseSpec| {
+        let swept = spec.swept.as_ref().map(|swept| swept.phase.clone());
+        swept.unwrap_or_else(|| spec.name.clone())
+    };
+    let names: Vec<String> = phases.iter().map(name).collect();
+    let mut key = adaptive.iter().flat_map(|adaptive| &adaptive.key);
+    match key.find(|wanted| !names.contains(wanted)) {
+        None => Ok(()),
+        Some(wanted) => {
+            let nearest = nearest_name(wanted, names.iter().map(String::as_str));
+            Err(RepetitionError::UnknownKey {
+                wanted: wanted.clone(),
+                nearest: nearest.map(str::to_owned),
+            })
+        }
+    }
+}
+
+/// The limit of a trial: what the study allows for its own rounds, for as many as there are now.
+pub(crate) fn trial_limit_s(study: &Study, rounds: Rounds) -> u32 {
+    let count = |rounds: Rounds| u64::from(rounds.mounts) * u64::from(rounds.iterations);
+    let limit_s = u64::from(study.trial_limit_s) * count(rounds);
+    u32::try_from(limit_s.div_ceil(count(study.rounds).max(1))).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn study() -> Study {
+        crate::load_study("quick").expect("built in").0
+    }
+
+    fn asked(repeats: &str) -> Repetition {
+        Repetition {
+            repeats: Some(repeats.parse().expect("repeats")),
+            ..Repetition::default()
+        }
+    }
+
+    #[test]
+    fn repeats_are_a_number_or_a_range_and_show_as_written() {
+        for text in ["5", "3..20", "0"] {
+            let repeats: Repeats = text.parse().expect("repeats");
+            assert_eq!(repeats.to_string(), text);
+        }
+        for text in ["", "..", "3..", "..20", "3..=20", "-1", "3..20..30", "x"] {
+            let error = text.parse::<Repeats>().expect_err("none");
+            assert!(error.to_string().contains(&format!("'{text}'")), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_typed_outranks_what_the_study_says() {
+        let study = Study {
+            repeats_max: Some(9),
+            target: Some(Percent::of_share(0.02)),
+            key: vec!["write".into()],
+            ..study()
+        };
+        let of = |asked: &Repetition| repetition(&study, asked, VenueKind::Loop).expect("usable");
+        let plain = of(&Repetition::default());
+        assert_eq!(plain.repeats, study.repeats);
+        let adaptive = plain.adaptive.expect("adaptive");
+        assert_eq!((adaptive.repeats_max, adaptive.key), (9, study.key.clone()));
+        assert_eq!(adaptive.target, Percent::of_share(0.02));
+        assert_eq!(of(&asked("4")).adaptive, None);
+        let other = of(&Repetition {
+            target: Some(Percent::of_share(0.1)),
+            key: vec!["read".into()],
+            ..asked("4..30")
+        });
+        let adaptive = other.adaptive.expect("adaptive");
+        assert_eq!((other.repeats, adaptive.repeats_max), (4, 30));
+        assert_eq!(adaptive.key, ["read"]);
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        use RepetitionError as E;
+        let of = |asked: &Repetition| repetition(&study(), asked, VenueKind::Loop).expect_err("no");
+        assert_eq!(of(&asked("0")), E::NoRepeat);
+        assert_eq!(of(&asked("3..20000")), E::TooManyRepeats(20_000));
+        assert_eq!(of(&asked("5..3")), E::Reversed { least: 5, most: 3 });
+        let target = Repetition {
+            target: Some(Adaptive::TARGET),
+            ..asked("5")
+        };
+        assert_eq!(of(&target), E::NothingToEnd { what: "--target" });
+        let mounts = Repetition {
+            mounts: Some(0),
+            ..Repetition::default()
+        };
+        let refused = E::Rounds {
+            what: "mounts",
+            found: 0,
+        };
+        assert_eq!(of(&mounts), refused);
+    }
+
+    #[test]
+    fn in_virtual_time_one_repeat_is_enough_and_it_is_said() {
+        let adaptive = Study {
+            repeats_max: Some(9),
+            ..study()
+        };
+        let sim = |asked: &Repetition| repetition(&adaptive, asked, VenueKind::Sim);
+        let once = sim(&Repetition::default()).expect("usable");
+        assert_eq!((once.repeats, once.adaptive), (1, None));
+        assert!(
+            once.notice
+                .is_some_and(|notice| notice.contains("one repeat"))
+        );
+        assert_eq!(sim(&asked("3..20")), Err(RepetitionError::Exact));
+        let thrice = sim(&asked("3")).expect("usable");
+        assert_eq!((thrice.repeats, thrice.notice), (3, None));
+    }
+
+    #[test]
+    fn nothing_is_mounted_anew_in_a_directory() {
+        let rounds = |mounts, iterations, venue| {
+            let asked = Repetition {
+                mounts: Some(mounts),
+                iterations: Some(iterations),
+                ..Repetition::default()
+            };
+            repetition(&study(), &asked, venue).map(|repeated| repeated.rounds)
+        };
+        let refused = rounds(2, 1, VenueKind::Dir).expect_err("refused");
+        assert!(matches!(refused, RepetitionError::NothingMounted { .. }));
+        let six = Rounds {
+            mounts: 2,
+            iterations: 3,
+        };
+        assert_eq!(rounds(2, 3, VenueKind::Loop), Ok(six));
+        assert!(rounds(1, 3, VenueKind::Dir).is_ok());
+        assert_eq!(trial_limit_s(&study(), six), study().trial_limit_s * 6);
+        let own = Study {
+            rounds: six,
+            ..study()
+        };
+        assert_eq!(trial_limit_s(&own, six), study().trial_limit_s);
+    }
+}

@@ -1,0 +1,191 @@
+//! Between the rounds of a trial: what the round before left is removed, where a mount ends the file
+//! system is mounted anew, and the next round gets a fresh folder of its own.
+//!
+//! None of it is part of a phase; each is a step of its own. What is removed is written back at
+//! once, so that no round pays for the removal of another's files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use fslab_engine::{
+    EngineKind, MetadataJob, MetadataOperation, RunContext, TreeShape, mix, run_metadata,
+};
+use fslab_model::{Failure, FailureKind, Round, Rounds, StepRecord};
+
+use crate::command::elapsed_ns;
+use crate::target::{Steps, Target};
+
+/// The name of the step that removes what a round left.
+const CLEAR: &str = "clear";
+
+/// The rounds of one trial.
+pub(crate) struct Trail<'a> {
+    rounds: Rounds,
+    /// The context of a trial without rounds.
+    context: &'a RunContext,
+    /// The round that was run last, with its folder.
+    left: Option<(Round, PathBuf)>,
+}
+
+impl<'a> Trail<'a> {
+    pub(crate) fn new(rounds: Rounds, context: &'a RunContext) -> Self {
+        Self {
+            rounds,
+            context,
+            left: None,
+        }
+    }
+
+    /// What the next round is to be announced as; `None` where nothing is to be done before it.
+    pub(crate) fn announcement(&self) -> Option<&'static str> {
+        self.left.is_some().then_some(CLEAR)
+    }
+
+    /// Prepares `round` and gives the context of its phases.
+    pub(crate) fn enter(
+        &mut self,
+        round: Round,
+        target: &mut Target,
+        steps: &mut Steps,
+    ) -> Result<RunContext, Failure> {
+        let mut context = self.context.clone();
+        if self.rounds.is_one() {
+            return Ok(context);
+        }
+        context.seed = self.seed(round);
+        if matches!(target, Target::Fake) {
+            return Ok(context);
+        }
+        if let Some((before, folder)) = self.left.take() {
+            steps.push(self.clear(&folder, target)?);
+            if before.mount != round.mount {
+                target.remount(steps)?;
+            }
+        }
+        let folder = target.root().join(name(round));
+        fs::create_dir(&folder).map_err(|error| cannot("make", &folder, &error))?;
+        context.root.clone_from(&folder);
+        self.left = Some((round, folder));
+        Ok(context)
+    }
+
+    /// The first round has the trial's own seed, so that it does what a trial without rounds does;
+    /// each other one its own, so that their mean is one over several draws.
+    fn seed(&self, round: Round) -> u64 {
+        let index = u64::from(round.mount) * u64::from(self.rounds.iterations);
+        match index + u64::from(round.iteration) {
+            0 => self.context.seed,
+            index => mix(self.context.seed, index),
+        }
+    }
+
+    fn clear(&self, folder: &Path, target: &Target) -> Result<StepRecord, Failure> {
+        let began = Instant::now();
+        let mut context = self.context.clone();
+        context.root = folder.to_owned();
+        context.engine = EngineKind::Psync;
+        let everything = TreeShape::flat(".", 1, 0);
+        run_metadata(
+            &context,
+            &MetadataJob::new(MetadataOperation::RemoveAll, everything),
+        )?;
+        fs::remove_dir(folder).map_err(|error| cannot("remove", folder, &error))?;
+        target.sync()?;
+        Ok(StepRecord {
+            step: CLEAR.to_owned(),
+            command: ["rm", "-r"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain([folder.display().to_string()])
+                .collect(),
+            elapsed_ns: elapsed_ns(began),
+            exit_code: None,
+            output: String::new(),
+        })
+    }
+}
+
+/// A name that every file system takes, those of eight characters and no case included.
+fn name(round: Round) -> String {
+    format!("m{}i{}", round.mount, round.iteration)
+}
+
+fn cannot(operation: &str, folder: &Path, error: &io::Error) -> Failure {
+    let text = format!(
+        "cannot {operation} the folder of a round, {}",
+        folder.display()
+    );
+    Failure::new(FailureKind::Io, text).because(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(mount: u32, iteration: u32) -> Round {
+        Round { mount, iteration }
+    }
+
+    #[test]
+    fn each_round_has_a_seed_and_an_empty_folder_of_its_own_and_what_was_left_is_gone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("other"), "kept").expect("written");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
+        let rounds = Rounds {
+            mounts: 1,
+            iterations: 3,
+        };
+        let mut trail = Trail::new(rounds, &context);
+        let mut target = Target::Directory(folder.path().to_owned());
+        let (mut steps, mut seeds) = (Steps::new(), Vec::new());
+        for round in rounds.each() {
+            let context = trail.enter(round, &mut target, &mut steps).expect("enters");
+            assert_eq!(fs::read_dir(&context.root).expect("lists").count(), 0);
+            fs::create_dir_all(context.root.join("a/b")).expect("made");
+            fs::write(context.root.join("a/b/c"), "left").expect("written");
+            seeds.push(context.seed);
+        }
+        assert_eq!(seeds[0], 7);
+        assert!(seeds[1] != 7 && seeds[2] != 7 && seeds[1] != seeds[2]);
+        let names: Vec<_> = steps.iter().map(|step| step.step.as_str()).collect();
+        assert_eq!(names, ["clear", "clear"]);
+        let left = fs::read_dir(folder.path()).expect("lists").flatten();
+        let mut left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["m0i2", "other"]);
+    }
+
+    #[test]
+    fn phases_that_run_once_run_where_they_always_did() {
+        let context = RunContext::new(EngineKind::Null, "/nonexistent", 7);
+        let mut trail = Trail::new(Rounds::ONE, &context);
+        let mut steps = Steps::new();
+        let entered = trail.enter(round(0, 0), &mut Target::Fake, &mut steps);
+        assert_eq!(entered.expect("enters").root, context.root);
+        assert!(steps.is_empty());
+    }
+
+    #[test]
+    fn a_directory_of_somebodys_is_not_mounted_anew() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
+        let rounds = Rounds {
+            mounts: 2,
+            iterations: 1,
+        };
+        let mut trail = Trail::new(rounds, &context);
+        let mut target = Target::Directory(folder.path().to_owned());
+        let mut steps = Steps::new();
+        trail
+            .enter(round(0, 0), &mut target, &mut steps)
+            .expect("the first needs no mount");
+        let refused = trail.enter(round(1, 0), &mut target, &mut steps);
+        assert_eq!(
+            refused.expect_err("refused").kind,
+            FailureKind::BadInput,
+            "the plan and the venue disagree"
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Rounds in a trial, and repeats until the figures are known.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::harness::{Desk, Ended, can_mount};
+
+const FAKE: [&str; 8] = [
+    "compare",
+    "fake",
+    "--study",
+    "./small.toml",
+    "--seed",
+    "7",
+    "--out",
+    "out",
+];
+
+fn compare(desk: &Desk, words: &[&str]) -> Ended {
+    desk.run(&[&FAKE, words].concat())
+}
+
+fn trials(desk: &Desk) -> Vec<Value> {
+    let run = desk.last_run();
+    run["trials"].as_array().expect("trials").clone()
+}
+
+/// Which rounds a trial has, and how many records of each.
+fn rounds(trial: &Value) -> Vec<(u64, u64)> {
+    let phases = trial["phases"].as_array().expect("phases");
+    let round = |phase: &Value| {
+        let number = |name: &str| phase["round"][name].as_u64();
+        number("mount").zip(number("iteration"))
+    };
+    let rounds: Option<Vec<_>> = phases.iter().map(round).collect();
+    rounds.expect("every record says its round")
+}
+
+#[test]
+fn a_cell_is_repeated_until_it_is_known_and_no_longer() {
+    let desk = Desk::new();
+    let ended = compare(&desk, &["--repeats", "2..30", "--key", "read"]);
+    ended.expect_code(0);
+    let count = trials(&desk).len();
+    assert!((2..30).contains(&count), "{count}");
+    assert!(
+        ended.err.contains("no more repeats of fake"),
+        "{}",
+        ended.err
+    );
+    let listed = desk.run(&["list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed.out).expect("JSON");
+    assert_eq!(listed[0]["trials_planned"], count);
+    assert_eq!(listed[0]["repeats_max"], 30);
+    // What is known needs nothing more, and nobody misses what it did not need.
+    let again = compare(&desk, &["--resume", "--repeats", "2..30", "--key", "read"]);
+    again.expect_code(0);
+    assert_eq!(trials(&desk).len(), count);
+}
+
+/// The block in which a cell is left out depends on nothing but what is stored.
+#[test]
+fn a_run_that_goes_on_ends_as_one_that_was_never_stopped() {
+    let (whole, parts) = (Desk::new(), Desk::new());
+    let words = ["--target", "3%", "--key", "write"];
+    compare(&whole, &[&words[..], &["--repeats", "2..12"]].concat()).expect_code(0);
+    for most in ["2..4", "2..12"] {
+        let more = ["--resume", "--repeats", most];
+        compare(&parts, &[&words[..], &more].concat()).expect_code(0);
+    }
+    let phases = |desk: &Desk| -> Vec<Value> {
+        let trials = trials(desk).into_iter();
+        trials
+            .map(|trial| serde_json::json!([trial["trial"], trial["position"], trial["phases"]]))
+            .collect()
+    };
+    assert_eq!(phases(&whole), phases(&parts));
+}
+
+#[test]
+fn all_repeats_stay_where_a_looser_target_needs_fewer() {
+    let desk = Desk::new();
+    compare(&desk, &["--repeats", "2..6", "--target", "0%"]).expect_code(0);
+    let before = trials(&desk);
+    assert_eq!(before.len(), 6);
+    let looser = ["--resume", "--repeats", "2..4", "--target", "500%"];
+    compare(&desk, &looser).expect_code(0);
+    assert_eq!(trials(&desk), before);
+}
+
+#[test]
+fn who_names_no_number_is_told_how_to_know_more() {
+    let desk = Desk::new();
+    let ended = compare(&desk, &["--repeats", "3"]);
+    ended.expect_code(0);
+    assert!(
+        ended.err.contains("--resume --repeats 3..20 would go on"),
+        "{}",
+        ended.err
+    );
+    let hints = ended.err.lines().filter(|line| line.contains("not known"));
+    assert_eq!(hints.count(), 1, "{}", ended.err);
+}
+
+#[test]
+fn repeats_that_make_no_sense_are_refused_before_anything_is_stored() {
+    let desk = Desk::new();
+    for (words, what, hint) in [
+        (&["--repeats", "5..3"][..], "at most 3", "3..5"),
+        (
+            &["--repeats", "3..20", "--key", "raed"],
+            "no phase 'raed'",
+            "read",
+        ),
+        (&["--target", "5%"], "--target", "--repeats 3..20"),
+        (&["--mounts", "0"], "number of mounts is 0", ""),
+        (
+            &["--venue", "dir", "--dir", ".", "--mounts", "2"],
+            "mounts nothing",
+            "--mounts",
+        ),
+    ] {
+        let ended = compare(&desk, words);
+        ended.expect_code(2);
+        ended.expect_error(what, hint);
+    }
+    assert!(!desk.store().exists());
+}
+
+#[test]
+fn a_dry_run_tells_rounds_and_until_when() {
+    let desk = Desk::new();
+    let words = [
+        "--repeats",
+        "3..20",
+        "--mounts",
+        "2",
+        "--iterations",
+        "3",
+        "--dry-run",
+    ];
+    let text = compare(&desk, &words);
+    text.expect_code(0);
+    for line in [
+        "repeats  3 to 20, until every phase is known to within 5%",
+        "rounds   2 mounts in each repeat, of 3 iterations each",
+        "limit    720 s a trial",
+        "trials   3 to 20",
+    ] {
+        assert!(text.out.contains(line), "no '{line}' in {}", text.out);
+    }
+}
+
+#[test]
+fn the_newest_runs_are_listed_and_how_many_more_there_are() {
+    let desk = Desk::new();
+    for seed in ["1", "2", "3"] {
+        desk.run(&[
+            "compare",
+            "fake",
+            "--study",
+            "./small.toml",
+            "--seed",
+            seed,
+            "--out",
+            "out",
+        ])
+        .expect_code(0);
+    }
+    let lines = |words: &[&str]| {
+        let listed = desk.run(&[&["list"], words].concat());
+        listed.expect_code(0);
+        listed.out
+    };
+    assert!(lines(&["--limit", "2"]).contains("the newest 2 of 3 runs"));
+    assert!(lines(&["--subject", "fake"]).contains("3 runs, newest first"));
+    assert!(lines(&["--study", "quick"]).contains("0 runs"));
+    let json: Value = serde_json::from_str(&lines(&["--json", "--limit", "1"])).expect("JSON");
+    assert_eq!(json.as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn each_mount_has_each_iteration_in_a_fresh_folder() {
+    let Some(_turn) = can_mount("rounds", &["mkfs.ext4"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let words = "compare ext4 --study ./small.toml --folder images --out out --repeats 1 --mounts 2 \
+                 --iterations 2 --venue loop";
+    let ended = desk.run(
+        &words
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>(),
+    );
+    ended.expect_code(0);
+    desk.expect_nothing_left();
+    let trials = trials(&desk);
+    let rounds = rounds(&trials[0]);
+    let expected: Vec<_> = [(0, 0), (0, 1), (1, 0), (1, 1)]
+        .iter()
+        .flat_map(|round| [*round; 14])
+        .collect();
+    assert_eq!(rounds, expected);
+    let steps = trials[0]["steps"].as_array().expect("steps");
+    let count = |name: &str| steps.iter().filter(|step| step["step"] == name).count();
+    assert_eq!(count("clear"), 3);
+    assert_eq!(count("mkfs"), 1);
+    // The first, the one between the mounts, and in each round four cold phases and a settled one.
+    assert_eq!(count("mount"), 2 + 4 * 5);
+    let text = desk.run(&["show", "last"]);
+    assert!(text.out.contains("All trials ran to the end") || text.out.contains("The one trial"));
+}
+
+#[test]
+fn rounds_in_virtual_time_are_the_same_twice() {
+    let Some(desk) = Desk::new().with_lab("sim, rounds") else {
+        return;
+    };
+    let run = || {
+        let words = "compare ext4 btrfs --study ./small.toml --venue sim --folder images --out out \
+                     --mounts 2 --iterations 2";
+        desk.run(
+            &words
+                .split(' ')
+                .filter(|word| !word.is_empty())
+                .collect::<Vec<_>>(),
+        )
+        .expect_code(0);
+        desk.expect_nothing_left();
+        let exported = desk.run(&["export", "last", "--format", "exact"]);
+        exported.expect_code(0);
+        exported.out
+    };
+    let first = run();
+    assert_eq!(first, run());
+    let trials: Vec<Value> = serde_json::from_str(&first).expect("JSON");
+    for trial in &trials {
+        let seen: BTreeSet<_> = rounds(trial).into_iter().collect();
+        assert_eq!(seen.len(), 4);
+        assert_eq!(trial["outcome"], "done");
+    }
+    let refused = desk.run(&["compare", "ext4", "--venue", "sim", "--repeats", "3..20"]);
+    refused.expect_code(2);
+    refused.expect_error("the only figures that there are", "--repeats 1");
+}
