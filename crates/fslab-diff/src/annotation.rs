@@ -1,0 +1,54 @@
+//! A gate as workflow commands, which GitHub Actions and its kin show beside a change.
+//!
+//! `::error title=TITLE::MESSAGE`, with what the syntax needs for itself percent-encoded (GitHub,
+//! "Workflow commands", and its toolkit's `command.ts`).
+
+use crate::gate::{Check, Gate, Ruling};
+use crate::junit::message;
+
+/// A line for each check that fails or is undecided, and one that sums up.
+#[must_use]
+pub fn annotations(gate: &Gate) -> String {
+    let mut lines = String::new();
+    for check in &gate.checks {
+        let level = match check.ruling {
+            _ if gate.fails(check) => "error",
+            Ruling::Undecided | Ruling::TooFew | Ruling::Lost => "warning",
+            Ruling::Slower | Ruling::Passed | Ruling::NotJudged => continue,
+        };
+        lines.push_str(&line(level, &title(check), &message(gate, check)));
+    }
+    let (level, word) = match gate.passes() {
+        true => ("notice", "passed"),
+        false => ("error", "failed"),
+    };
+    lines.push_str(&line(level, &format!("fslab gate {word}"), &gate.summary()));
+    lines
+}
+
+fn title(check: &Check) -> String {
+    check.contrast.title()
+}
+
+fn line(level: &str, title: &str, message: &str) -> String {
+    let title = escape(title).replace(':', "%3A").replace(',', "%2C");
+    format!("::{level} title={title}::{}\n", escape(message))
+}
+
+fn escape(text: &str) -> String {
+    let text = text.replace('%', "%25");
+    text.replace('\r', "%0D").replace('\n', "%0A")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_syntax_needs_is_encoded() {
+        assert_eq!(
+            line("error", "a:b,c", "5 %\nx"),
+            "::error title=a%3Ab%2Cc::5 %25%0Ax\n"
+        );
+    }
+}

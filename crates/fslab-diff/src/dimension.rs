@@ -1,0 +1,323 @@
+//! The dimensions of a result: two runs compare only where all of them but the one studied agree.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use fslab_model::{Bytes, RunRecord, VenueKind, VenuePlan};
+use serde::Serialize;
+
+use crate::DiffError;
+use crate::pairing::{Pair, subjects};
+
+/// Of one and the same memory two kernels keep somewhat different parts for themselves.
+const MEMORY_STEP_BYTES: u64 = 256 << 20;
+/// Facts of a trial that begin so are versions of tools.
+const TOOL_FACT: &str = "tool.";
+
+/// In what two runs may differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dimension {
+    /// What was measured.
+    Subject,
+    /// Processor, memory, host.
+    Machine,
+    /// The operating system around the kernel.
+    System,
+    /// The kernel that the trials ran on.
+    Kernel,
+    /// The version of fslab.
+    Fslab,
+    /// Where the trials ran.
+    Venue,
+    /// The disk, or the folder that stands for it.
+    Device,
+    /// Memory of a guest.
+    Memory,
+    /// Size of the file system.
+    Size,
+    /// What cold means.
+    Cold,
+    /// How I/O is issued.
+    Engine,
+    /// mkfs and mount options of one and the same subject.
+    Options,
+    /// Versions of mkfs and the other tools.
+    Tools,
+    /// The data and its places, where the figures depend on nothing else: in virtual time.
+    Seed,
+}
+
+impl Dimension {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Subject,
+        Self::Machine,
+        Self::System,
+        Self::Kernel,
+        Self::Fslab,
+        Self::Venue,
+        Self::Device,
+        Self::Memory,
+        Self::Size,
+        Self::Cold,
+        Self::Engine,
+        Self::Options,
+        Self::Tools,
+        Self::Seed,
+    ];
+
+    /// Its name on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Subject => "subject",
+            Self::Machine => "machine",
+            Self::System => "system",
+            Self::Kernel => "kernel",
+            Self::Fslab => "fslab",
+            Self::Venue => "venue",
+            Self::Device => "device",
+            Self::Memory => "memory",
+            Self::Size => "size",
+            Self::Cold => "cold",
+            Self::Engine => "engine",
+            Self::Options => "options",
+            Self::Tools => "tools",
+            Self::Seed => "seed",
+        }
+    }
+}
+
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Dimension {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|known| known.as_str() == text);
+        found.ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|d| d.as_str()).collect();
+            format!(
+                "there is no dimension '{text}'; there are {}",
+                known.join(", ")
+            )
+        })
+    }
+}
+
+/// One dimension in which two runs differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// The dimension.
+    pub dimension: Dimension,
+    /// What the run that is compared with has.
+    pub base: String,
+    /// What the run that is compared has.
+    pub new: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} against {}", self.dimension, self.new, self.base)
+    }
+}
+
+/// In what the runs differ, for those of their subjects that are compared.
+#[must_use]
+pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Difference> {
+    let (of_base, of_new) = (Values::of(base), Values::of(new));
+    let mut found = Vec::new();
+    let mut push = |dimension, base: String, new: String| {
+        if base != new {
+            found.push(Difference {
+                dimension,
+                base,
+                new,
+            });
+        }
+    };
+    let elsewhere = of_base.value(Dimension::Venue) != of_new.value(Dimension::Venue);
+    for dimension in Dimension::ALL {
+        match dimension {
+            // Another venue has another device, and that says enough.
+            Dimension::Device | Dimension::Memory if elsewhere => {}
+            Dimension::Subject | Dimension::Options | Dimension::Tools => {
+                for pair in pairs {
+                    let (base, new) = of_pair(dimension, (base, new), *pair);
+                    push(dimension, base, new);
+                }
+            }
+            _ => push(dimension, of_base.value(dimension), of_new.value(dimension)),
+        }
+    }
+    found
+}
+
+/// Demands that `found` names one dimension at most that nobody waived, and that time is of one
+/// kind in both runs.
+///
+/// # Errors
+/// [`DiffError::Question`], [`DiffError::Dimensions`].
+pub fn demand_comparable(
+    base: &RunRecord,
+    new: &RunRecord,
+    found: &[Difference],
+    waived: &[Dimension],
+) -> Result<(), DiffError> {
+    let names = || (base.header.run.to_string(), new.header.run.to_string());
+    let is_virtual = |run: &RunRecord| run.header.plan.venue.kind() == VenueKind::Sim;
+    let (base_name, new_name) = names();
+    if is_virtual(base) != is_virtual(new) {
+        return Err(DiffError::Question {
+            base: base_name,
+            new: new_name,
+            why: "the time of one of them is virtual".to_owned(),
+        });
+    }
+    let mut open: Vec<(Dimension, String)> = Vec::new();
+    for difference in found.iter().filter(|d| !waived.contains(&d.dimension)) {
+        if !open.iter().any(|(known, _)| *known == difference.dimension) {
+            let values = format!("{} against {}", difference.new, difference.base);
+            open.push((difference.dimension, values));
+        }
+    }
+    if open.len() > 1 {
+        return Err(DiffError::Dimensions {
+            base: base_name,
+            new: new_name,
+            dimensions: open,
+        });
+    }
+    Ok(())
+}
+
+/// The subjects' names, or what differs in their commands or in the versions of their tools.
+fn of_pair(
+    dimension: Dimension,
+    (base, new): (&RunRecord, &RunRecord),
+    pair: Pair,
+) -> (String, String) {
+    let name = |run: &RunRecord, place: usize| {
+        let subject = subjects(run).nth(place);
+        subject.map(ToString::to_string).unwrap_or_default()
+    };
+    let names = (name(base, pair.base), name(new, pair.new));
+    match dimension {
+        Dimension::Subject => names,
+        // Two subjects differ in their commands: that is what is studied.
+        Dimension::Options if names.0 != names.1 => Default::default(),
+        Dimension::Options => (commands(base, pair.base), commands(new, pair.new)),
+        _ => differing(&tools(base, pair.base), &tools(new, pair.new)),
+    }
+}
+
+fn commands(run: &RunRecord, place: usize) -> String {
+    let Some(planned) = run.header.plan.subjects.get(place) else {
+        return String::new();
+    };
+    let commands = [&planned.mkfs, &planned.mount].into_iter().flatten();
+    let lines: Vec<String> = commands.map(|words| words.join(" ")).collect();
+    lines.join("; ")
+}
+
+/// Versions of tools, by name, as the subject's trials reported them.
+fn tools(run: &RunRecord, place: usize) -> BTreeMap<String, String> {
+    let Some(subject) = subjects(run).nth(place) else {
+        return BTreeMap::new();
+    };
+    let trials = run.trials.iter().filter(|trial| trial.subject == *subject);
+    let facts = trials.flat_map(|trial| &trial.facts);
+    let tools = facts.filter(|(name, _)| name.starts_with(TOOL_FACT));
+    tools
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// What both know and know differently, on either side.
+fn differing(base: &BTreeMap<String, String>, new: &BTreeMap<String, String>) -> (String, String) {
+    let known = base.iter().filter_map(|(name, value)| {
+        let other = new.get(name).filter(|other| *other != value)?;
+        Some((value.clone(), other.clone()))
+    });
+    let (base, new): (Vec<String>, Vec<String>) = known.unzip();
+    (base.join(", "), new.join(", "))
+}
+
+/// The dimensions of one run.
+struct Values<'a> {
+    run: &'a RunRecord,
+}
+
+impl<'a> Values<'a> {
+    fn of(run: &'a RunRecord) -> Self {
+        Self { run }
+    }
+
+    fn value(&self, dimension: Dimension) -> String {
+        let (header, plan) = (&self.run.header, &self.run.header.plan);
+        let is_virtual = plan.venue.kind() == VenueKind::Sim;
+        let machine = &header.machine;
+        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+        match dimension {
+            // What virtual time depends on stands in its plan.
+            Dimension::Machine | Dimension::System if is_virtual => String::new(),
+            Dimension::Machine => self.machine(),
+            Dimension::System => known(&machine.os),
+            Dimension::Kernel => match &plan.venue {
+                VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => kernel.clone(),
+                _ => known(&machine.kernel),
+            },
+            Dimension::Fslab => header.fslab.clone(),
+            Dimension::Venue => match &plan.venue {
+                VenuePlan::Imported { tool } => format!("imported from {tool}"),
+                venue => venue.kind().as_str().to_owned(),
+            },
+            Dimension::Device => device(&plan.venue),
+            Dimension::Memory => match &plan.venue {
+                VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
+                    memory_bytes.to_string()
+                }
+                _ => String::new(),
+            },
+            Dimension::Size => plan.size_bytes.to_string(),
+            Dimension::Cold => plan.cold.as_str().to_owned(),
+            Dimension::Engine => plan.engine.clone(),
+            Dimension::Seed if is_virtual => plan.seed.to_string(),
+            Dimension::Subject | Dimension::Options | Dimension::Tools | Dimension::Seed => {
+                String::new()
+            }
+        }
+    }
+
+    fn machine(&self) -> String {
+        let machine = &self.run.header.machine;
+        let rounded = |bytes: u64| Bytes(bytes.next_multiple_of(MEMORY_STEP_BYTES));
+        let memory = machine.memory_bytes.map(|bytes| rounded(bytes).to_string());
+        let count = machine.cpu_count.map(|count| format!("{count} processors"));
+        let parts = [
+            machine.host.clone(),
+            machine.cpu.clone(),
+            count,
+            memory,
+            machine.architecture.clone(),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn device(venue: &VenuePlan) -> String {
+    match venue {
+        VenuePlan::Dir { dir: path } => path.display().to_string(),
+        VenuePlan::Loop { folder } => folder.display().to_string(),
+        VenuePlan::Block { device } => device.display().to_string(),
+        VenuePlan::Guest { folder, .. } => folder.display().to_string(),
+        VenuePlan::Sim { disk, .. } => disk.profile.clone(),
+        VenuePlan::Fake | VenuePlan::Imported { .. } => String::new(),
+    }
+}

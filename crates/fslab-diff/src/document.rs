@@ -1,0 +1,172 @@
+//! A diff and a gate as documents for other programs.
+
+use fslab_model::Better;
+use fslab_stats::{Interval, Verdict};
+use serde::Serialize;
+
+use crate::contrast::{Contrast, Side};
+use crate::diff::Diff;
+use crate::dimension::Difference;
+use crate::gate::{Check, Gate};
+use crate::tables::ruling_word;
+
+/// A diff; every figure of it has its place.
+#[derive(Debug, Serialize)]
+pub struct DiffDocument<'a> {
+    base: &'a str,
+    new: &'a str,
+    differences: &'a [Difference],
+    unpaired: &'a [String],
+    not_compared: Vec<NotCompared<'a>>,
+    tolerance: f64,
+    contrasts: Vec<ContrastDocument<'a>>,
+}
+
+/// A gate; every check of it has its place.
+#[derive(Debug, Serialize)]
+pub struct GateDocument<'a> {
+    base: &'a str,
+    new: &'a str,
+    passed: bool,
+    summary: String,
+    max_slowdown: f64,
+    confidence: f64,
+    /// The share of gates that fail at most where nothing is slower than the limit.
+    false_alarms: f64,
+    intervals_together: usize,
+    checks: Vec<CheckDocument<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct NotCompared<'a> {
+    phase: &'a str,
+    differs: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct CheckDocument<'a> {
+    ruling: &'static str,
+    fails: bool,
+    interval: Option<[f64; 2]>,
+    #[serde(flatten)]
+    contrast: ContrastDocument<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct ContrastDocument<'a> {
+    subject: &'a str,
+    phase: &'a str,
+    metric: &'static str,
+    unit: &'static str,
+    better: &'static str,
+    base: SideDocument<'a>,
+    new: SideDocument<'a>,
+    exact: bool,
+    speed: Option<f64>,
+    speed_interval: Option<[f64; 2]>,
+    test: Option<&'static str>,
+    p: Option<f64>,
+    p_corrected: Option<f64>,
+    verdict: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct SideDocument<'a> {
+    values: &'a [f64],
+    median: Option<f64>,
+    mean: Option<f64>,
+    sd: Option<f64>,
+    absence: Option<&'a str>,
+}
+
+impl<'a> DiffDocument<'a> {
+    /// The document of `diff`.
+    #[must_use]
+    pub fn of(diff: &'a Diff) -> Self {
+        let others = diff.others.iter();
+        Self {
+            base: &diff.base,
+            new: &diff.new,
+            differences: &diff.differences,
+            unpaired: &diff.unpaired,
+            not_compared: others
+                .map(|(phase, differs)| NotCompared { phase, differs })
+                .collect(),
+            tolerance: diff.tolerance.share(),
+            contrasts: diff.contrasts.iter().map(ContrastDocument::of).collect(),
+        }
+    }
+}
+
+impl<'a> GateDocument<'a> {
+    /// The document of `gate`.
+    #[must_use]
+    pub fn of(gate: &'a Gate) -> Self {
+        let check = |check: &'a Check| CheckDocument {
+            ruling: ruling_word(check.ruling),
+            fails: gate.fails(check),
+            interval: check.interval.map(ends),
+            contrast: ContrastDocument::of(&check.contrast),
+        };
+        Self {
+            base: &gate.base,
+            new: &gate.new,
+            passed: gate.passes(),
+            summary: gate.summary(),
+            max_slowdown: gate.rule.max_slowdown.share(),
+            confidence: gate.rule.confidence,
+            false_alarms: gate.rule.false_alarms(),
+            intervals_together: gate.family,
+            checks: gate.checks.iter().map(check).collect(),
+        }
+    }
+}
+
+impl<'a> ContrastDocument<'a> {
+    fn of(contrast: &'a Contrast) -> Self {
+        let metric = contrast.metric;
+        Self {
+            subject: &contrast.subject,
+            phase: &contrast.phase,
+            metric: metric.name,
+            unit: metric.unit.symbol(),
+            better: match metric.better {
+                Better::Higher => "higher",
+                Better::Lower => "lower",
+                Better::Neither => "neither",
+            },
+            base: SideDocument::of(&contrast.base),
+            new: SideDocument::of(&contrast.new),
+            exact: contrast.exact,
+            speed: contrast.speed.map(|speed| speed.value),
+            speed_interval: contrast.speed.and_then(|speed| speed.interval).map(ends),
+            test: contrast.test.as_ref().map(|test| test.method.as_str()),
+            p: contrast.test.as_ref().map(|test| test.p_value),
+            p_corrected: contrast.p_corrected,
+            verdict: match contrast.verdict {
+                _ if contrast.absence().is_some() => "none",
+                Verdict::Faster => "faster",
+                Verdict::Slower => "slower",
+                Verdict::Same { .. } => "same",
+                Verdict::Undecided => "undecided",
+            },
+        }
+    }
+}
+
+impl<'a> SideDocument<'a> {
+    fn of(side: &'a Side) -> Self {
+        let summary = side.summary;
+        Self {
+            values: &side.values,
+            median: summary.map(|summary| summary.median),
+            mean: summary.map(|summary| summary.mean),
+            sd: summary.and_then(|summary| summary.sd),
+            absence: side.absence.as_deref(),
+        }
+    }
+}
+
+fn ends(interval: Interval) -> [f64; 2] {
+    [interval.low, interval.high]
+}

@@ -1,0 +1,279 @@
+//! The gate: whether a run is slower than another by more than is allowed, and that with certainty.
+//!
+//! A check fails only where the whole interval of its speed is past the limit. The intervals hold
+//! together: each is as wide as it takes that all of them hold what they estimate in the share of
+//! gates that the rule's confidence names, however many checks there are (Holm, "A simple
+//! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So
+//! where nothing is slower than the limit, at most half of one minus that share of all gates fail.
+
+use fslab_model::Percent;
+use fslab_stats::{Estimate, Interval, tail_p_below, tail_ratio_at};
+
+use crate::contrast::{Absence, Contrast};
+use crate::diff::Diff;
+
+/// What a gate lets through.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GateRule {
+    /// The loss of speed that is allowed: with 5 %, a speed of 0.95 of the base's.
+    pub max_slowdown: Percent,
+    /// The confidence of all intervals together: 0.95.
+    pub confidence: f64,
+    /// Whether a check that the intervals do not decide fails, too.
+    pub undecided_fails: bool,
+    /// Whether a figure that the base has and the new run has not is let through.
+    pub lost_passes: bool,
+}
+
+impl GateRule {
+    /// The rule for a slowdown; all else as it is where nobody says otherwise.
+    #[must_use]
+    pub fn of(max_slowdown: Percent) -> Self {
+        Self {
+            max_slowdown,
+            confidence: fslab_stats::CONFIDENCE,
+            undecided_fails: false,
+            lost_passes: false,
+        }
+    }
+
+    /// The least speed, relative to the base, that is allowed.
+    #[must_use]
+    pub fn limit(&self) -> f64 {
+        (1.0 - self.max_slowdown.share()).max(0.0)
+    }
+
+    /// The share of gates that fail at most where nothing is slower than the limit.
+    #[must_use]
+    pub fn false_alarms(&self) -> f64 {
+        (1.0 - self.confidence) / 2.0
+    }
+}
+
+/// What is said of one figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// The whole interval is past the limit.
+    Slower,
+    /// The whole interval is on this side of the limit.
+    Passed,
+    /// The limit lies within the interval: it may be slower, or not.
+    Undecided,
+    /// Too few repeats for an interval.
+    TooFew,
+    /// The base has the figure, and the new run has not.
+    Lost,
+    /// The base has no such figure: there is nothing to be slower than.
+    NotJudged,
+}
+
+/// One figure with its ruling.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// The figure in both runs.
+    pub contrast: Contrast,
+    /// What is said of it.
+    pub ruling: Ruling,
+    /// The interval that was held against the limit, wider than the figure's own; of an exact
+    /// figure, and where there is none, `None`.
+    pub interval: Option<Interval>,
+}
+
+/// A gate that was passed or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// Its rule.
+    pub rule: GateRule,
+    /// Name of the run that is compared with.
+    pub base: String,
+    /// Name of the run that is compared.
+    pub new: String,
+    /// Every figure that either run has.
+    pub checks: Vec<Check>,
+    /// How many intervals hold together.
+    pub family: usize,
+}
+
+impl Gate {
+    /// Judges what `diff` has.
+    #[must_use]
+    pub fn judge(diff: &Diff, rule: GateRule) -> Self {
+        let limit = rule.limit();
+        let p_value = |contrast: &Contrast| {
+            let (above, below) = contrast.as_speed();
+            tail_p_below(above, below, limit).filter(|_| !contrast.exact)
+        };
+        let p_values: Vec<Option<f64>> = diff.contrasts.iter().map(p_value).collect();
+        let levels = holm_levels(&p_values, rule.false_alarms());
+        let checks = diff.contrasts.iter().zip(&levels).map(|(contrast, level)| {
+            let interval = level.and_then(|level| {
+                let (above, below) = contrast.as_speed();
+                tail_ratio_at(above, below, 1.0 - 2.0 * level)?.interval
+            });
+            Check {
+                ruling: ruling(contrast, interval, limit),
+                interval,
+                contrast: contrast.clone(),
+            }
+        });
+        Self {
+            rule,
+            base: diff.base.clone(),
+            new: diff.new.clone(),
+            checks: checks.collect(),
+            family: p_values.iter().flatten().count(),
+        }
+    }
+
+    /// Whether a check lets nothing through.
+    #[must_use]
+    pub fn fails(&self, check: &Check) -> bool {
+        match check.ruling {
+            Ruling::Slower => true,
+            Ruling::Lost => !self.rule.lost_passes,
+            Ruling::Undecided | Ruling::TooFew => self.rule.undecided_fails,
+            Ruling::Passed | Ruling::NotJudged => false,
+        }
+    }
+
+    /// Whether the new run is let through.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        !self.checks.iter().any(|check| self.fails(check))
+    }
+
+    /// The checks of one ruling.
+    pub fn with(&self, ruling: Ruling) -> impl Iterator<Item = &Check> {
+        self.checks
+            .iter()
+            .filter(move |check| check.ruling == ruling)
+    }
+
+    /// The gate in a sentence.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let count = |ruling| self.with(ruling).count();
+        let judged = self.checks.len() - count(Ruling::NotJudged);
+        let mut text = format!(
+            "{} of {} slower than the limit of {}",
+            count(Ruling::Slower),
+            fslab_report::wording::count(judged, "figure"),
+            self.rule.max_slowdown
+        );
+        for (ruling, word) in [
+            (Ruling::Lost, "lost"),
+            (Ruling::Undecided, "undecided"),
+            (Ruling::TooFew, "with too few repeats"),
+        ] {
+            if count(ruling) > 0 {
+                text += &format!(", {} {word}", count(ruling));
+            }
+        }
+        text
+    }
+
+    /// Whether any check could have failed: a gate that cannot shut is none.
+    #[must_use]
+    pub fn judges(&self) -> bool {
+        let judged = |check: &Check| match check.ruling {
+            Ruling::Slower | Ruling::Passed | Ruling::Undecided | Ruling::Lost => true,
+            Ruling::TooFew | Ruling::NotJudged => false,
+        };
+        self.checks.iter().any(judged)
+    }
+
+    /// The loss of speed from which on each check would be more likely to fail than not, and the
+    /// check that takes the largest: what this gate does not see. `None` where none has an
+    /// interval.
+    #[must_use]
+    pub fn blind_up_to(&self) -> Option<(f64, &Check)> {
+        let needed = |check: &Check| {
+            let speed = check.contrast.speed?.value;
+            let reach = check.interval?.high / speed;
+            Some(1.0 - self.rule.limit() / reach)
+        };
+        let each = self
+            .checks
+            .iter()
+            .filter_map(|check| Some((needed(check)?, check)));
+        each.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+fn ruling(contrast: &Contrast, interval: Option<Interval>, limit: f64) -> Ruling {
+    match contrast.absence() {
+        Some(Absence::New) => return Ruling::Lost,
+        Some(Absence::Base | Absence::Both) => return Ruling::NotJudged,
+        None => {}
+    }
+    let exact = |speed: Estimate| Interval {
+        low: speed.value,
+        high: speed.value,
+    };
+    let held = match contrast.exact {
+        true => contrast.speed.map(exact),
+        false => interval,
+    };
+    match held {
+        Some(held) if held.high < limit => Ruling::Slower,
+        Some(held) if held.low >= limit => Ruling::Passed,
+        Some(_) => Ruling::Undecided,
+        // A rate of zero has no ratio; one where there was speed has lost all of it.
+        None if is_nothing(&contrast.new.values) && !is_nothing(&contrast.base.values) => {
+            Ruling::Lost
+        }
+        None => Ruling::TooFew,
+    }
+}
+
+fn is_nothing(values: &[f64]) -> bool {
+    values.iter().all(|value| *value == 0.0)
+}
+
+/// For each p-value the level at which Holm's procedure holds it against: what is rejected, at its
+/// own step; all others at the step that stopped it.
+fn holm_levels(p_values: &[Option<f64>], false_alarms: f64) -> Vec<Option<f64>> {
+    let mut order: Vec<(usize, f64)> = p_values
+        .iter()
+        .enumerate()
+        .filter_map(|(place, p)| Some((place, (*p)?)))
+        .collect();
+    order.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let level = |step: usize| false_alarms / (order.len() - step) as f64;
+    let rejects = |(step, (_, p)): (usize, &(usize, f64))| *p < level(step);
+    let rejected = order
+        .iter()
+        .enumerate()
+        .take_while(|found| rejects(*found))
+        .count();
+    let mut levels = vec![None; p_values.len()];
+    for (step, (place, _)) in order.iter().enumerate() {
+        levels[*place] = Some(level(step.min(rejected)));
+    }
+    levels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holm_holds_each_against_its_own_step_until_one_stops_it() {
+        let p_values = [Some(0.2), None, Some(0.001), Some(0.01)];
+        let levels = holm_levels(&p_values, 0.025);
+        // 0.001 < 0.025 / 3 and 0.01 < 0.025 / 2; 0.2 is stopped at 0.025 / 1.
+        assert_eq!(levels[1], None);
+        let near = |found: Option<f64>, wanted: f64| {
+            assert!(
+                (found.expect("a level") - wanted).abs() < 1e-12,
+                "{found:?}"
+            );
+        };
+        near(levels[2], 0.025 / 3.0);
+        near(levels[3], 0.025 / 2.0);
+        near(levels[0], 0.025);
+        let none = holm_levels(&[Some(0.3), Some(0.02)], 0.025);
+        near(none[0], 0.025 / 2.0);
+        near(none[1], 0.025 / 2.0);
+    }
+}

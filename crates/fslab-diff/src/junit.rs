@@ -1,0 +1,104 @@
+//! A gate as JUnit XML: a suite a subject, a case a phase. What the intervals do not decide is
+//! skipped there, with the reason: it was not shown to pass.
+
+use std::collections::BTreeMap;
+
+use fslab_report::wording::{figure, ratio, ratio_interval};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::DiffError;
+use crate::contrast::{Contrast, Side};
+use crate::gate::{Check, Gate, Ruling};
+use crate::tables::ruling_word;
+
+/// The gate as one document.
+///
+/// # Errors
+/// [`DiffError::Xml`], should the document not be written.
+pub fn junit(gate: &Gate) -> Result<String, DiffError> {
+    let mut report = Report::new("fslab gate");
+    let mut suites: BTreeMap<&str, Vec<&Check>> = BTreeMap::new();
+    for check in &gate.checks {
+        suites
+            .entry(&check.contrast.subject)
+            .or_default()
+            .push(check);
+    }
+    for (subject, checks) in suites {
+        let mut suite = TestSuite::new(subject);
+        suite.add_property(("base", gate.base.as_str()));
+        suite.add_property(("new", gate.new.as_str()));
+        suite.add_property(("max-slowdown", gate.rule.max_slowdown.to_string().as_str()));
+        for check in checks {
+            suite.add_test_case(case(gate, check));
+        }
+        report.add_test_suite(suite);
+    }
+    report
+        .to_string()
+        .map_err(|error| DiffError::Xml(error.to_string()))
+}
+
+fn case(gate: &Gate, check: &Check) -> TestCase {
+    let text = message(gate, check);
+    let status = match check.ruling {
+        _ if gate.fails(check) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status
+                .set_message(text.clone())
+                .set_type(ruling_word(check.ruling));
+            status
+        }
+        Ruling::Slower | Ruling::Passed => TestCaseStatus::success(),
+        Ruling::Undecided | Ruling::TooFew | Ruling::Lost | Ruling::NotJudged => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(text.clone());
+            status
+        }
+    };
+    let contrast = &check.contrast;
+    let name = format!("{} {}", contrast.phase, contrast.metric.name);
+    let mut case = TestCase::new(name, status);
+    case.set_classname(contrast.subject.clone());
+    case.set_system_out(text);
+    case
+}
+
+/// What is said of a check: the figures, the interval and the limit.
+pub(crate) fn message(gate: &Gate, check: &Check) -> String {
+    let contrast = &check.contrast;
+    let title = contrast.title();
+    let limit = ratio(gate.rule.limit());
+    let Some(speed) = contrast.speed else {
+        return match check.ruling {
+            Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),
+            _ => format!("{title} is not judged: there is no figure in {}", gate.base),
+        };
+    };
+    let interval = match check.interval {
+        Some(interval) => format!(" (interval {})", ratio_interval(interval)),
+        None if contrast.exact => " (exact)".to_owned(),
+        None => String::new(),
+    };
+    let figures = figures(contrast);
+    format!(
+        "{title} is {}: {} times as fast as before{interval}, {figures}; the limit is {limit}",
+        ruling_word(check.ruling),
+        ratio(speed.value)
+    )
+}
+
+fn figures(contrast: &Contrast) -> String {
+    let of = |side: &Side| match &side.summary {
+        Some(summary) => figure(contrast.metric, summary.median),
+        None => "none".to_owned(),
+    };
+    format!("{} against {}", of(&contrast.new), of(&contrast.base))
+}
+
+fn why(side: &Side) -> String {
+    let reason = side.absence.as_ref();
+    reason
+        .map(|reason| format!(": {reason}"))
+        .unwrap_or_default()
+}

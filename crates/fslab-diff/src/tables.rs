@@ -1,0 +1,211 @@
+//! A diff and a gate as tables.
+
+use fslab_report::wording::{figure, heading, percent, ratio, ratio_interval};
+use fslab_report::{Column, Table, TableCell, Tone};
+use fslab_stats::Verdict;
+
+use crate::contrast::{Contrast, Side};
+use crate::diff::{Diff, EXACT_TOLERANCE, FALSE_DISCOVERIES};
+use crate::gate::{Check, Gate, Ruling};
+
+/// Every contrast of a diff, a row each.
+#[must_use]
+pub fn diff_table(diff: &Diff) -> Table {
+    let rows = diff.contrasts.iter().map(|contrast| {
+        let mut row = heads(contrast);
+        row.push(speed(contrast));
+        row.push(match contrast.p_corrected {
+            Some(p) => TableCell::new(p_value(p)),
+            None => TableCell::nothing(),
+        });
+        row.push(verdict(contrast));
+        row
+    });
+    let mut columns = head_columns();
+    columns.extend([
+        Column::right("Speed").of("Ratio"),
+        Column::right("p").of("Corrected p"),
+        Column::left("Verdict").of("Verdict"),
+    ]);
+    Table {
+        caption: format!("{} against {}", diff.new, diff.base),
+        columns,
+        rows: rows.collect(),
+        notes: diff_notes(diff),
+    }
+}
+
+/// Every check of a gate, a row each.
+#[must_use]
+pub fn gate_table(gate: &Gate) -> Table {
+    let rows = gate.checks.iter().map(|check| {
+        let mut row = heads(&check.contrast);
+        row.push(speed_of_check(check));
+        row.push(TableCell::new(ruling_word(check.ruling)).tone(tone(gate, check)));
+        row
+    });
+    let mut columns = head_columns();
+    columns.extend([Column::right("Speed").of("Ratio"), Column::left("Check")]);
+    Table {
+        caption: format!(
+            "{} against {}: slower by more than {}?",
+            gate.new, gate.base, gate.rule.max_slowdown
+        ),
+        columns,
+        rows: rows.collect(),
+        notes: gate_notes(gate),
+    }
+}
+
+fn head_columns() -> Vec<Column> {
+    vec![
+        Column::left("Subject"),
+        Column::left("Phase"),
+        Column::right("Base"),
+        Column::right("New"),
+    ]
+}
+
+fn heads(contrast: &Contrast) -> Vec<TableCell> {
+    let phase = TableCell::new(heading(&contrast.phase));
+    vec![
+        TableCell::new(&contrast.subject),
+        match contrast.points {
+            Some((shared, all)) => phase.detail(format!("{shared} of {all} points")),
+            None => phase,
+        },
+        side(contrast, &contrast.base),
+        side(contrast, &contrast.new),
+    ]
+}
+
+/// The median, with the number of repeats; or why there is none.
+fn side(contrast: &Contrast, side: &Side) -> TableCell {
+    match (&side.summary, &side.absence) {
+        (Some(summary), _) => {
+            let cell = TableCell::new(figure(contrast.metric, summary.median));
+            match contrast.exact {
+                true => cell,
+                false => cell.detail(format!("n = {}", summary.n)),
+            }
+        }
+        (None, Some(reason)) => TableCell::new("none").detail(reason).tone(Tone::Weak),
+        (None, None) => TableCell::nothing(),
+    }
+}
+
+fn speed(contrast: &Contrast) -> TableCell {
+    let Some(speed) = contrast.speed else {
+        return TableCell::nothing();
+    };
+    let cell = TableCell::new(ratio(speed.value));
+    match speed.interval.filter(|_| !contrast.exact) {
+        Some(interval) => cell.detail(ratio_interval(interval)),
+        None if contrast.exact => cell.detail("exact"),
+        None => cell,
+    }
+}
+
+fn speed_of_check(check: &Check) -> TableCell {
+    let cell = speed(&check.contrast);
+    match check.interval {
+        Some(interval) => cell.detail(ratio_interval(interval)),
+        None => cell,
+    }
+}
+
+/// A p-value to two digits; below a thousandth, that.
+pub(crate) fn p_value(p: f64) -> String {
+    match p < 0.001 {
+        true => "< 0.001".to_owned(),
+        false => format!("{p:.3}"),
+    }
+}
+
+fn verdict(contrast: &Contrast) -> TableCell {
+    if contrast.absence().is_some() {
+        return TableCell::new("no comparison").tone(Tone::Weak);
+    }
+    match contrast.verdict {
+        Verdict::Faster => TableCell::new("faster").tone(Tone::Strong),
+        Verdict::Slower => TableCell::new("slower").tone(Tone::Bad),
+        Verdict::Same { within } => TableCell::new(format!("the same within {}", share(within))),
+        Verdict::Undecided => TableCell::new("undecided").tone(Tone::Weak),
+    }
+}
+
+fn share(share: f64) -> String {
+    percent(share).replace(".0 %", " %")
+}
+
+pub(crate) fn ruling_word(ruling: Ruling) -> &'static str {
+    match ruling {
+        Ruling::Slower => "too slow",
+        Ruling::Passed => "passed",
+        Ruling::Undecided => "undecided",
+        Ruling::TooFew => "too few repeats",
+        Ruling::Lost => "lost",
+        Ruling::NotJudged => "not judged",
+    }
+}
+
+fn tone(gate: &Gate, check: &Check) -> Tone {
+    match check.ruling {
+        _ if gate.fails(check) => Tone::Bad,
+        Ruling::Passed => Tone::Plain,
+        _ => Tone::Weak,
+    }
+}
+
+fn diff_notes(diff: &Diff) -> Vec<String> {
+    let mut notes = Vec::new();
+    let exact = diff.contrasts.iter().filter(|c| c.exact).count();
+    if exact < diff.contrasts.len() {
+        notes.push(format!(
+            "Speed is new over base, above 1 is better, with its 95 % interval. Faster and slower \
+             are stated where the interval excludes 1 and p, corrected over all {} comparisons, is \
+             at most {FALSE_DISCOVERIES}; the same within {} where the whole interval is.",
+            diff.contrasts.iter().filter(|c| c.test.is_some()).count(),
+            diff.tolerance
+        ));
+    }
+    if exact > 0 {
+        notes.push(format!(
+            "Figures of virtual time are exact; those that differ by less than {} are the same.",
+            share(EXACT_TOLERANCE)
+        ));
+    }
+    notes.extend(
+        diff.differences
+            .iter()
+            .map(|d| format!("They differ in {d}.")),
+    );
+    notes.extend(diff.unpaired.iter().map(|text| format!("{text}.")));
+    let others = diff.others.iter();
+    notes.extend(others.map(|(phase, what)| format!("{phase} is not compared: {what}.")));
+    notes
+}
+
+fn gate_notes(gate: &Gate) -> Vec<String> {
+    let mut notes = vec![format!(
+        "A check fails where the whole interval of the speed is below {}.",
+        ratio(gate.rule.limit())
+    )];
+    if gate.family > 0 {
+        notes.push(format!(
+            "The {} hold together at {}: where nothing is slower than the limit, at most {} of all \
+             gates fail.",
+            fslab_report::wording::count(gate.family, "interval"),
+            share(gate.rule.confidence),
+            percent(gate.rule.false_alarms())
+        ));
+    }
+    if let Some((blind, check)) = gate.blind_up_to() {
+        notes.push(format!(
+            "A loss of {} in any figure would be more likely seen than not; the widest is {}.",
+            percent(blind.max(0.0)),
+            check.contrast.title()
+        ));
+    }
+    notes
+}

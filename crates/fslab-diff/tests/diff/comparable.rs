@@ -1,0 +1,153 @@
+//! Which runs are compared at all, and what of them.
+
+use fslab_diff::{Diff, DiffError, Dimension, Question};
+use fslab_model::{Bytes, DiskQueue, RunRecord, SimulatedDisk, VenuePlan, definitions};
+
+use crate::story::run;
+
+fn pair() -> (RunRecord, RunRecord) {
+    let rates = || vec![4e8, 4.1e8, 4.2e8];
+    let subjects = || {
+        vec![
+            ("ext4", vec![("read", rates()), ("write", rates())]),
+            ("xfs", vec![("read", rates()), ("write", rates())]),
+        ]
+    };
+    (run("base", &subjects()), run("new", &subjects()))
+}
+
+fn diff(base: &RunRecord, new: &RunRecord) -> Result<Diff, DiffError> {
+    Diff::of(base, new, &Question::default())
+}
+
+#[test]
+fn one_dimension_may_differ_and_is_named_and_two_are_refused_unless_waived() {
+    let (base, mut new) = pair();
+    new.header.machine.kernel = Some("6.13".into());
+    let of_kernels = diff(&base, &new).expect("one dimension");
+    assert_eq!(of_kernels.differences.len(), 1);
+    assert_eq!(
+        of_kernels.differences[0].to_string(),
+        "kernel: 6.13 against 6.12"
+    );
+    new.header.plan.size_bytes = Bytes::gib(2);
+    let error = diff(&base, &new).expect_err("two dimensions");
+    assert!(
+        error.to_string().contains("kernel (6.13 against 6.12)"),
+        "{error}"
+    );
+    assert!(
+        error
+            .hint()
+            .is_some_and(|hint| hint.contains("--across kernel,size"))
+    );
+    let waived = Question {
+        waived: vec![Dimension::Size],
+        ..Question::default()
+    };
+    assert!(Diff::of(&base, &new, &waived).is_ok());
+}
+
+#[test]
+fn virtual_and_real_time_never_compare() {
+    let (base, new) = pair();
+    let mut simulated = new.clone();
+    simulated.header.plan.venue = VenuePlan::Sim {
+        folder: "/var/tmp".into(),
+        kernel: "6.12".into(),
+        memory_bytes: Bytes::gib(1),
+        disk: SimulatedDisk {
+            profile: "hdd".into(),
+            model: String::new(),
+            queue: DiskQueue {
+                max_request_bytes: 1 << 20,
+                physical_block_bytes: 512,
+                discard_bytes: 0,
+                write_cache: true,
+                fua: false,
+                rotational: true,
+                scheduler: true,
+            },
+        },
+    };
+    let everything = Question {
+        waived: Dimension::ALL.to_vec(),
+        ..Question::default()
+    };
+    let error = Diff::of(&base, &simulated, &everything).expect_err("two kinds of time");
+    assert!(matches!(error, DiffError::Question { .. }), "{error}");
+}
+
+#[test]
+fn subjects_of_one_name_are_paired_and_the_rest_is_named() {
+    let (base, mut new) = pair();
+    let f2fs = run("f", &[("f2fs", vec![("read", vec![1e8; 3])])]);
+    new.header.plan.subjects[1] = f2fs.header.plan.subjects[0].clone();
+    let diff = diff(&base, &new).expect("ext4 is in both");
+    assert!(
+        diff.contrasts
+            .iter()
+            .all(|contrast| contrast.subject == "ext4")
+    );
+    assert_eq!(
+        diff.unpaired,
+        ["xfs is in base alone", "f2fs is in new alone"]
+    );
+}
+
+#[test]
+fn two_subjects_are_compared_where_they_are_named() {
+    let (base, new) = pair();
+    let named = |base: &str, new: &str| Question {
+        pairs: vec![(base.parse().expect("one"), new.parse().expect("one"))],
+        ..Question::default()
+    };
+    let found = Diff::of(&base, &new, &named("ext4", "xfs")).expect("both are there");
+    assert_eq!(found.contrasts[0].subject, "xfs against ext4");
+    let error = Diff::of(&base, &new, &named("ext4", "jfs")).expect_err("no jfs");
+    assert_eq!(
+        error.to_string(),
+        "new has no subject 'jfs'; it has ext4 and xfs"
+    );
+}
+
+#[test]
+fn a_phase_that_was_asked_otherwise_is_not_compared_and_says_why() {
+    let (base, mut new) = pair();
+    let parameters = &mut new.header.plan.phases[1].parameters;
+    parameters.insert("record".into(), "64 KiB".into());
+    let found = diff(&base, &new).expect("read is the same");
+    assert!(
+        found
+            .contrasts
+            .iter()
+            .all(|contrast| contrast.phase == "read")
+    );
+    let reason = "record: \"64 KiB\" against nothing";
+    assert_eq!(found.others, [("write".to_owned(), reason.to_owned())]);
+    new.header.plan.phases[0].workload = "seek".into();
+    let error = diff(&base, &new).expect_err("nothing is left");
+    assert!(
+        error.to_string().contains("workload seek against read"),
+        "{error}"
+    );
+}
+
+#[test]
+fn any_metric_may_be_asked_for_and_less_time_is_faster() {
+    let (mut base, mut new) = pair();
+    for (run, ns) in [(&mut base, 1000.0), (&mut new, 500.0)] {
+        let phases = run.trials.iter_mut().flat_map(|trial| &mut trial.phases);
+        phases.for_each(|phase| {
+            phase.figures.insert("latency_ns_p99".into(), ns);
+        });
+    }
+    let latency = Question {
+        metrics: vec![&definitions::LATENCY_P99],
+        ..Question::default()
+    };
+    let found = Diff::of(&base, &new, &latency).expect("comparable");
+    assert_eq!(found.contrasts.len(), 4);
+    let speed = found.contrasts[0].speed.expect("values").value;
+    assert!((speed - 2.0).abs() < 1e-9, "{speed}");
+}

@@ -1,0 +1,213 @@
+//! What a gate lets through.
+
+use fslab_diff::{Diff, Gate, GateDocument, GateRule, Question, Ruling, annotations, junit};
+use fslab_model::{Failure, FailureKind, Percent, PhaseOutcome, RunRecord};
+
+use crate::chance::Chance;
+use crate::story::run;
+
+fn gate(base: &RunRecord, new: &RunRecord, percent: &str) -> Gate {
+    let diff = Diff::of(base, new, &Question::default()).expect("comparable");
+    let limit: Percent = percent.parse().expect("a percentage");
+    Gate::judge(&diff, GateRule::of(limit))
+}
+
+fn of(name: &str, reads: Vec<f64>, writes: Vec<f64>) -> RunRecord {
+    run(name, &[("ext4", vec![("read", reads), ("write", writes)])])
+}
+
+fn rulings(gate: &Gate) -> Vec<Ruling> {
+    gate.checks.iter().map(|check| check.ruling).collect()
+}
+
+#[test]
+fn it_fails_only_where_the_whole_interval_is_past_the_limit() {
+    let mut chance = Chance(21);
+    let base = of(
+        "base",
+        chance.rates(8, 4e8, 0.02),
+        chance.rates(8, 2e8, 0.02),
+    );
+    let new = of(
+        "new",
+        chance.rates(8, 3.2e8, 0.02),
+        chance.rates(8, 2e8, 0.02),
+    );
+    let found = gate(&base, &new, "5%");
+    assert_eq!(rulings(&found), [Ruling::Slower, Ruling::Passed]);
+    assert!(!found.passes());
+    let check = &found.checks[0];
+    assert!(check.interval.expect("repeats").high < 0.95);
+    // A fifth is lost: a limit of 15 % is passed by the whole interval, one of 20 % is not.
+    assert_eq!(rulings(&gate(&base, &new, "15%"))[0], Ruling::Slower);
+    assert_eq!(rulings(&gate(&base, &new, "20%"))[0], Ruling::Undecided);
+    assert!(gate(&base, &new, "25%").passes());
+}
+
+#[test]
+fn its_interval_is_wider_than_the_figures_own_where_checks_are_many() {
+    let mut chance = Chance(22);
+    let base = of(
+        "base",
+        chance.rates(5, 4e8, 0.05),
+        chance.rates(5, 2e8, 0.05),
+    );
+    let new = of(
+        "new",
+        chance.rates(5, 4e8, 0.05),
+        chance.rates(5, 2e8, 0.05),
+    );
+    let found = gate(&base, &new, "5%");
+    for check in &found.checks {
+        let own = check
+            .contrast
+            .speed
+            .expect("values")
+            .interval
+            .expect("repeats");
+        let held = check.interval.expect("repeats");
+        assert!(
+            held.low < own.low && held.high > own.high,
+            "{held:?} {own:?}"
+        );
+    }
+    assert!(found.passes());
+}
+
+#[test]
+fn a_figure_that_is_lost_fails_unless_it_is_let_through() {
+    let rates = || vec![4e8, 4.1e8, 4.2e8];
+    let base = of("base", rates(), rates());
+    let mut new = of("new", rates(), rates());
+    for trial in &mut new.trials {
+        trial.phases[1].outcome = PhaseOutcome::Failed {
+            failure: Failure::new(FailureKind::Io, "write failed"),
+        };
+        trial.phases[1].figures.clear();
+    }
+    let found = gate(&base, &new, "50%");
+    assert_eq!(rulings(&found), [Ruling::Passed, Ruling::Lost]);
+    assert!(!found.passes());
+    let diff = Diff::of(&base, &new, &Question::default()).expect("comparable");
+    let lenient = GateRule {
+        lost_passes: true,
+        ..found.rule
+    };
+    assert!(Gate::judge(&diff, lenient).passes());
+    // The other way about there is nothing to be slower than.
+    assert_eq!(rulings(&gate(&new, &base, "50%"))[1], Ruling::NotJudged);
+}
+
+#[test]
+fn a_rate_of_zero_where_there_was_one_is_lost() {
+    let base = of("base", vec![4e8; 3], vec![4e8; 3]);
+    let new = of("new", vec![4e8; 3], vec![0.0; 3]);
+    assert_eq!(
+        rulings(&gate(&base, &new, "5%")),
+        [Ruling::Passed, Ruling::Lost]
+    );
+}
+
+#[test]
+fn single_repeats_are_not_judged_and_strict_lets_nothing_undecided_through() {
+    let single = |name| of(name, vec![4e8], vec![2e8]);
+    let found = gate(&single("base"), &single("new"), "5%");
+    assert_eq!(rulings(&found), [Ruling::TooFew, Ruling::TooFew]);
+    assert!(found.passes() && !found.judges());
+    let strict = GateRule {
+        undecided_fails: true,
+        ..found.rule
+    };
+    let (base, new) = (single("base"), single("new"));
+    let diff = Diff::of(&base, &new, &Question::default()).expect("comparable");
+    assert!(!Gate::judge(&diff, strict).passes());
+}
+
+#[test]
+fn what_it_does_not_see_is_told() {
+    let mut chance = Chance(23);
+    let base = of(
+        "base",
+        chance.rates(4, 4e8, 0.01),
+        chance.rates(4, 2e8, 0.15),
+    );
+    let new = of(
+        "new",
+        chance.rates(4, 4e8, 0.01),
+        chance.rates(4, 2e8, 0.15),
+    );
+    let found = gate(&base, &new, "5%");
+    let (blind, widest) = found.blind_up_to().expect("intervals");
+    assert_eq!(widest.contrast.phase, "write");
+    assert!(blind > 0.15 && blind < 1.0, "{blind}");
+}
+
+#[test]
+fn junit_has_a_case_for_each_figure_and_tells_what_failed() {
+    let mut chance = Chance(24);
+    let base = of(
+        "base",
+        chance.rates(6, 4e8, 0.02),
+        chance.rates(6, 2e8, 0.2),
+    );
+    let new = of("new", chance.rates(6, 2e8, 0.02), chance.rates(6, 2e8, 0.2));
+    let xml = junit(&gate(&base, &new, "5%")).expect("a document");
+    for expected in [
+        "tests=\"2\"",
+        "failures=\"1\"",
+        "testsuite name=\"ext4\"",
+        "name=\"read throughput\" classname=\"ext4\"",
+        "type=\"too slow\"",
+        "the limit is 0.95",
+        "<skipped",
+    ] {
+        assert!(xml.contains(expected), "{expected} in {xml}");
+    }
+}
+
+#[test]
+fn annotations_are_one_line_for_each_check_that_matters_and_one_in_sum() {
+    let mut chance = Chance(25);
+    let base = of(
+        "base",
+        chance.rates(6, 4e8, 0.02),
+        chance.rates(6, 2e8, 0.02),
+    );
+    let slower = of(
+        "new",
+        chance.rates(6, 2e8, 0.02),
+        chance.rates(6, 2e8, 0.02),
+    );
+    let text = annotations(&gate(&base, &slower, "5%"));
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2, "{text}");
+    assert!(
+        lines[0].starts_with("::error title=Read of ext4::"),
+        "{text}"
+    );
+    assert!(
+        lines[1].starts_with("::error title=fslab gate failed::1 of 2 figures"),
+        "{text}"
+    );
+    let passed = annotations(&gate(&base, &base, "5%"));
+    assert!(
+        passed.starts_with("::notice title=fslab gate passed::"),
+        "{passed}"
+    );
+}
+
+#[test]
+fn the_document_carries_every_figure() {
+    let rates = || vec![4e8, 4.1e8, 4.2e8];
+    let found = gate(
+        &of("base", rates(), rates()),
+        &of("new", rates(), rates()),
+        "5%",
+    );
+    let document = serde_json::to_value(GateDocument::of(&found)).expect("JSON");
+    assert_eq!(document["passed"], true);
+    assert_eq!(document["checks"][0]["base"]["values"][2], 4.2e8);
+    assert_eq!(document["checks"][1]["phase"], "write");
+    let false_alarms = document["false_alarms"].as_f64().expect("a number");
+    assert!((false_alarms - 0.025).abs() < 1e-12);
+}

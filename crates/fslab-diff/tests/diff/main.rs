@@ -1,0 +1,8 @@
+//! One run against another, on runs with a known answer.
+
+mod chance;
+mod comparable;
+mod false_alarms;
+mod gates;
+mod story;
+mod verdicts;

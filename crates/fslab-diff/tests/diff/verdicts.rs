@@ -1,0 +1,92 @@
+//! What a diff says of figures whose truth is known.
+
+use fslab_diff::{Diff, Question, diff_table};
+use fslab_stats::Verdict;
+
+use crate::chance::Chance;
+use crate::story::run;
+
+fn diff_of(base: Vec<f64>, new: Vec<f64>) -> Diff {
+    let base = run("base", &[("ext4", vec![("read", base)])]);
+    let new = run("new", &[("ext4", vec![("read", new)])]);
+    Diff::of(&base, &new, &Question::default()).expect("comparable")
+}
+
+#[test]
+fn a_tenth_faster_under_little_noise_is_faster_and_the_interval_holds_it() {
+    let mut chance = Chance(11);
+    let (base, new) = (chance.rates(10, 400e6, 0.03), chance.rates(10, 440e6, 0.03));
+    let diff = diff_of(base, new);
+    let contrast = &diff.contrasts[0];
+    assert_eq!(contrast.verdict, Verdict::Faster);
+    let speed = contrast.speed.expect("both have values");
+    assert!(speed.interval.expect("repeats").contains(1.1), "{speed:?}");
+    assert!(contrast.p_corrected.expect("tested") < 0.001);
+}
+
+#[test]
+fn equals_under_little_noise_are_the_same_and_under_much_undecided() {
+    let mut chance = Chance(12);
+    let quiet = diff_of(chance.rates(10, 4e8, 0.01), chance.rates(10, 4e8, 0.01));
+    assert_eq!(quiet.contrasts[0].verdict, Verdict::Same { within: 0.05 });
+    let loud = diff_of(chance.rates(4, 4e8, 0.2), chance.rates(4, 4e8, 0.2));
+    assert_eq!(loud.contrasts[0].verdict, Verdict::Undecided);
+}
+
+#[test]
+fn a_spread_of_zero_is_no_special_case() {
+    let same = diff_of(vec![4e8; 3], vec![4e8; 3]);
+    assert_eq!(same.contrasts[0].verdict, Verdict::Same { within: 0.05 });
+    let slower = diff_of(vec![4e8; 5], vec![2e8; 5]);
+    assert_eq!(slower.contrasts[0].verdict, Verdict::Slower);
+}
+
+#[test]
+fn a_single_repeat_decides_nothing() {
+    let diff = diff_of(vec![4e8], vec![1e8]);
+    assert_eq!(diff.contrasts[0].verdict, Verdict::Undecided);
+    assert_eq!(diff.contrasts[0].p_corrected, None);
+}
+
+#[test]
+fn a_chance_find_among_many_is_not_stated() {
+    // One of forty equal phases is off by what chance does once in forty.
+    let mut chance = Chance(5);
+    let names: Vec<String> = (0..40).map(|number| format!("phase {number}")).collect();
+    let mut phases = || -> Vec<(&str, Vec<f64>)> {
+        let each = names
+            .iter()
+            .map(|name| (name.as_str(), chance.rates(6, 4e8, 0.05)));
+        each.collect()
+    };
+    let base = run("base", &[("ext4", phases())]);
+    let new = run("new", &[("ext4", phases())]);
+    let diff = Diff::of(&base, &new, &Question::default()).expect("comparable");
+    let excludes_one = |c: &&fslab_diff::Contrast| {
+        let interval = c.speed.and_then(|speed| speed.interval);
+        interval.is_some_and(|interval| !interval.contains(1.0))
+    };
+    let alone = diff.contrasts.iter().filter(excludes_one).count();
+    assert!(alone > 0, "this seed has a chance find");
+    let stated = diff
+        .with(|v| matches!(v, Verdict::Faster | Verdict::Slower))
+        .count();
+    assert_eq!(stated, 0);
+}
+
+#[test]
+fn a_table_has_every_figure_a_word_and_what_was_corrected() {
+    let mut chance = Chance(13);
+    let diff = diff_of(chance.rates(6, 4e8, 0.02), chance.rates(6, 3e8, 0.02));
+    let text = diff_table(&diff).to_markdown();
+    for expected in [
+        "new against base",
+        "ext4",
+        "Read",
+        "slower",
+        "n = 6",
+        "all 1 comparisons",
+    ] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+}

@@ -1,0 +1,367 @@
+//! What the readers found as one run: subjects, repeats, a plan that says what was measured, and
+//! the demand that repeats measured the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fslab_model::{
+    Bytes, CellId, ColdMethod, FORMAT_VERSION, FigureSpec, Layout, MachineFacts, Parameters,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Rounds, RunHeader, RunRecord, Scale, Subject,
+    SubjectPlan, TrialId, TrialOutcome, TrialRecord, VenuePlan, phase_metrics, trial_metrics,
+};
+
+use crate::error::{Fault, ImportError, ImportErrorKind};
+use crate::reading::{Measured, Reading};
+use crate::{Format, Labels};
+
+/// Time limit of a trial that nobody will run again; a plan has one.
+const TRIAL_LIMIT_S: u32 = 1;
+
+/// One file, read.
+pub(crate) struct Part {
+    pub(crate) file: String,
+    pub(crate) subject: Option<Subject>,
+    pub(crate) reading: Reading,
+}
+
+/// A trial with the file that it is from.
+struct Placed {
+    file: String,
+    subject: Subject,
+    repeat: u32,
+    measured: Measured,
+}
+
+/// What all files hold.
+#[derive(Default)]
+struct Gathered {
+    tools: Vec<String>,
+    engines: Vec<String>,
+    subjects: Vec<Subject>,
+    trials: Vec<Placed>,
+    notes: Vec<String>,
+    /// The number of the next repeat of each subject.
+    next: BTreeMap<Subject, u32>,
+    known: BTreeSet<(Subject, u32)>,
+}
+
+impl Gathered {
+    fn take(&mut self, part: Part, format: Format, labels: &Labels) -> Result<(), ImportError> {
+        let said = part.reading.notes.iter();
+        self.notes
+            .extend(said.map(|note| format!("{}: {note}", part.file)));
+        push_new(&mut self.tools, part.reading.tool);
+        let engine = part.reading.engine.into_iter();
+        engine.for_each(|engine| push_new(&mut self.engines, engine));
+        let first = self.next.clone();
+        for measured in part.reading.trials {
+            let named = measured.subject.as_deref().map(subject_of);
+            let subject = part.subject.clone().or(labels.subject.clone()).or(named);
+            let subject = subject.unwrap_or_else(|| Subject::plain(format.name()));
+            push_new(&mut self.subjects, subject.clone());
+            // Files that number their repeats each begin anew.
+            let base = first.get(&subject).copied().unwrap_or_default();
+            let after = self.next.entry(subject.clone()).or_default();
+            let repeat = measured.repeat.map_or(*after, |repeat| base + repeat);
+            *after = (*after).max(repeat + 1);
+            if !self.known.insert((subject.clone(), repeat)) {
+                let found = format!("repeat {repeat} of {subject}");
+                let fault = Fault::value("", found, "a repeat that stands there once");
+                return Err(fault.of(&part.file, Some(format)));
+            }
+            self.trials.push(Placed {
+                file: part.file.clone(),
+                subject,
+                repeat,
+                measured,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Makes the run, and says what of it is uncertain.
+pub(crate) fn assemble(
+    format: Format,
+    parts: Vec<Part>,
+    labels: &Labels,
+) -> Result<(RunRecord, Vec<String>), ImportError> {
+    let mut gathered = Gathered::default();
+    for part in parts {
+        gathered.take(part, format, labels)?;
+    }
+    let Gathered {
+        tools,
+        engines,
+        subjects,
+        trials: mut placed,
+        mut notes,
+        next,
+        ..
+    } = gathered;
+    drop_never_run(&mut placed);
+    demand_figures(&placed, format)?;
+    demand_alike(&placed, format)?;
+    let phases = phases(&mut placed, &mut notes);
+    let tool = tools.join(", ");
+    let plan = Plan {
+        format: FORMAT_VERSION,
+        study: format.name().to_owned(),
+        title: format!("Imported from {tool}"),
+        venue: VenuePlan::Imported { tool },
+        // Nobody knows the size, nor whether anything was cold: no phase says that it was.
+        size_bytes: Bytes(0),
+        cold: ColdMethod::Drop,
+        engine: match engines.is_empty() {
+            true => format.name().to_owned(),
+            false => engines.join(", "),
+        },
+        subjects: subjects.iter().cloned().map(planned).collect(),
+        figures: figures(format, &phases),
+        phases,
+        // Those that every subject has.
+        repeats: next.values().min().copied().unwrap_or(1).max(1),
+        adaptive: None,
+        rounds: Rounds::ONE,
+        trial_limit_s: TRIAL_LIMIT_S,
+        seed: 0,
+        scale: Scale::FULL,
+        required_facts: BTreeMap::new(),
+    };
+    let header = RunHeader {
+        run: labels.run.clone(),
+        plan_hash: plan.hash(),
+        plan,
+        fslab: labels.fslab.clone(),
+        machine: MachineFacts::default(),
+        command: labels.command.clone(),
+        started_unix_s: labels.now_unix_s,
+    };
+    let trials = trials(placed, &subjects, labels.now_unix_s);
+    Ok((RunRecord { header, trials }, notes))
+}
+
+fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {
+    if !list.contains(&value) {
+        list.push(value);
+    }
+}
+
+/// The subject that a file names. What is no subject as it stands is made one: a machine's name may
+/// hold anything.
+fn subject_of(name: &str) -> Subject {
+    let name = name.trim();
+    let plain = || {
+        let allowed = |c: char| {
+            if c.is_whitespace() || c == ':' {
+                '-'
+            } else {
+                c
+            }
+        };
+        Subject::plain(name.chars().map(allowed).collect::<String>())
+    };
+    let read: Option<Subject> = name.parse().ok();
+    // What the store reads back must be the same.
+    read.filter(|subject| subject.to_string().parse().as_ref() == Ok(subject))
+        .unwrap_or_else(plain)
+}
+
+fn planned(subject: Subject) -> SubjectPlan {
+    SubjectPlan {
+        subject,
+        mkfs: None,
+        mount: None,
+        check: None,
+    }
+}
+
+/// Leaves out phases that no trial ran: a tool names all that it can do.
+fn drop_never_run(placed: &mut [Placed]) {
+    let is_run = |phase: &&PhaseRecord| !matches!(phase.outcome, PhaseOutcome::Skipped { .. });
+    let run: BTreeSet<String> = placed
+        .iter()
+        .flat_map(|trial| &trial.measured.phases)
+        .filter(is_run)
+        .map(|phase| phase.name.clone())
+        .collect();
+    for trial in placed {
+        trial
+            .measured
+            .phases
+            .retain(|phase| run.contains(&phase.name));
+    }
+}
+
+fn demand_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+    let has_figure = |phase: &PhaseRecord| {
+        !phase_metrics(phase).is_empty() || matches!(phase.outcome, PhaseOutcome::Failed { .. })
+    };
+    let has_any = placed.iter().any(|trial| {
+        trial.measured.phases.iter().any(has_figure) || !trial.measured.steps.is_empty()
+    });
+    if has_any {
+        return Ok(());
+    }
+    let reason = "every phase was left out, or was too short to be measured";
+    let file = placed.first().map_or("", |trial| &trial.file);
+    Err(Fault::no_figure(reason).of(file, Some(format)))
+}
+
+/// Demands that the repeats of a subject measured the same.
+fn demand_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+    let mut first: BTreeMap<(&Subject, &str), (&PhaseRecord, &str)> = BTreeMap::new();
+    for trial in placed {
+        for phase in &trial.measured.phases {
+            let key = (&trial.subject, phase.name.as_str());
+            let (known, file) = first.entry(key).or_insert((phase, &trial.file));
+            let Some(name) = differing(&known.parameters, &phase.parameters)
+                .first()
+                .cloned()
+            else {
+                continue;
+            };
+            let value = |parameters: &Parameters| {
+                parameters
+                    .get(&name)
+                    .map_or_else(|| "not given".to_owned(), ToString::to_string)
+            };
+            let (here, there) = (value(&phase.parameters), value(&known.parameters));
+            let kind = ImportErrorKind::Layout {
+                phase: phase.name.clone(),
+                difference: format!("{name} is {here}, and {there} in an earlier one ({file})"),
+            };
+            return Err(Fault::new("", kind).of(&trial.file, Some(format)));
+        }
+    }
+    Ok(())
+}
+
+fn differing(a: &Parameters, b: &Parameters) -> Vec<String> {
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differ = names
+        .into_iter()
+        .filter(|name| a.get(*name) != b.get(*name));
+    differ.cloned().collect()
+}
+
+/// The phases of the plan: those of all trials, in their order. A parameter in which subjects
+/// differ is none of the plan's, and is told.
+fn phases(placed: &mut [Placed], notes: &mut Vec<String>) -> Vec<PhaseSpec> {
+    let mut specs: Vec<PhaseSpec> = Vec::new();
+    let mut index: BTreeMap<String, usize> = BTreeMap::new();
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    for phase in placed.iter().flat_map(|trial| &trial.measured.phases) {
+        let Some(place) = index.get(&phase.name) else {
+            index.insert(phase.name.clone(), specs.len());
+            specs.push(PhaseSpec {
+                cache: phase.cache,
+                swept: phase.swept.clone(),
+                ..PhaseSpec::new(&phase.name, &phase.workload, phase.parameters.clone())
+            });
+            continue;
+        };
+        let spec = &mut specs[*place];
+        for name in differing(&spec.parameters, &phase.parameters) {
+            spec.parameters.shift_remove(&name);
+            told.insert(name);
+        }
+    }
+    for name in told {
+        notes.push(format!(
+            "subjects differ in {name}: their figures compare only as far as that does not matter"
+        ));
+        let note = format!("Subjects differ in {name}.");
+        for phase in placed
+            .iter_mut()
+            .flat_map(|trial| &mut trial.measured.phases)
+        {
+            if phase.parameters.contains_key(&name) {
+                phase.notes.push(note.clone());
+            }
+        }
+    }
+    specs
+}
+
+/// The table in the shape of the tool's own.
+fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
+    let (layout, title) = match format {
+        Format::Bonnie => (Layout::BonnieTable, "The table, as bonnie++ prints it"),
+        Format::Iozone => (Layout::IozoneTable, "The table, as Iozone prints it"),
+        Format::Fio | Format::Mdtest | Format::Json | Format::Csv => return Vec::new(),
+    };
+    let is_of_layout = |phase: &&PhaseSpec| {
+        layout != Layout::IozoneTable
+            || phase
+                .swept
+                .as_ref()
+                .is_some_and(|swept| swept.point.contains_key("file_size"))
+    };
+    let mut names: Vec<String> = Vec::new();
+    for phase in phases.iter().filter(is_of_layout) {
+        let swept = phase.swept.as_ref().map(|swept| swept.phase.clone());
+        push_new(&mut names, swept.unwrap_or_else(|| phase.name.clone()));
+    }
+    if names.is_empty() {
+        return Vec::new();
+    }
+    vec![FigureSpec {
+        id: "table".to_owned(),
+        title: title.to_owned(),
+        layout,
+        phases: names,
+        metric: None,
+        over: None,
+        condition: BTreeMap::new(),
+        cap: None,
+        list: None,
+    }]
+}
+
+fn trials(placed: Vec<Placed>, subjects: &[Subject], now_unix_s: u64) -> Vec<TrialRecord> {
+    let mut trials: Vec<TrialRecord> = Vec::new();
+    for (position, trial) in (0..).zip(placed) {
+        let cell = subjects
+            .iter()
+            .position(|subject| *subject == trial.subject);
+        let cell = cell
+            .and_then(|cell| u32::try_from(cell).ok())
+            .unwrap_or_default();
+        let failure = trial
+            .measured
+            .phases
+            .iter()
+            .find_map(|phase| match &phase.outcome {
+                PhaseOutcome::Failed { failure } => Some(failure.clone()),
+                _ => None,
+            });
+        let mut facts = trial.measured.facts;
+        facts.insert("imported from".to_owned(), trial.file);
+        trials.push(TrialRecord {
+            trial: TrialId {
+                cell: CellId(cell),
+                repeat: trial.repeat,
+            },
+            subject: trial.subject,
+            position,
+            started_unix_s: trial.measured.began_unix_s.unwrap_or(now_unix_s),
+            elapsed_ns: 0,
+            outcome: failure.map_or(TrialOutcome::Done, |failure| TrialOutcome::Failed {
+                failure,
+            }),
+            steps: trial.measured.steps,
+            phases: trial.measured.phases,
+            facts,
+            console: String::new(),
+            insight: None,
+        });
+    }
+    trials.sort_by_key(|trial| trial.trial);
+    debug_assert!(
+        trials
+            .iter()
+            .flat_map(trial_metrics)
+            .all(|metric| metric.value.is_finite())
+    );
+    trials
+}

@@ -1,0 +1,135 @@
+//! Which tool an output is of, told by what stands in it and never by its name.
+
+use crate::error::{Fault, ImportErrorKind};
+use crate::read;
+use crate::reading::Reading;
+
+/// A format that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// bonnie++: its CSV, alone or behind its tables; 1.03, 1.9x and 1.98.
+    Bonnie,
+    /// Iozone: its tables, its reports (`-R`), its throughput mode.
+    Iozone,
+    /// fio: JSON and JSON+.
+    Fio,
+    /// mdtest: its summary.
+    Mdtest,
+    /// Runs of fslab.
+    Json,
+    /// A row for each value.
+    Csv,
+}
+
+impl Format {
+    /// Every format that is read.
+    pub const ALL: [Self; 6] = [
+        Self::Bonnie,
+        Self::Iozone,
+        Self::Fio,
+        Self::Mdtest,
+        Self::Json,
+        Self::Csv,
+    ];
+
+    /// Its name on the command line, in subjects and in studies.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bonnie => "bonnie++",
+            Self::Iozone => "iozone",
+            Self::Fio => "fio",
+            Self::Mdtest => "mdtest",
+            Self::Json => "json",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// What it is, in an error.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Bonnie => "CSV of bonnie++",
+            Self::Iozone => "output of Iozone",
+            Self::Fio => "JSON of fio",
+            Self::Mdtest => "output of mdtest",
+            Self::Json => "JSON of fslab",
+            Self::Csv => "CSV with a row for each value",
+        }
+    }
+
+    /// The format of `text`.
+    pub(crate) fn of(text: &str) -> Result<Self, Fault> {
+        let mut found: Option<Self> = None;
+        for line in text.lines() {
+            let Some(format) = Self::of_line(line.trim()) else {
+                continue;
+            };
+            if let Some(other) = found.filter(|other| *other != format) {
+                let other = format!("another part of it ({})", other.name());
+                return Err(Fault::new("", ImportErrorKind::Mixed { other, format }));
+            }
+            found = Some(format);
+        }
+        if let Some(format) = found {
+            return Ok(format);
+        }
+        if text.trim_start().starts_with(['{', '[']) {
+            return Ok(Self::Json);
+        }
+        if read::csv_rows::has_header(text) {
+            return Ok(Self::Csv);
+        }
+        Err(Fault::new("", ImportErrorKind::Unrecognised))
+    }
+
+    /// The tool that writes such lines, and no other does.
+    fn of_line(line: &str) -> Option<Self> {
+        if line.starts_with("\"fio version\"") || line.starts_with("{\"fio version\"") {
+            return Some(Self::Fio);
+        }
+        if read::mdtest::is_mark(line) {
+            return Some(Self::Mdtest);
+        }
+        if read::iozone::is_mark(line) {
+            return Some(Self::Iozone);
+        }
+        read::bonnie::is_mark(line).then_some(Self::Bonnie)
+    }
+
+    /// Reads a text of this format; runs of fslab are read elsewhere, since they are whole.
+    pub(crate) fn read(self, text: &str) -> Result<Reading, Fault> {
+        match self {
+            Self::Bonnie => read::bonnie::read(text),
+            Self::Iozone => read::iozone::read(text),
+            Self::Fio => read::fio::read(text),
+            Self::Mdtest => read::mdtest::read(text),
+            Self::Json | Self::Csv => read::csv_rows::read(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_of_no_tool_or_of_two_is_refused() {
+        let kind = |text: &str| Format::of(text).expect_err(text).kind;
+        assert_eq!(kind("hello\n"), ImportErrorKind::Unrecognised);
+        let both = "SUMMARY rate: (of 1 iterations)\n\"fio version\" : \"fio-3.33\"\n";
+        assert!(matches!(
+            kind(both),
+            ImportErrorKind::Mixed {
+                format: Format::Fio,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn csv_and_json_are_told_by_their_beginning() {
+        assert_eq!(Format::of(" {\n}"), Ok(Format::Json));
+        assert_eq!(Format::of("phase,metric,value\n"), Ok(Format::Csv));
+    }
+}

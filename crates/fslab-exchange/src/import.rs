@@ -1,0 +1,91 @@
+//! Outputs of other tools as runs.
+
+use fslab_model::{RunId, RunRecord, Subject};
+use fslab_report::relabel;
+
+use crate::assemble::{Part, assemble};
+use crate::error::{Fault, ImportError, ImportErrorKind};
+use crate::read::run_json;
+use crate::{Format, Source};
+
+/// What an import cannot know by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labels {
+    /// The name of a run that has none yet.
+    pub run: RunId,
+    /// The subject of all files that have none of their own.
+    pub subject: Option<Subject>,
+    /// Version of this fslab.
+    pub fslab: String,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// Seconds since 1970.
+    pub now_unix_s: u64,
+}
+
+/// What came out of an import.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The runs: one of all files of another tool, or one of each file of fslab's own.
+    pub runs: Vec<RunRecord>,
+    /// What was left out or is uncertain, for whoever imports.
+    pub notes: Vec<String>,
+}
+
+/// Reads `sources`, which are all of one format: `format`, or the one that they turn out to be.
+///
+/// Files are repeats, unless they name subjects or have one. Files of fslab's own runs are taken as
+/// they are.
+///
+/// # Errors
+/// The first file that is not read. Nothing is half read.
+pub fn import(
+    sources: &[Source],
+    format: Option<Format>,
+    labels: &Labels,
+) -> Result<Imported, ImportError> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut runs = Vec::new();
+    let mut notes = Vec::new();
+    let mut first: Option<(&str, Format)> = None;
+    for source in sources {
+        let text = source
+            .text()
+            .map_err(|fault| fault.of(&source.name, format))?;
+        let found = match format {
+            Some(format) => format,
+            None => Format::of(&text).map_err(|fault| fault.of(&source.name, None))?,
+        };
+        let of = |fault: Fault| fault.of(&source.name, Some(found));
+        if let Some((other, format)) = first.filter(|(_, format)| *format != found) {
+            let other = other.to_owned();
+            return Err(of(Fault::new("", ImportErrorKind::Mixed { other, format })));
+        }
+        first = Some((&source.name, found));
+        if found == Format::Json {
+            let (mut run, lost) = run_json::read(&text).map_err(of)?;
+            let note = |path| format!("{}: {path} is unknown to this fslab, and lost", source.name);
+            notes.extend(lost.into_iter().map(note));
+            if let Some(subject) = source.subject.as_ref().or(labels.subject.as_ref()) {
+                let refused = |error: fslab_report::MergeError| {
+                    Fault::value("", subject.to_string(), error.to_string())
+                };
+                relabel(&mut run, subject).map_err(|error| of(refused(error)))?;
+            }
+            runs.push(run);
+        } else {
+            let reading = found.read(&text).map_err(of)?;
+            parts.push(Part {
+                file: source.name.clone(),
+                subject: source.subject.clone(),
+                reading,
+            });
+        }
+    }
+    if let Some((_, format)) = first.filter(|_| !parts.is_empty()) {
+        let (run, said) = assemble(format, parts, labels)?;
+        notes.extend(said);
+        runs.push(run);
+    }
+    Ok(Imported { runs, notes })
+}

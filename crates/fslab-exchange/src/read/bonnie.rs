@@ -1,0 +1,534 @@
+//! The CSV of bonnie++: format 1.03 with 27 fields, 1.9x with 48, 1.98 with 50.
+//!
+//! bonnie++ prints its tables before the line of CSV, and more lines where it is told to repeat;
+//! each line is a trial, and the machine's name its subject. `+++++` stands for a phase that took
+//! less than half a second, whose rate bonnie++ withholds; an empty field for one that was not run.
+
+use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX, OPERATION_RATE, THROUGHPUT};
+use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
+
+use crate::error::{Fault, ImportErrorKind};
+use crate::reading::{Draft, Measured, Reading, number};
+
+const KIB: f64 = 1024.0;
+/// A phase of bonnie++: its name in our study, what it does, what it is known by.
+type Phase = (&'static str, PhaseKind, Headline);
+
+/// In the order of the columns.
+const PHASES: [Phase; 12] = [
+    ("per-char-write", PhaseKind::Write, Headline::Throughput),
+    ("block-write", PhaseKind::Write, Headline::Throughput),
+    ("rewrite", PhaseKind::Mixed, Headline::Throughput),
+    ("per-char-read", PhaseKind::Read, Headline::Throughput),
+    ("block-read", PhaseKind::Read, Headline::Throughput),
+    ("seeks", PhaseKind::Mixed, Headline::OperationRate),
+    ("create-seq", PhaseKind::Metadata, Headline::OperationRate),
+    ("read-seq", PhaseKind::Metadata, Headline::OperationRate),
+    ("delete-seq", PhaseKind::Metadata, Headline::OperationRate),
+    ("create-rand", PhaseKind::Metadata, Headline::OperationRate),
+    ("read-rand", PhaseKind::Metadata, Headline::OperationRate),
+    ("delete-rand", PhaseKind::Metadata, Headline::OperationRate),
+];
+/// The first phases work on one file, the others on many.
+const DATA_PHASES: usize = 6;
+/// More characters, and it is not a machine's name.
+const NAME_LENGTH_MAX: usize = 200;
+
+/// Where the fields of one format stand.
+struct Columns {
+    fields: usize,
+    name: usize,
+    size: usize,
+    data: usize,
+    files: usize,
+    latencies: Option<usize>,
+    /// Number and processes of seeks.
+    seeks: Option<usize>,
+}
+
+const COLUMNS_103: Columns = Columns {
+    fields: 27,
+    name: 0,
+    size: 1,
+    data: 2,
+    files: 14,
+    latencies: None,
+    seeks: None,
+};
+const COLUMNS_19X: Columns = Columns {
+    fields: 48,
+    name: 2,
+    size: 5,
+    data: 7,
+    files: 19,
+    latencies: Some(36),
+    seeks: None,
+};
+const COLUMNS_198: Columns = Columns {
+    fields: 50,
+    name: 2,
+    size: 5,
+    data: 9,
+    files: 21,
+    latencies: Some(38),
+    seeks: Some(7),
+};
+
+/// Whether only bonnie++ writes such a line.
+pub(crate) fn is_mark(line: &str) -> bool {
+    line.contains("------Sequential Output------") || is_header(line) || is_data(line)
+}
+
+fn is_header(line: &str) -> bool {
+    line.starts_with("format_version,bonnie_version,")
+}
+
+/// Whether the line is one of CSV, whole or not.
+fn is_data(line: &str) -> bool {
+    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+    if fields.len() < 8 || fields.iter().any(|field| field.len() > NAME_LENGTH_MAX) {
+        return false;
+    }
+    is_version(fields[0]) && fields[1].starts_with(|c: char| c.is_ascii_alphanumeric())
+        || is_size(fields[1]) && fields[2..].iter().all(|field| is_figure(field))
+}
+
+/// `1.96`, `1.93c`, `1.98`: the formats that begin with their version.
+fn is_version(field: &str) -> bool {
+    let digits = field.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let minor = digits.strip_prefix("1.").or(digits.strip_prefix("2."));
+    minor.is_some_and(|minor| minor.len() == 2 && minor.chars().all(|c| c.is_ascii_digit()))
+}
+
+fn is_size(field: &str) -> bool {
+    let size = field.split_once(':').map_or(field, |(size, _)| size);
+    size_bytes(size, 1 << 20).is_some() || field.is_empty()
+}
+
+/// What may stand behind the size in a line of 1.03: rates, counts, nothing.
+fn is_figure(field: &str) -> bool {
+    let plain = |c: char| c.is_ascii_digit() || "+-.:/".contains(c);
+    field.chars().all(plain) || matches!(field, "nan" | "-nan" | "inf" | "NaN")
+}
+
+/// Reads every line of CSV; what stands around them is bonnie++'s own table, or a comment.
+pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
+    let mut reading = Reading::default();
+    let (mut tools, mut others) = (Vec::<String>::new(), 0);
+    for (line_number, line) in (1..).zip(text.lines()) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') || is_header(line) {
+            continue;
+        }
+        if !is_data(line) {
+            others += usize::from(!is_table(line));
+            continue;
+        }
+        let line = Line::split(line, line_number)?;
+        let tool = line.tool();
+        if !tools.contains(&tool) {
+            tools.push(tool);
+        }
+        reading.trials.push(line.measured()?);
+    }
+    if reading.trials.is_empty() {
+        return Err(Fault::no_figure("there is no line of CSV in it")
+            .hint("bonnie++ writes its CSV to standard output, behind its tables"));
+    }
+    if others > 0 {
+        reading.notes.push(format!(
+            "{others} lines that are neither CSV nor tables of bonnie++ were left out"
+        ));
+    }
+    reading.tool = tools.join(", ");
+    reading.engine = Some("bonnie++".to_owned());
+    Ok(reading)
+}
+
+/// Whether the line is one that bonnie++ prints for people.
+fn is_table(line: &str) -> bool {
+    const BEGINNINGS: [&str; 14] = [
+        "Version",
+        "Concurrency",
+        "Machine",
+        "Latency",
+        "files",
+        "Writing",
+        "Rewriting",
+        "Reading",
+        "start",
+        "Create",
+        "Stat",
+        "Delete",
+        "Using",
+        "Seek",
+    ];
+    let done = ["done", "Can", "Warning", "-Per", "-Create"];
+    let begins = |word: &&str| line.starts_with(*word);
+    BEGINNINGS.iter().any(|word| begins(&word))
+        || done.iter().any(|word| line.contains(word))
+        || line
+            .split_whitespace()
+            .skip(1)
+            .all(|word| is_size(word) || is_figure(word))
+        || line.contains("%CP")
+}
+
+/// One line of CSV.
+struct Line<'t> {
+    number: usize,
+    fields: Vec<&'t str>,
+    columns: &'static Columns,
+}
+
+impl<'t> Line<'t> {
+    fn split(line: &'t str, number: usize) -> Result<Self, Fault> {
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        let known: &[&Columns] = if is_version(fields[0]) {
+            &[&COLUMNS_19X, &COLUMNS_198]
+        } else {
+            &[&COLUMNS_103]
+        };
+        let columns = known.iter().find(|columns| columns.fields == fields.len());
+        let Some(columns) = columns else {
+            let wanted = match known {
+                [_] => "the 27 of format 1.03",
+                _ => "the 48 of format 1.9x or the 50 of format 1.98",
+            };
+            let wanted = wanted.to_owned();
+            let kind = ImportErrorKind::Fields {
+                found: fields.len(),
+                wanted,
+            };
+            return Err(Fault::new(format!("line {number}"), kind)
+                .hint("the line is cut off, or a name in it holds a comma"));
+        };
+        Ok(Self {
+            number,
+            fields,
+            columns,
+        })
+    }
+
+    /// bonnie++ with its version; format 1.03 does not tell it.
+    fn tool(&self) -> String {
+        match self.columns.fields {
+            27 => "bonnie++ 1.03".to_owned(),
+            _ if self.fields[1].contains(' ') => self.fields[1].to_owned(),
+            _ => format!("bonnie++ {}", self.fields[1]),
+        }
+    }
+
+    fn place(&self, field: usize, name: &str) -> String {
+        format!("line {}, field {} ({name})", self.number, field + 1)
+    }
+
+    fn measured(&self) -> Result<Measured, Fault> {
+        let name = self.fields[self.columns.name];
+        let mut measured = Measured {
+            subject: (!name.is_empty()).then(|| name.to_owned()),
+            facts: self.facts(),
+            ..Measured::default()
+        };
+        let (data, files) = (self.data_parameters()?, self.file_parameters()?);
+        for (place, phase) in PHASES.iter().enumerate() {
+            let parameters = match place {
+                5 => self.seek_parameters(&data)?,
+                0..DATA_PHASES => data.clone(),
+                _ => files.clone(),
+            };
+            measured.phases.push(self.phase(place, *phase, parameters)?);
+        }
+        Ok(measured)
+    }
+
+    fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        facts.insert("bonnie++".into(), self.tool());
+        if self.columns.fields > 27 {
+            facts.insert("bonnie++ format".into(), self.fields[0].to_owned());
+            facts.insert("bonnie++ seed".into(), self.fields[4].to_owned());
+        }
+        facts.retain(|_, value| !value.is_empty());
+        facts
+    }
+
+    /// A count or a size, where the field is not empty.
+    fn size(&self, field: usize, name: &str, unit: u64) -> Result<Option<u64>, Fault> {
+        let text = self.fields[field];
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let wrong = || Fault::value(self.place(field, name), text, "a count or a size");
+        size_bytes(text, unit).map(Some).ok_or_else(wrong)
+    }
+
+    fn data_parameters(&self) -> Result<Parameters, Fault> {
+        let mut parameters = Parameters::new();
+        let (size, chunk) = match self.fields[self.columns.size].split_once(':') {
+            Some((size, chunk)) => (size, Some(chunk)),
+            None => (self.fields[self.columns.size], None),
+        };
+        let place = || self.place(self.columns.size, "file size");
+        if !size.is_empty() {
+            let wrong = || Fault::value(place(), size, "a size in MiB, or with a unit");
+            let bytes = size_bytes(size, 1 << 20).ok_or_else(wrong)?;
+            parameters.insert("file_size".into(), bytes.into());
+        }
+        if let Some(chunk) = chunk {
+            let wrong = || Fault::value(place(), chunk, "the size of a chunk");
+            let bytes = size_bytes(chunk, 1).ok_or_else(wrong)?;
+            parameters.insert("record".into(), bytes.into());
+        }
+        if self.columns.fields > 27 {
+            if let Some(count) = self.size(3, "concurrency", 1)? {
+                parameters.insert("concurrency".into(), count.into());
+            }
+            if let Some(bytes) = self.size(6, "chunk size", 1)? {
+                parameters.insert("record".into(), bytes.into());
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn seek_parameters(&self, data: &Parameters) -> Result<Parameters, Fault> {
+        let mut parameters = data.clone();
+        if let Some(first) = self.columns.seeks {
+            if let Some(count) = self.size(first, "seeks", 1)? {
+                parameters.insert("seeks".into(), count.into());
+            }
+            if let Some(count) = self.size(first + 1, "processes of seeks", 1)? {
+                parameters.insert("seekers".into(), count.into());
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// The number of files is in units of 1024, and in format 1.03 may bear the sizes, too:
+    /// `16:1000:10/4`.
+    fn file_parameters(&self) -> Result<Parameters, Fault> {
+        let mut parameters = Parameters::new();
+        let first = self.columns.files;
+        let (count, rest) = match self.fields[first].split_once(':') {
+            Some((count, rest)) => (count, Some(rest)),
+            None => (self.fields[first], None),
+        };
+        if !count.is_empty() {
+            let wrong = || Fault::value(self.place(first, "files"), count, "a number of files");
+            let count = number(count).ok_or_else(wrong)?;
+            parameters.insert("files".into(), ((count * KIB).round() as u64).into());
+        }
+        if let Some(rest) = rest {
+            parameters.insert("file_sizes".into(), rest.into());
+        }
+        if self.columns.fields > 27 {
+            let names = ["max_size", "min_size", "directories", "file_chunk"];
+            for (name, field) in names.into_iter().zip(first + 1..) {
+                if let Some(value) = self.size(field, name, 1)? {
+                    parameters.insert(name.into(), value.into());
+                } else if !self.fields[field].is_empty() {
+                    parameters.insert(name.into(), self.fields[field].into());
+                }
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn phase(
+        &self,
+        place: usize,
+        (name, kind, headline): Phase,
+        parameters: Parameters,
+    ) -> Result<PhaseRecord, Fault> {
+        let draft = Draft {
+            name: name.to_owned(),
+            workload: "bonnie++".to_owned(),
+            kind,
+            headline,
+            parameters,
+            swept: None,
+        };
+        let mut record = draft.record();
+        let first = match place {
+            0..DATA_PHASES => self.columns.data + 2 * place,
+            // Behind the number of files stand four fields on their sizes, since 1.9x.
+            _ => {
+                let skipped = if self.columns.fields > 27 { 5 } else { 1 };
+                self.columns.files + skipped + 2 * (place - DATA_PHASES)
+            }
+        };
+        let rate = self.figure(first, name)?;
+        let share = self.figure(first + 1, &format!("{name}, %CP"))?;
+        let latency = match self.columns.latencies {
+            Some(latencies) => self.latency(latencies + place, &format!("{name}, latency"))?,
+            None => None,
+        };
+        let (metric, unit) = match headline {
+            Headline::Throughput => (&THROUGHPUT, KIB),
+            Headline::OperationRate => (&OPERATION_RATE, 1.0),
+        };
+        match rate {
+            Figure::NotRun if latency.is_none() => {
+                record.outcome = PhaseOutcome::Skipped {
+                    reason: "bonnie++ did not run it".to_owned(),
+                };
+                return Ok(record);
+            }
+            Figure::NotRun => record
+                .notes
+                .push("bonnie++ gives no rate of it.".to_owned()),
+            Figure::TooShort => record.notes.push(
+                "It took less than half a second, and bonnie++ gives no rate of that.".to_owned(),
+            ),
+            Figure::Is(rate) => {
+                record.figures.insert(metric.name.to_owned(), rate * unit);
+            }
+        }
+        if let Figure::Is(percent) = share {
+            let name = CPU_SHARE.name.to_owned();
+            record.figures.insert(name, percent / 100.0);
+        }
+        if let Some(ns) = latency {
+            record.figures.insert(LATENCY_MAX.name.to_owned(), ns);
+        }
+        Ok(record)
+    }
+
+    fn figure(&self, field: usize, name: &str) -> Result<Figure, Fault> {
+        let text = self.fields[field];
+        if text.is_empty() {
+            return Ok(Figure::NotRun);
+        }
+        if text.chars().all(|c| c == '+') {
+            return Ok(Figure::TooShort);
+        }
+        let wrong = || Fault::value(self.place(field, name), text, "a rate, +++++ or nothing");
+        number(text).map(Figure::Is).ok_or_else(wrong)
+    }
+
+    /// `4126us`, `116ms`, `3s`, in nanoseconds.
+    fn latency(&self, field: usize, name: &str) -> Result<Option<f64>, Fault> {
+        let text = self.fields[field];
+        if text.is_empty() || text.chars().all(|c| c == '+') {
+            return Ok(None);
+        }
+        let end = text
+            .find(|c: char| c.is_ascii_alphabetic())
+            .unwrap_or(text.len());
+        let (digits, unit) = text.split_at(end);
+        let factor = match unit {
+            "us" => Some(1e3),
+            "ms" => Some(1e6),
+            "s" => Some(1e9),
+            "ns" => Some(1.0),
+            _ => None,
+        };
+        let wanted = "a latency like 4126us, 116ms or 3s";
+        let wrong = || Fault::value(self.place(field, name), text, wanted);
+        let ns = number(digits)
+            .zip(factor)
+            .map(|(number, factor)| number * factor);
+        ns.map(Some).ok_or_else(wrong)
+    }
+}
+
+/// What stands in a field of a rate.
+enum Figure {
+    /// The phase was not run.
+    NotRun,
+    /// It was too short for a rate.
+    TooShort,
+    /// The rate.
+    Is(f64),
+}
+
+/// `300M`, `16G`, `8k`, or a number of `unit`.
+fn size_bytes(text: &str, unit: u64) -> Option<u64> {
+    let end = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
+    let (digits, suffix) = text.split_at(end);
+    let unit = match suffix {
+        "" => unit,
+        "k" | "K" => 1 << 10,
+        "m" | "M" => 1 << 20,
+        "g" | "G" => 1 << 30,
+        "t" | "T" => 1 << 40,
+        _ => return None,
+    };
+    let number: u64 = digits.parse().ok()?;
+    number.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(fields: usize, set: &[(usize, &str)]) -> String {
+        let mut line = vec!["100"; fields];
+        for (field, text) in set {
+            line[*field] = text;
+        }
+        line.join(",")
+    }
+
+    fn line_19x(set: &[(usize, &str)]) -> String {
+        let mut all = vec![(0, "1.96"), (1, "1.96"), (2, "box"), (5, "2G")];
+        let latencies: Vec<_> = (36..48).map(|field| (field, "5ms")).collect();
+        all.extend(latencies);
+        all.extend(set);
+        line(48, &all)
+    }
+
+    fn fault(text: &str) -> Fault {
+        read(text).expect_err(text)
+    }
+
+    #[test]
+    fn a_rate_that_is_none_is_named_by_line_and_field() {
+        for wrong in ["-5", "NaN", "12x", "1e999"] {
+            let text = format!("# comment\n{}\n", line_19x(&[(9, wrong)]));
+            let fault = fault(&text).to_string();
+            let expected = format!("line 2, field 10 (block-write): {wrong:?} is not a rate");
+            assert!(fault.starts_with(&expected), "{fault}");
+        }
+        let latency = fault(&line_19x(&[(40, "5 parsecs")])).to_string();
+        assert!(
+            latency.contains("field 41 (block-read, latency)"),
+            "{latency}"
+        );
+    }
+
+    #[test]
+    fn a_line_with_fields_too_few_or_too_many_is_refused_by_their_number() {
+        let short = line_19x(&[]).rsplit_once(',').expect("fields").0.to_owned();
+        let shown = fault(&short).to_string();
+        assert!(
+            shown.starts_with("line 1: 47 fields, and not the 48"),
+            "{shown}"
+        );
+        let old = line(26, &[(0, "box"), (1, "300M")]);
+        let shown = fault(&old).to_string();
+        assert!(shown.contains("26 fields, and not the 27"), "{shown}");
+    }
+
+    #[test]
+    fn tables_without_a_line_of_csv_hold_no_figure() {
+        let table = "Version 1.97  ------Sequential Output------ --Sequential Input-\n";
+        assert!(matches!(
+            fault(table).kind,
+            ImportErrorKind::NoFigure { .. }
+        ));
+    }
+
+    #[test]
+    fn the_size_of_version_103_may_bear_the_chunk_and_that_of_files_more() {
+        let text = line(27, &[(0, "box"), (1, "1G:64k"), (14, "16:1000:10/4")]);
+        let reading = read(&text).expect("a line");
+        let phases = &reading.trials[0].phases;
+        assert_eq!(phases[1].parameters["file_size"], 1_u64 << 30);
+        assert_eq!(phases[1].parameters["record"], 65_536);
+        assert_eq!(phases[6].parameters["files"], 16_384);
+        assert_eq!(phases[1].figures["throughput"], 102_400.0);
+    }
+}

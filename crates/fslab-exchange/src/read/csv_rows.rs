@@ -1,0 +1,427 @@
+//! CSV with a row for each value: fslab's own long CSV, or that of any tool.
+//!
+//! Columns are known by their names: `metric` and `value`, and where there are several of them
+//! `subject`, `phase` and `repeat`; `unit` where a value is not in the metric's own. Every value
+//! is a figure as it stands there: nothing is computed from another, so that what is exported again
+//! is what was read.
+
+use std::collections::BTreeMap;
+
+use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
+use fslab_model::{
+    CachePolicy, Headline, MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord,
+    StepRecord,
+};
+
+use super::csv_units::{Unknown, resolve};
+use crate::error::{Fault, ImportErrorKind};
+use crate::reading::{Draft, Measured, Reading, number};
+
+/// Metrics of a trial as a whole, and their steps.
+const STEPS: [(&str, &str); 4] = [
+    ("mkfs_ns", "mkfs"),
+    ("mount_ns", "mount"),
+    ("unmount_ns", "unmount"),
+    ("check_ns", "check"),
+];
+
+/// Whether the first line that says anything names columns of ours.
+pub(crate) fn has_header(text: &str) -> bool {
+    let names = text.lines().find(|line| is_row(line)).map(columns);
+    names.is_some_and(|names| {
+        let has = |name: &str| names.iter().any(|known| known == name);
+        has("value") && (has("metric") || has("subject") || has("phase"))
+    })
+}
+
+fn is_row(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with('#')
+}
+
+fn columns(line: &str) -> Vec<String> {
+    let name = |text: &str| text.trim().trim_matches('"').to_ascii_lowercase();
+    line.split(char::from(delimiter(line))).map(name).collect()
+}
+
+/// The separator: of these, that with which the line has the most parts.
+fn delimiter(line: &str) -> u8 {
+    let parts = |separator: &u8| line.split(char::from(*separator)).count();
+    // The last of several with as many parts is taken: the comma.
+    [b'\t', b';', b',']
+        .into_iter()
+        .max_by_key(parts)
+        .unwrap_or(b',')
+}
+
+/// Reads every row.
+pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
+    let header = text.lines().find(|line| is_row(line)).unwrap_or_default();
+    let table = Table::of(&columns(header))?;
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .delimiter(delimiter(header))
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    let mut rows = Rows::default();
+    for record in reader.records() {
+        // The text is UTF-8 and its rows may have any length: nothing else goes wrong.
+        let record = record.map_err(|error| Fault::value("", error.to_string(), "CSV"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        if record.len() != table.count {
+            let kind = ImportErrorKind::Fields {
+                found: record.len(),
+                wanted: format!("the {} of the first line", table.count),
+            };
+            return Err(Fault::new(format!("line {line}"), kind));
+        }
+        rows.take(&table, &record, line)?;
+    }
+    rows.finish()
+}
+
+/// Where the columns stand.
+struct Table {
+    count: usize,
+    names: BTreeMap<String, usize>,
+}
+
+impl Table {
+    fn of(names: &[String]) -> Result<Self, Fault> {
+        let mut table = Self {
+            count: names.len(),
+            names: BTreeMap::new(),
+        };
+        for (place, name) in names.iter().enumerate() {
+            if table.names.insert(name.clone(), place).is_some() && !name.is_empty() {
+                let wanted = "a column that stands there once";
+                return Err(Fault::value("the first line", name, wanted));
+            }
+        }
+        for name in ["phase", "metric", "value"] {
+            if !table.names.contains_key(name) {
+                return Err(Fault::missing("the first line", name).hint(
+                    "the columns are subject, phase, repeat, metric, value and unit; others are \
+                     passed over",
+                ));
+            }
+        }
+        Ok(table)
+    }
+
+    fn field<'r>(&self, record: &'r csv::StringRecord, name: &str) -> Option<&'r str> {
+        let place = self.names.get(name)?;
+        record.get(*place).filter(|text| !text.is_empty())
+    }
+}
+
+/// A subject, and the number of the repeat.
+type Trial = (String, u64);
+
+/// What the rows say so far.
+#[derive(Default)]
+struct Rows {
+    run: Option<String>,
+    tool: Option<String>,
+    engine: Option<String>,
+    /// In the order in which they came.
+    trials: Vec<(Trial, Measured)>,
+    /// How many values of a metric came so far, where repeats have no number.
+    counts: BTreeMap<(String, String, &'static str), u64>,
+}
+
+impl Rows {
+    fn take(&mut self, table: &Table, record: &csv::StringRecord, line: u64) -> Result<(), Fault> {
+        let place = |name: &str| format!("line {line}, {name}");
+        let field = |name: &str| table.field(record, name);
+        self.one_run(field("run"), &place("run"))?;
+        let metric =
+            field("metric").ok_or_else(|| Fault::missing(format!("line {line}"), "metric"))?;
+        let unit = field("unit").unwrap_or_default();
+        let (definition, factor) =
+            resolve(metric, unit).map_err(|unknown| refused(unknown, (metric, unit), line))?;
+        let value = match field("value") {
+            None => None,
+            Some(text) => {
+                let wrong = || Fault::value(place("value"), text, "a number from 0");
+                let value = number(text).map(|value| value * factor);
+                Some(value.filter(|value| value.is_finite()).ok_or_else(wrong)?)
+            }
+        };
+        let subject = field("subject").unwrap_or_default().to_owned();
+        let phase = field("phase").unwrap_or_default();
+        let repeat = match field("repeat") {
+            Some(text) => {
+                let wrong = || Fault::value(place("repeat"), text, "the number of a repeat");
+                text.parse().map_err(|_| wrong())?
+            }
+            None if value.is_none() => 0,
+            None => {
+                let key = (subject.clone(), phase.to_owned(), definition.name);
+                let count = self.counts.entry(key).or_default();
+                *count += 1;
+                *count - 1
+            }
+        };
+        if self.engine.is_none() {
+            self.engine = field("engine").map(str::to_owned);
+            self.tool = field("fslab").map(|version| format!("fslab {version}"));
+        }
+        let measured = self.trial((subject, repeat));
+        if phase.is_empty() {
+            return step(measured, (definition, value), (metric, line));
+        }
+        let record = phase_of(measured, phase, field);
+        let Some(value) = value else { return Ok(()) };
+        let twice = record.figures.insert(definition.name.to_owned(), value);
+        if twice.is_some() {
+            let found = format!("{metric} of {phase}");
+            let wanted = "given once for this subject and repeat";
+            return Err(Fault::value(format!("line {line}"), found, wanted));
+        }
+        record.outcome = PhaseOutcome::Done;
+        Ok(())
+    }
+
+    fn one_run(&mut self, run: Option<&str>, place: &str) -> Result<(), Fault> {
+        match (&self.run, run) {
+            (Some(known), Some(run)) if known != run => {
+                let wanted = format!("the run of the lines before, {known:?}");
+                Err(Fault::value(place, run, wanted).hint("import each run as a file of its own"))
+            }
+            _ => {
+                self.run = self.run.take().or(run.map(str::to_owned));
+                Ok(())
+            }
+        }
+    }
+
+    fn trial(&mut self, trial: Trial) -> &mut Measured {
+        // Rows of one trial stand together, mostly.
+        let place = self.trials.iter().rposition(|(known, _)| *known == trial);
+        let place = place.unwrap_or_else(|| {
+            let measured = Measured {
+                subject: (!trial.0.is_empty()).then(|| trial.0.clone()),
+                ..Measured::default()
+            };
+            self.trials.push((trial, measured));
+            self.trials.len() - 1
+        });
+        &mut self.trials[place].1
+    }
+
+    fn finish(self) -> Result<Reading, Fault> {
+        if self.trials.is_empty() {
+            return Err(Fault::no_figure("no row follows the first line"));
+        }
+        let mut numbers: Vec<u64> = self.trials.iter().map(|((_, repeat), _)| *repeat).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let mut reading = Reading {
+            tool: self.tool.unwrap_or_else(|| "CSV".to_owned()),
+            engine: self.engine,
+            ..Reading::default()
+        };
+        for ((_, repeat), mut measured) in self.trials {
+            // Numbers may begin anywhere and have gaps.
+            let place = numbers.binary_search(&repeat).unwrap_or_default();
+            measured.repeat = u32::try_from(place).ok();
+            reading.trials.push(measured);
+        }
+        reading.notes = known_by(&mut reading.trials);
+        Ok(reading)
+    }
+}
+
+fn refused(unknown: Unknown, (metric, unit): (&str, &str), line: u64) -> Fault {
+    match unknown {
+        Unknown::Metric(nearest) => {
+            let meant = nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"));
+            Fault::value(
+                format!("line {line}, metric"),
+                metric,
+                "a metric that is known",
+            )
+            .hint(format!(
+                "docs/figures.md names the metrics, such as throughput and \
+                         operation_rate{meant}"
+            ))
+        }
+        Unknown::Unit { known } => {
+            let wanted = format!("a unit of {metric}");
+            Fault::value(format!("line {line}, unit"), unit, wanted)
+                .hint(format!("known are {known}"))
+        }
+    }
+}
+
+fn step(
+    measured: &mut Measured,
+    (definition, value): (&MetricDefinition, Option<f64>),
+    (metric, line): (&str, u64),
+) -> Result<(), Fault> {
+    let Some(value) = value else { return Ok(()) };
+    let found = STEPS.iter().find(|(name, _)| *name == definition.name);
+    let Some((_, step)) = found else {
+        let found = format!("{metric} of no phase");
+        let wanted = "one of mkfs_ns, mount_ns, unmount_ns and check_ns, or of a phase";
+        return Err(Fault::value(format!("line {line}, phase"), found, wanted));
+    };
+    measured.steps.push(StepRecord {
+        step: (*step).to_owned(),
+        command: Vec::new(),
+        elapsed_ns: value as u64,
+        exit_code: None,
+        output: String::new(),
+    });
+    Ok(())
+}
+
+/// The record of a phase, made where it is not there yet: skipped, until it has a value.
+fn phase_of<'m, 'r>(
+    measured: &'m mut Measured,
+    name: &str,
+    field: impl Fn(&str) -> Option<&'r str>,
+) -> &'m mut PhaseRecord {
+    let place = measured.phases.iter().rposition(|phase| phase.name == name);
+    let place = place.unwrap_or_else(|| {
+        let draft = Draft {
+            name: name.to_owned(),
+            workload: field("workload").unwrap_or("csv").to_owned(),
+            kind: PhaseKind::Mixed,
+            headline: Headline::OperationRate,
+            parameters: Parameters::new(),
+            swept: None,
+        };
+        let mut record = draft.record();
+        record.cache = match field("cache") {
+            Some("cold") => CachePolicy::Cold,
+            Some("warm") => CachePolicy::Warm,
+            _ => CachePolicy::Keep,
+        };
+        let reason = match field("outcome") {
+            Some(outcome) if outcome != "done" => format!("the table says: {outcome}"),
+            _ => "the table has no value of it".to_owned(),
+        };
+        record.outcome = PhaseOutcome::Skipped { reason };
+        measured.phases.push(record);
+        measured.phases.len() - 1
+    });
+    &mut measured.phases[place]
+}
+
+/// Decides for each phase, over all trials, what it does and by which figure it is known. Of one
+/// that has nothing but its time, the rate is that of doing it as a whole.
+fn known_by(trials: &mut [Measured]) -> Vec<String> {
+    let mut found: BTreeMap<String, [bool; 3]> = BTreeMap::new();
+    for phase in trials.iter().flat_map(|trial| &trial.phases) {
+        let known = found.entry(phase.name.clone()).or_default();
+        for (known, metric) in known
+            .iter_mut()
+            .zip([&THROUGHPUT, &OPERATION_RATE, &ELAPSED])
+        {
+            *known |= phase.figures.contains_key(metric.name);
+        }
+    }
+    for phase in trials.iter_mut().flat_map(|trial| &mut trial.phases) {
+        let [throughput, rate, elapsed] = found.get(&phase.name).copied().unwrap_or_default();
+        if throughput {
+            phase.headline = Headline::Throughput;
+            phase.kind = kind_of(&phase.name);
+        } else if rate {
+            phase.kind = PhaseKind::Metadata;
+        } else if elapsed {
+            let ns = phase
+                .figures
+                .get(ELAPSED.name)
+                .copied()
+                .filter(|ns| *ns > 0.0);
+            if let Some(ns) = ns {
+                let name = OPERATION_RATE.name.to_owned();
+                phase.figures.insert(name, 1e9 / ns);
+                let note = "The table has its time alone: its rate is how often a second it could \
+                            be done as a whole.";
+                phase.notes.push(note.to_owned());
+            }
+        }
+    }
+    let without = found.iter().filter(|(_, known)| !known.contains(&true));
+    let name = |(name, _): (&String, &[bool; 3])| {
+        format!(
+            "the phase '{name}' has neither throughput, operation_rate nor elapsed_ns: it is \
+             shown, and not compared"
+        )
+    };
+    without.map(name).collect()
+}
+
+fn kind_of(name: &str) -> PhaseKind {
+    let name = name.to_ascii_lowercase();
+    match (name.contains("read"), name.contains("writ")) {
+        (true, false) => PhaseKind::Read,
+        (false, true) => PhaseKind::Write,
+        _ => PhaseKind::Mixed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> String {
+        read(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn columns_are_known_by_their_names_whatever_separates_them() {
+        for text in [
+            "subject,phase,repeat,metric,value,unit\na,w,1,bw,2,MB/s\na,w,2,bw,4,MB/s\n",
+            "# made by hand\nValue;Metric;Phase;Unit;Subject\n2;bw;w;MB/s;a\n4;bw;w;MB/s;a\n",
+        ] {
+            let reading = read(text).expect(text);
+            let values: Vec<_> = reading
+                .trials
+                .iter()
+                .map(|trial| (trial.repeat, trial.phases[0].figures["throughput"]))
+                .collect();
+            assert_eq!(values, [(Some(0), 2e6), (Some(1), 4e6)]);
+        }
+    }
+
+    #[test]
+    fn a_phase_known_by_its_time_alone_is_compared_by_how_often_it_could_be_done() {
+        let reading = read("phase,metric,value,unit\nbuild,time,20,s\n").expect("a time");
+        let phase = &reading.trials[0].phases[0];
+        assert_eq!(phase.figures["operation_rate"], 0.05);
+        assert_eq!(phase.figures["elapsed_ns"], 20e9);
+    }
+
+    #[test]
+    fn rows_that_make_no_sense_are_refused_by_line_and_column() {
+        let text = |row: &str| format!("subject,phase,repeat,metric,value,unit\n{row}\n");
+        for (row, expected) in [
+            (
+                "a,w,0,throughput,-1,B/s",
+                "line 2, value: \"-1\" is not a number",
+            ),
+            ("a,w,0,throughput,NaN,B/s", "line 2, value: \"NaN\""),
+            ("a,w,zero,throughput,1,B/s", "line 2, repeat: \"zero\""),
+            ("a,w,0,troughput,1,B/s", "line 2, metric: \"troughput\""),
+            ("a,w,0,throughput,1,furlongs", "line 2, unit: \"furlongs\""),
+            ("a,w,0,throughput,1", "line 2: 5 fields, and not the 6"),
+            (
+                "a,,0,throughput,1,B/s",
+                "line 2, phase: \"throughput of no phase\"",
+            ),
+            (
+                "a,w,0,throughput,1,\na,w,0,throughput,2,",
+                "line 3: \"throughput of w\"",
+            ),
+        ] {
+            let shown = fault(&text(row));
+            assert!(shown.starts_with(expected), "{shown}");
+        }
+        assert!(fault("subject,metric,value\n").contains("'phase' is missing"));
+        assert!(fault("phase,metric,value\n").contains("no row follows"));
+    }
+}

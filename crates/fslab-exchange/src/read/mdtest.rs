@@ -1,0 +1,470 @@
+//! The summary of mdtest, 1.9 to 4.x: rates and, with `-P` or `-Z`, times.
+//!
+//! mdtest keeps of its iterations only their mean, largest, smallest and deviation: the mean is the
+//! value of one trial, the others are told beside it. It prints 0.000 for what it did not do.
+
+use fslab_model::definitions::{ELAPSED, OPERATION_RATE};
+use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
+
+use crate::error::Fault;
+use crate::reading::{Draft, Measured, Reading, number, plain_name};
+
+/// Whether only mdtest writes such a line.
+pub(crate) fn is_mark(line: &str) -> bool {
+    is_banner(line) || Table::of(line).is_some()
+}
+
+fn is_banner(line: &str) -> bool {
+    line.starts_with("mdtest-") && line.contains("was launched")
+}
+
+/// What a table of the summary is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Table {
+    /// Operations a second.
+    Rate,
+    /// Milliseconds of one operation.
+    MsPerOperation,
+    /// Seconds of the whole phase.
+    Seconds,
+}
+
+impl Table {
+    /// The table that begins with `line`.
+    fn of(line: &str) -> Option<Self> {
+        let rest = line.strip_prefix("SUMMARY")?;
+        let (what, iterations) = rest.split_once(':')?;
+        if !iterations.contains("iteration") {
+            return None;
+        }
+        match what.trim() {
+            "" | "rate" | "rate (in ops/sec)" => Some(Self::Rate),
+            "time (in ms/op)" => Some(Self::MsPerOperation),
+            "time" => Some(Self::Seconds),
+            _ => None,
+        }
+    }
+}
+
+/// Reads every summary; several are repeats.
+pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
+    let mut reading = Reading::default();
+    let mut launch = Launch::default();
+    let mut lines = (1..).zip(text.lines()).peekable();
+    while let Some((number, line)) = lines.next() {
+        let line = line.trim();
+        if is_banner(line) {
+            launch.close(&mut reading)?;
+            launch = Launch::of(line);
+        } else if let Some(table) = Table::of(line) {
+            launch.summaries += 1;
+            launch.iterations(line);
+            let mut rows = Vec::new();
+            while let Some((number, row)) = lines.next_if(|(_, line)| is_row(line)) {
+                rows.push((number, row.trim()));
+            }
+            launch.table(table, &rows, number)?;
+        } else {
+            launch.line(line);
+        }
+    }
+    launch.close(&mut reading)?;
+    if reading.trials.is_empty() {
+        return Err(Fault::truncated(
+            "",
+            "there is no summary behind mdtest's first lines",
+        ));
+    }
+    Ok(reading)
+}
+
+/// Whether the line belongs to a table: its head, its rule, or one of its rows.
+fn is_row(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && !line.starts_with("-- ") && !line.starts_with("SUMMARY") && !is_banner(line)
+}
+
+/// One execution of mdtest.
+#[derive(Default)]
+struct Launch {
+    tool: String,
+    parameters: Parameters,
+    facts: Facts,
+    iterations: Option<u64>,
+    phases: Vec<PhaseRecord>,
+    summaries: usize,
+}
+
+impl Launch {
+    /// `mdtest-4.0.0 was launched with 2 total task(s) on 1 node(s)`.
+    fn of(line: &str) -> Self {
+        let mut launch = Self::default();
+        let mut words = line.split_whitespace();
+        let version = words.next().and_then(|word| word.strip_prefix("mdtest-"));
+        launch.tool = format!("mdtest {}", version.unwrap_or_default());
+        let numbers: Vec<u64> = words.filter_map(|word| word.parse().ok()).collect();
+        for (name, count) in ["tasks", "nodes"].into_iter().zip(numbers) {
+            launch.parameters.insert(name.into(), count.into());
+        }
+        launch
+    }
+
+    /// What stands around the tables.
+    fn line(&mut self, line: &str) {
+        if let Some(command) = line.strip_prefix("Command line used:") {
+            self.facts
+                .insert("mdtest command".into(), command.trim().to_owned());
+        } else if let Some((_, path)) = line.split_once(':').filter(|_| line.starts_with("Path")) {
+            self.facts
+                .insert("mdtest path".into(), path.trim().to_owned());
+        } else if let Some(items) = line.split_once(" tasks, ").map(|(_, items)| items) {
+            // "2 tasks, 100 files/directories"
+            let count = items
+                .split_whitespace()
+                .next()
+                .and_then(|word| word.parse().ok());
+            if let Some(count) = count {
+                self.parameters.insert("items".into(), u64::into(count));
+            }
+        }
+    }
+
+    /// `SUMMARY rate: (of 3 iterations)`.
+    fn iterations(&mut self, line: &str) {
+        let number = line
+            .split_once("(of ")
+            .and_then(|(_, rest)| rest.split_whitespace().next());
+        self.iterations = number.and_then(|number| number.parse().ok());
+    }
+
+    fn table(&mut self, table: Table, rows: &[(usize, &str)], at: usize) -> Result<(), Fault> {
+        let mut columns: Option<Columns> = None;
+        let mut count = 0;
+        for (line, row) in rows {
+            if row.starts_with("Operation") {
+                columns = Some(Columns::of(row));
+            } else if row.starts_with("---") || row.starts_with("V-") {
+                // The rule below the head, and what mdtest says of its progress.
+            } else {
+                let place = format!("line {line}");
+                let columns = columns
+                    .as_ref()
+                    .ok_or_else(|| Fault::missing(&*place, "Operation  Max  Min  Mean  Std Dev"))?;
+                if self.row(table, columns, row, &place)? {
+                    count += 1;
+                }
+            }
+        }
+        if count == 0 {
+            return Err(Fault::truncated(
+                format!("line {at}"),
+                "the summary has no row",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the line is a row of figures.
+    fn row(
+        &mut self,
+        table: Table,
+        columns: &Columns,
+        row: &str,
+        place: &str,
+    ) -> Result<bool, Fault> {
+        let Some((title, values)) = columns.split(row) else {
+            // A warning that came in between.
+            let is_warning = ["WARNING", "ERROR", "ior "]
+                .iter()
+                .any(|w| row.starts_with(w));
+            let wanted = format!("an operation and its {} values", columns.values.len());
+            return match is_warning {
+                true => Ok(false),
+                false => Err(Fault::value(place, row, wanted)),
+            };
+        };
+        let mut read = Vec::new();
+        for (name, text) in columns.values.iter().zip(&values) {
+            let wrong = || Fault::value(format!("{place}, {title}, {name}"), *text, "a rate");
+            // The deviation of one iteration is 0/0 in some versions, and "NA" is none.
+            let is_none = *text == "NA" || name.starts_with("Std");
+            read.push(match number(text) {
+                None if is_none => None,
+                value => Some(value.ok_or_else(wrong)?),
+            });
+        }
+        let index = self.phase(title);
+        let figures = Figures::of(columns, &read);
+        let items = self
+            .parameters
+            .get("items")
+            .and_then(serde_json::Value::as_u64);
+        let items = items.filter(|_| !title.starts_with("Tree"));
+        let record = &mut self.phases[index];
+        match table {
+            Table::Rate => figures.rate(record, self.iterations),
+            Table::MsPerOperation => figures.time(record, self.iterations),
+            Table::Seconds => figures.seconds(record, items, self.iterations),
+        }
+        Ok(true)
+    }
+
+    /// The phase of a row's title, made where it is not there yet.
+    fn phase(&mut self, title: &str) -> usize {
+        let name = plain_name(title);
+        if let Some(index) = self.phases.iter().position(|phase| phase.name == name) {
+            return index;
+        }
+        let draft = Draft {
+            name,
+            workload: "mdtest".to_owned(),
+            kind: PhaseKind::Metadata,
+            headline: Headline::OperationRate,
+            parameters: self.parameters.clone(),
+            swept: None,
+        };
+        let mut record = draft.record();
+        // Until a table says otherwise.
+        record.outcome = PhaseOutcome::Skipped {
+            reason: "mdtest gives no rate of it".to_owned(),
+        };
+        self.phases.push(record);
+        self.phases.len() - 1
+    }
+
+    fn close(&mut self, reading: &mut Reading) -> Result<(), Fault> {
+        let launch = std::mem::take(self);
+        if launch.summaries == 0 {
+            return match launch.tool.is_empty() {
+                true => Ok(()),
+                false => Err(Fault::truncated(
+                    "",
+                    format!("{} was launched, and no summary follows", launch.tool),
+                )),
+            };
+        }
+        let tool = match launch.tool.is_empty() {
+            true => "mdtest".to_owned(),
+            false => launch.tool,
+        };
+        let mut facts = launch.facts;
+        facts.insert("mdtest".into(), tool.clone());
+        reading.tool = tool;
+        reading.engine = Some("mdtest".to_owned());
+        reading.trials.push(Measured {
+            phases: launch.phases,
+            facts,
+            ..Measured::default()
+        });
+        Ok(())
+    }
+}
+
+/// The columns behind the operation: `Max`, `Min`, `Mean`, `Std Dev`.
+struct Columns {
+    values: Vec<String>,
+}
+
+impl Columns {
+    /// With `--showRankStatistics` columns of the ranks stand before those of the iterations:
+    /// `per Rank: Max  Min  Mean  per Iteration: Max  Min  Mean  Std Dev`.
+    fn of(head: &str) -> Self {
+        let head = head
+            .replace("Std Dev", "Std-Dev")
+            .replace("per Rank:", "per-Rank:")
+            .replace("per Iteration:", "per-Iteration:");
+        let mut group = "";
+        let mut values = Vec::new();
+        for word in head.split_whitespace().skip(1) {
+            match word {
+                "per-Rank:" => group = "rank ",
+                "per-Iteration:" => group = "",
+                word => values.push(format!("{group}{word}")),
+            }
+        }
+        Self { values }
+    }
+
+    /// The operation and its values; `None` where these are too few.
+    fn split<'r>(&self, row: &'r str) -> Option<(&'r str, Vec<&'r str>)> {
+        let mut rest = row;
+        let mut values = Vec::new();
+        for _ in &self.values {
+            let (front, value) = rest.trim_end().rsplit_once(char::is_whitespace)?;
+            let is_value = value.contains(|c: char| c.is_ascii_digit());
+            if !is_value && !["NA", "nan", "-nan"].contains(&value) {
+                return None;
+            }
+            values.push(value);
+            rest = front;
+        }
+        values.reverse();
+        let title = rest.trim().trim_end_matches(':').trim_end();
+        let is_title = title.starts_with(|c: char| c.is_ascii_alphabetic())
+            && !title.contains(|c: char| c.is_ascii_digit());
+        is_title.then_some((title, values))
+    }
+}
+
+/// The figures of one row.
+struct Figures {
+    max: Option<f64>,
+    min: Option<f64>,
+    mean: Option<f64>,
+    deviation: Option<f64>,
+}
+
+impl Figures {
+    fn of(columns: &Columns, values: &[Option<f64>]) -> Self {
+        let find = |name: &str| {
+            let place = columns
+                .values
+                .iter()
+                .position(|column| column.starts_with(name))?;
+            values.get(place).copied().flatten()
+        };
+        Self {
+            max: find("Max"),
+            min: find("Min"),
+            mean: find("Mean"),
+            deviation: find("Std"),
+        }
+    }
+
+    /// What the iterations were, where there were several.
+    fn spread(&self, iterations: Option<u64>, unit: &str) -> Option<String> {
+        let iterations = iterations.filter(|count| *count > 1)?;
+        let (min, max) = self.min.zip(self.max)?;
+        let deviation = self
+            .deviation
+            .map_or_else(String::new, |sd| format!(", standard deviation {sd}"));
+        Some(format!(
+            "The mean of {iterations} iterations, of which mdtest keeps no more than: smallest \
+             {min}, largest {max}{deviation} {unit}."
+        ))
+    }
+
+    fn rate(&self, record: &mut PhaseRecord, iterations: Option<u64>) {
+        let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
+            record.outcome = PhaseOutcome::Skipped {
+                reason: "mdtest did not run it".to_owned(),
+            };
+            return;
+        };
+        record.outcome = PhaseOutcome::Done;
+        record.figures.insert(OPERATION_RATE.name.to_owned(), mean);
+        record.notes.extend(self.spread(iterations, "op/s"));
+    }
+
+    /// Seconds of the whole phase, as 3.3 and 4.0 print them.
+    fn seconds(&self, record: &mut PhaseRecord, items: Option<u64>, iterations: Option<u64>) {
+        let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
+            return;
+        };
+        record.figures.insert(ELAPSED.name.to_owned(), mean * 1e9);
+        if record.outcome == PhaseOutcome::Done {
+            return;
+        }
+        record.outcome = PhaseOutcome::Done;
+        record.notes.extend(self.spread(iterations, "s"));
+        if let Some(items) = items {
+            let (name, rate) = (OPERATION_RATE.name.to_owned(), items as f64 / mean);
+            record.figures.insert(name, rate);
+            let note =
+                format!("The rate is computed: {items} items in the time that mdtest gives.");
+            record.notes.push(note);
+        }
+    }
+
+    /// Milliseconds of one operation, to three digits behind the point: of fast ones nothing is
+    /// left.
+    fn time(&self, record: &mut PhaseRecord, iterations: Option<u64>) {
+        let Some(mean) = self.mean.filter(|mean| *mean > 0.0) else {
+            if record.outcome != PhaseOutcome::Done {
+                record.outcome = PhaseOutcome::Skipped {
+                    reason: "mdtest did not run it, or it took less than half a microsecond an \
+                             operation"
+                        .to_owned(),
+                };
+            }
+            return;
+        };
+        if record.outcome == PhaseOutcome::Done {
+            record
+                .notes
+                .push(format!("mdtest gives {mean} ms an operation."));
+            return;
+        }
+        record.outcome = PhaseOutcome::Done;
+        let (name, rate) = (OPERATION_RATE.name.to_owned(), 1e3 / mean);
+        record.figures.insert(name, rate);
+        record.notes.push(
+            "Computed from the time of one operation, which mdtest rounds to a microsecond."
+                .to_owned(),
+        );
+        record.notes.extend(self.spread(iterations, "ms"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ImportErrorKind;
+
+    const HEAD: &str = "   Operation                     Max            Min           Mean        \
+                        Std Dev\n   ---------                     ---            ---           \
+                        ----        -------\n";
+
+    fn summary(rows: &str) -> String {
+        format!("SUMMARY rate (in ops/sec): (of 2 iterations)\n{HEAD}{rows}-- finished at x --\n")
+    }
+
+    #[test]
+    fn the_mean_is_the_value_and_what_was_not_run_has_none() {
+        let text = summary(
+            "   File creation    300.5   100.5   200.5  50.0\n   File stat 0.000 0.000 0.000 0.000\n",
+        );
+        let reading = read(&text).expect("a summary");
+        let phases = &reading.trials[0].phases;
+        assert_eq!(phases[0].name, "file-creation");
+        assert_eq!(phases[0].figures["operation_rate"], 200.5);
+        assert!(phases[0].notes[0].contains("smallest 100.5, largest 300.5"));
+        assert!(matches!(phases[1].outcome, PhaseOutcome::Skipped { .. }));
+    }
+
+    #[test]
+    fn times_of_operations_are_rates_where_nothing_else_is() {
+        let text = format!(
+            "SUMMARY time (in ms/op): (of 1 iterations)\n{HEAD}   File read  0.5 0.5 0.5 0.0\n"
+        );
+        let reading = read(&text).expect("a summary");
+        assert_eq!(
+            reading.trials[0].phases[0].figures["operation_rate"],
+            2000.0
+        );
+    }
+
+    #[test]
+    fn a_summary_that_is_cut_off_or_has_a_negative_rate_is_refused_by_its_place() {
+        let cut = "mdtest-4.0.0 was launched with 2 total task(s) on 1 node(s)\nPath: /x\n";
+        let fault = read(cut).expect_err("no summary");
+        assert!(
+            matches!(fault.kind, ImportErrorKind::Truncated { .. }),
+            "{fault}"
+        );
+        let rows = summary("");
+        assert!(matches!(
+            read(&rows).expect_err("no row").kind,
+            ImportErrorKind::Truncated { .. }
+        ));
+        let negative = summary("   File creation    300.5   100.5   -200.5  50.0\n");
+        let fault = read(&negative).expect_err("negative").to_string();
+        assert!(
+            fault.starts_with("line 4, File creation, Mean: \"-200.5\""),
+            "{fault}"
+        );
+        let short = summary("   File creation    300.5   100.5\n");
+        let fault = read(&short).expect_err("short").to_string();
+        assert!(fault.contains("4 values"), "{fault}");
+    }
+}

@@ -1,0 +1,14 @@
+//! The readers, one format each: a text in, a reading out, or the first thing that makes no sense.
+
+pub(crate) mod bonnie;
+pub(crate) mod csv_rows;
+pub(crate) mod csv_units;
+pub(crate) mod fio;
+pub(crate) mod fio_documents;
+pub(crate) mod fio_fields;
+pub(crate) mod fio_latency;
+pub(crate) mod iozone;
+pub(crate) mod iozone_table;
+pub(crate) mod iozone_throughput;
+pub(crate) mod mdtest;
+pub(crate) mod run_json;

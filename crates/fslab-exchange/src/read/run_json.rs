@@ -1,0 +1,121 @@
+//! Runs of fslab as JSON: what `fslab export --format json` wrote, taken as it is.
+
+use fslab_model::{FORMAT_VERSION, RunRecord};
+use serde_json::Value;
+
+use crate::error::{Fault, ImportErrorKind};
+
+/// Reads a run, and names what of it this fslab does not know and leaves out.
+pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
+    let value: Value = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+    if value.is_array() {
+        let wanted = "a run";
+        return Err(Fault::value("", "a list", wanted)
+            .hint("`fslab export --format exact` leaves out what a run is; use --format json"));
+    }
+    let format = value["plan"]["format"].as_u64();
+    if format.is_some_and(|format| format > u64::from(FORMAT_VERSION)) {
+        return Err(Fault::new(
+            "plan.format",
+            ImportErrorKind::Version {
+                found: format.unwrap_or_default().to_string(),
+                known: FORMAT_VERSION.to_string(),
+            },
+        ));
+    }
+    if value.get("run").is_none() || value.get("trials").is_none() {
+        let hint = "read are the JSON of `fslab export` and that of fio";
+        return Err(Fault::missing("", "run, plan or trials").hint(hint));
+    }
+    let record: RunRecord = serde_json::from_str(text)
+        .map_err(|error| Fault::value(place(&error), error.to_string(), "a run of fslab"))?;
+    demand_sense(&record)?;
+    let again = serde_json::to_value(&record)
+        .map_err(|error| Fault::value("", error.to_string(), "a run of fslab"))?;
+    let mut lost = Vec::new();
+    missing(&value, &again, "", &mut lost);
+    lost.truncate(LOST_MAX);
+    Ok((record, lost))
+}
+
+/// The most fields that are named.
+const LOST_MAX: usize = 5;
+
+fn place(error: &serde_json::Error) -> String {
+    format!("line {}, column {}", error.line(), error.column())
+}
+
+fn syntax(error: &serde_json::Error) -> Fault {
+    if error.is_eof() {
+        return Fault::truncated(place(error), "the JSON document ends before its last brace");
+    }
+    Fault::value(place(error), error.to_string(), "JSON")
+}
+
+/// What the types cannot demand: trials of cells that there are, each once.
+fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
+    let plan = &record.header.plan;
+    let mut seen = std::collections::BTreeSet::new();
+    for (index, trial) in record.trials.iter().enumerate() {
+        let place = format!("trials[{index}]");
+        let Some(planned) = plan.subject(trial.trial.cell) else {
+            let wanted = format!("one of the {} subjects of the plan", plan.subjects.len());
+            return Err(Fault::value(
+                place,
+                format!("cell {}", trial.trial.cell.0),
+                wanted,
+            ));
+        };
+        if planned.subject != trial.subject {
+            let wanted = format!("the plan's subject of its cell, {}", planned.subject);
+            return Err(Fault::value(place, trial.subject.to_string(), wanted));
+        }
+        if !seen.insert(trial.trial) {
+            let wanted = "a trial that stands there once";
+            return Err(Fault::value(place, trial.trial.to_string(), wanted));
+        }
+        let figures = trial.phases.iter().flat_map(|phase| &phase.figures);
+        if let Some((name, value)) = figures.into_iter().find(|(_, value)| !value.is_finite()) {
+            return Err(Fault::value(
+                format!("{place}, {name}"),
+                value.to_string(),
+                "a number",
+            ));
+        }
+    }
+    if record.trials.is_empty() {
+        return Err(Fault::no_figure("the run has no trial"));
+    }
+    Ok(())
+}
+
+/// The paths of fields that are in `before` and not in `after`.
+fn missing(before: &Value, after: &Value, path: &str, lost: &mut Vec<String>) {
+    match (before, after) {
+        (Value::Object(before), Value::Object(after)) => {
+            for (name, value) in before {
+                let path = format!("{path}.{name}");
+                match after.get(name) {
+                    Some(after) => missing(value, after, &path, lost),
+                    None if is_nothing(value) => {}
+                    None => lost.push(path.trim_start_matches('.').to_owned()),
+                }
+            }
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            for (index, (before, after)) in before.iter().zip(after).enumerate() {
+                missing(before, after, &format!("{path}[{index}]"), lost);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,85 @@
+//! What is read: the bytes of one file, with its name, as text.
+
+use fslab_model::Subject;
+
+use crate::error::{Fault, ImportErrorKind};
+
+/// One output of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file's name, for errors and facts; `standard input`.
+    pub name: String,
+    /// What is in it.
+    pub content: Vec<u8>,
+    /// The subject that it is of, where the user says so; outranks what the file says.
+    pub subject: Option<Subject>,
+}
+
+impl Source {
+    /// The text, without a byte order mark and with plain line ends.
+    ///
+    /// Bytes that are no UTF-8 are kept as the replacement character: names of machines and paths
+    /// may be in any encoding, and no figure is.
+    pub(crate) fn text(&self) -> Result<String, Fault> {
+        let content = &self.content;
+        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
+        let is_control = |byte: &u8| *byte < 0x20 && !b"\t\n\r\x0c\x1b\x08".contains(byte);
+        if let Some(offset) = content.iter().position(is_control) {
+            return Err(Fault::new("", ImportErrorKind::Binary { offset }));
+        }
+        if let Err(error) = std::str::from_utf8(content)
+            && mostly_foreign(content)
+        {
+            let offset = error.valid_up_to();
+            return Err(Fault::new("", ImportErrorKind::Binary { offset }));
+        }
+        let text = String::from_utf8_lossy(content);
+        if text.trim().is_empty() {
+            return Err(Fault::new("", ImportErrorKind::Empty));
+        }
+        Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
+    }
+}
+
+/// Whether more than a tenth of the bytes are beyond ASCII.
+fn mostly_foreign(content: &[u8]) -> bool {
+    let foreign = content.iter().filter(|byte| !byte.is_ascii()).count();
+    foreign * 10 > content.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(content: &[u8]) -> Result<String, Fault> {
+        let source = Source {
+            name: "f".into(),
+            content: content.into(),
+            subject: None,
+        };
+        source.text()
+    }
+
+    #[test]
+    fn line_ends_and_byte_order_marks_of_other_systems_are_no_part_of_the_text() {
+        assert_eq!(text(b"\xef\xbb\xbfa\r\nb\rc\n"), Ok("a\nb\nc\n".into()));
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_by_the_offset() {
+        let kind = |content: &[u8]| text(content).expect_err("no text").kind;
+        assert_eq!(kind(b"a\0b"), ImportErrorKind::Binary { offset: 1 });
+        assert_eq!(
+            kind(b"a\xff\xfe\xfd"),
+            ImportErrorKind::Binary { offset: 1 }
+        );
+        assert_eq!(kind(b" \n\t"), ImportErrorKind::Empty);
+        assert_eq!(kind(b""), ImportErrorKind::Empty);
+    }
+
+    #[test]
+    fn a_path_in_another_encoding_does_not_make_a_text_binary() {
+        let read = text(b"Command line used: iozone -f /mnt/gr\xf6\xdfe/f and more of it");
+        assert!(read.is_ok_and(|text| text.starts_with("Command line")));
+    }
+}

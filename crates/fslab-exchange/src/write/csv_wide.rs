@@ -1,0 +1,33 @@
+//! CSV with a row for each trial and phase, and a column for each metric.
+
+use fslab_model::{METRICS, RunRecord};
+use fslab_report::{DIMENSIONS, Observation, ReportError, observations};
+
+/// A row for each trial and phase, with all dimensions of the result and a column for each metric,
+/// in its unit and to its last digit; what was not measured is empty. Figures of a trial as a whole
+/// stand in a row whose phase is empty.
+///
+/// # Errors
+/// [`ReportError::Csv`], should a row not be written.
+pub fn csv_wide(run: &RunRecord) -> Result<String, ReportError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let metrics = METRICS.iter().map(|metric| metric.name);
+    writer.write_record(DIMENSIONS.into_iter().chain(metrics))?;
+    let observations = observations(run);
+    let is_same_row =
+        |a: &Observation, b: &Observation| a.trial.trial == b.trial.trial && a.phase == b.phase;
+    for row in observations.chunk_by(is_same_row) {
+        let Some(first) = row.first() else { continue };
+        let mut fields: Vec<String> = first.dimensions(run).into();
+        fields.extend(METRICS.iter().map(|metric| {
+            let found = row.iter().find(|observation| observation.metric == metric);
+            let value = found.and_then(|observation| observation.value);
+            value.map_or_else(String::new, |value| value.to_string())
+        }));
+        writer.write_record(fields)?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|error| csv::Error::from(error.into_error()))?;
+    Ok(String::from_utf8(bytes).expect("rows of strings are UTF-8"))
+}

@@ -1,0 +1,11 @@
+//! The writers: a run in the form of another tool. Those that lay out a figure of the report, the
+//! CSV of bonnie++ and the report of Iozone, stand there.
+
+mod csv_wide;
+mod fio_json;
+mod fio_sides;
+mod parquet;
+
+pub use csv_wide::csv_wide;
+pub use fio_json::fio_json;
+pub use parquet::{ExportError, parquet};

@@ -1,0 +1,129 @@
+//! The long table as Parquet: the columns of the CSV, typed.
+
+use std::sync::Arc;
+
+use fslab_model::RunRecord;
+use fslab_report::{DIMENSIONS, Observation, observations};
+use parquet::basic::Compression;
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+/// Why a file of Parquet could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the run as Parquet")]
+pub struct ExportError(#[from] ParquetError);
+
+/// Rows that are written at once.
+const GROUP_ROWS: usize = 1 << 16;
+
+/// The type of a column: those that are not texts.
+fn column_type(name: &str) -> &'static str {
+    match name {
+        "size_bytes" => "optional int64",
+        "cell" | "repeat" | "position" => "required int32",
+        "value" => "optional double",
+        _ => "required binary",
+    }
+}
+
+/// The columns of the long CSV, in its order.
+fn names() -> Vec<&'static str> {
+    let mut names = DIMENSIONS.to_vec();
+    names.extend(["metric", "value", "unit"]);
+    names
+}
+
+fn schema() -> String {
+    let column = |name: &&str| {
+        let is_text = column_type(name).ends_with("binary");
+        let text = if is_text { " (UTF8)" } else { "" };
+        format!("  {} {name}{text};\n", column_type(name))
+    };
+    format!(
+        "message fslab {{\n{}}}",
+        names().iter().map(column).collect::<String>()
+    )
+}
+
+/// The run as a file of Parquet: the rows of the long CSV.
+///
+/// # Errors
+/// [`ExportError`], should the library refuse.
+pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, ExportError> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(format!("fslab {}", run.header.fslab))
+        .build();
+    let schema = Arc::new(parse_message_type(&schema())?);
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
+    let observations = observations(run);
+    for rows in observations.chunks(GROUP_ROWS) {
+        let mut group = writer.next_row_group()?;
+        for (column, name) in names().into_iter().enumerate() {
+            write_column(&mut group, (column, name), run, rows)?;
+        }
+        group.close()?;
+    }
+    Ok(writer.into_inner()?)
+}
+
+fn write_column(
+    group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
+    (column, name): (usize, &str),
+    run: &RunRecord,
+    rows: &[Observation],
+) -> Result<(), ParquetError> {
+    let Some(mut writer) = group.next_column()? else {
+        return Err(ParquetError::General(format!(
+            "there is no column for {name}"
+        )));
+    };
+    let number = |row: &Observation| row.dimensions(run)[column].clone();
+    match name {
+        "value" => {
+            let levels: Vec<i16> = rows.iter().map(|row| row.value.is_some().into()).collect();
+            let values: Vec<f64> = rows.iter().filter_map(|row| row.value).collect();
+            writer
+                .typed::<DoubleType>()
+                .write_batch(&values, Some(&levels), None)?;
+        }
+        "size_bytes" => {
+            let sizes: Vec<Option<i64>> = rows.iter().map(|row| number(row).parse().ok()).collect();
+            let levels: Vec<i16> = sizes.iter().map(|size| size.is_some().into()).collect();
+            let values: Vec<i64> = sizes.into_iter().flatten().collect();
+            writer
+                .typed::<Int64Type>()
+                .write_batch(&values, Some(&levels), None)?;
+        }
+        "cell" | "repeat" | "position" => {
+            let value = |row: &Observation| match name {
+                "cell" => row.trial.trial.cell.0,
+                "repeat" => row.trial.trial.repeat,
+                _ => row.trial.position,
+            };
+            // Two's complement, as Parquet wants its unsigned numbers; none is as large.
+            let values: Vec<i32> = rows.iter().map(|row| value(row).cast_signed()).collect();
+            writer
+                .typed::<Int32Type>()
+                .write_batch(&values, None, None)?;
+        }
+        _ => {
+            let text = |row: &Observation| match name {
+                "metric" => row.metric.name.to_owned(),
+                "unit" => row.metric.unit.symbol().to_owned(),
+                _ => number(row),
+            };
+            let values: Vec<ByteArray> = rows
+                .iter()
+                .map(|row| ByteArray::from(text(row).into_bytes()))
+                .collect();
+            writer
+                .typed::<ByteArrayType>()
+                .write_batch(&values, None, None)?;
+        }
+    }
+    writer.close()
+}
