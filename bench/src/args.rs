@@ -6,6 +6,7 @@ use clap::Parser;
 use clap::builder::RangedI64ValueParser;
 
 use crate::sim::SimArgs;
+use crate::store::StoreArgs;
 use crate::work::Work;
 
 fn rounds() -> RangedI64ValueParser<u32> {
@@ -59,6 +60,8 @@ pub(crate) struct Args {
 pub(crate) enum Other {
     /// Measures how fast virtual time passes, and what the simulated disk costs.
     Sim(SimArgs),
+    /// Measures the commands on a store of a million trials, and what storing one more costs.
+    Store(StoreArgs),
 }
 
 /// A place to measure in.

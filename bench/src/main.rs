@@ -10,7 +10,8 @@
 //!                      --- report     tables for the terminal, and the page that is kept
 //! ```
 //!
-//! `fslab-bench sim` measures what virtual time costs: see `sim`.
+//! `fslab-bench sim` measures what virtual time costs: see `sim`. `fslab-bench store` measures a store
+//! of a million trials: see `store`.
 
 mod args;
 mod bench;
@@ -27,6 +28,7 @@ mod report;
 mod results;
 mod series;
 mod sim;
+mod store;
 mod targets;
 mod work;
 
@@ -80,6 +82,17 @@ fn measure(args: &Args) -> Result<(), BenchError> {
         return keep(args.out.as_deref(), args.quick, "-sim", |date, command| {
             sim::page(&findings, date, command)
         });
+    }
+    if let Some(Other::Store(args)) = &args.other {
+        let fslab = bench::find_fslab(args.fslab.as_deref())?;
+        let findings = store::measure(args, &fslab, &stop)?;
+        print!("{}", store::terminal(&findings));
+        return keep(
+            args.out.as_deref(),
+            args.quick,
+            "-store",
+            |date, command| store::page(&findings, date, command),
+        );
     }
     let results = bench::run(args, &stop)?;
     print!("{}", report::terminal(&results));

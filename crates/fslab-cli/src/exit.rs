@@ -128,7 +128,8 @@ impl From<ResolveError> for CommandError {
                 "use --size {}B or less, or a larger --disk",
                 capacity.0
             )),
-            ResolveError::NoRepeat | ResolveError::TooManyRepeats(_) | ResolveError::NoTime => None,
+            ResolveError::Repetition(repetition) => repetition.hint(),
+            ResolveError::NoTime => None,
         };
         let mut failure = chain(FailureKind::BadInput, &error);
         failure.hint = hint;

@@ -5,9 +5,10 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use fslab_model::{Event, EventBody, SubjectPlan, TrialId, TrialOutcome, TrialRecord, format_ns};
-use fslab_run::Observer;
+use fslab_run::{CellPrecision, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::commands::in_words;
 use crate::screen;
 
 const TEMPLATE: &str = "{bar:24} {pos}/{len} trials, {prefix}  {msg}";
@@ -100,6 +101,20 @@ impl Observer for Progress {
                 format!("{done} of {of} trials are done already")
             });
         }
+    }
+
+    fn block_begins(&mut self, cells: &[CellPrecision], to_run: usize) {
+        let (open, closed): (Vec<_>, Vec<_>) =
+            cells.iter().partition(|cell| cell.standing.is_open());
+        for cell in closed {
+            self.say(&format!("no more repeats of {}", in_words(cell)));
+        }
+        let open: Vec<_> = open.into_iter().map(in_words).collect();
+        if to_run > 0 {
+            self.say(&format!("once more: {}", open.join("; ")));
+        }
+        self.to_run += to_run;
+        self.bar.inc_length(to_run as u64);
     }
 
     fn trial_begins(&mut self, trial: TrialId, subject: &SubjectPlan) {

@@ -14,11 +14,13 @@ use crate::exit::{CommandError, Exit};
 
 /// Writes `text` to standard output. A reader that has gone away is no error.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same for what need not be text.
+pub(crate) fn print_bytes(content: &[u8]) -> Result<(), CommandError> {
     let mut output = io::stdout().lock();
-    match output
-        .write_all(text.as_bytes())
-        .and_then(|()| output.flush())
-    {
+    match output.write_all(content).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(CommandError::io("cannot write to standard output", &error))
         }
@@ -130,11 +132,15 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A pure JSON document on standard output.
-pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
-    let mut text = serde_json::to_string_pretty(value).map_err(|error| {
+/// A JSON document with a line break at its end.
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, CommandError> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| {
         CommandError::bad_input(format!("cannot write the JSON document: {error}"))
     })?;
-    text.push('\n');
-    print(&text)
+    Ok(text + "\n")
+}
+
+/// A pure JSON document on standard output.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
+    print(&json(value)?)
 }

@@ -1,5 +1,7 @@
 //! Writes sample reports from invented runs, to look at: `sample_report FOLDER`.
 
+#[path = "../tests/report/big_story.rs"]
+mod big_story;
 #[path = "../tests/report/disk_story.rs"]
 mod disk_story;
 #[path = "../tests/report/fixture.rs"]
@@ -46,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("home-usb.html", vec![sweep_story::home_usb()]),
         ("alone.html", vec![fixture::run_of(&["xfs"], 3)]),
         ("many.html", vec![fixture::run_of(&many, 5)]),
+        ("big.html", vec![big_story::big()]),
         (
             "two.html",
             vec![fixture::usual(), fixture::run_of(&["xfs", "ext4"], 3)],

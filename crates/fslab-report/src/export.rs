@@ -1,6 +1,6 @@
 //! A run for other programs: everything as JSON, and every figure as one row of CSV.
 
-use fslab_model::{CachePolicy, METRICS, Metric, RunRecord, TrialOutcome, TrialRecord};
+use fslab_model::{CachePolicy, METRICS, Metric, RunRecord, TrialOutcome, TrialRecord, VenueKind};
 use fslab_model::{MetricDefinition, trial_metrics};
 
 use crate::analysis::STEP_METRICS;
@@ -14,7 +14,8 @@ pub fn json(run: &RunRecord) -> Result<String, ReportError> {
     Ok(serde_json::to_string_pretty(run)? + "\n")
 }
 
-const HEADER: [&str; 21] = [
+/// The dimensions of a result, as columns: what [`Observation::dimensions`] gives.
+pub const DIMENSIONS: [&str; 18] = [
     "run",
     "plan_hash",
     "fslab",
@@ -33,42 +34,79 @@ const HEADER: [&str; 21] = [
     "phase",
     "workload",
     "cache",
-    "metric",
-    "value",
-    "unit",
 ];
 
-/// One row for each trial, phase and metric, with all dimensions of the result.
-///
-/// Every metric of every phase has its row; what was not measured has an empty value. Values are in
-/// the metric's unit and to their last digit. Figures of a trial as a whole (mkfs, mount, unmount,
-/// check) have an empty phase. Trials without a record are not there.
-///
-/// # Errors
-/// [`ReportError::Csv`], should a row not be written.
-pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(HEADER)?;
+/// One metric of one phase of one trial.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation<'a> {
+    /// The trial.
+    pub trial: &'a TrialRecord,
+    /// How the phase ended, in a word; of a trial as a whole, how that did.
+    pub outcome: &'static str,
+    /// The phase; empty for figures of a trial as a whole.
+    pub phase: &'a str,
+    /// Its workload.
+    pub workload: &'a str,
+    /// What the caches held.
+    pub cache: &'static str,
+    /// The metric.
+    pub metric: &'static MetricDefinition,
+    /// Its value; `None` where it was not measured.
+    pub value: Option<f64>,
+}
+
+impl Observation<'_> {
+    /// The values of [`DIMENSIONS`], of a trial of `run`. What nobody knows of an imported run is
+    /// empty.
+    #[must_use]
+    pub fn dimensions(&self, run: &RunRecord) -> [String; 18] {
+        let (header, plan) = (&run.header, &run.header.plan);
+        let is_known = plan.venue.kind() != VenueKind::Imported;
+        let known = |text: String| if is_known { text } else { String::new() };
+        [
+            header.run.to_string(),
+            header.plan_hash.to_string(),
+            header.fslab.clone(),
+            header.machine.kernel.clone().unwrap_or_default(),
+            plan.study.clone(),
+            plan.venue.kind().as_str().to_owned(),
+            known(plan.size_bytes.0.to_string()),
+            known(plan.cold.as_str().to_owned()),
+            plan.engine.clone(),
+            known(plan.seed.to_string()),
+            self.trial.subject.to_string(),
+            self.trial.trial.cell.0.to_string(),
+            self.trial.trial.repeat.to_string(),
+            self.trial.position.to_string(),
+            self.outcome.to_owned(),
+            self.phase.to_owned(),
+            self.workload.to_owned(),
+            self.cache.to_owned(),
+        ]
+    }
+}
+
+/// Every metric of every phase of every trial, trial by trial; those of a trial as a whole (mkfs,
+/// mount, unmount, check) before those of its phases. Trials without a record are not there.
+#[must_use]
+pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
     let analysis = Analysis::of(run);
-    let run_columns = run_columns(run);
+    let mut observations = Vec::new();
     for trial in &run.trials {
-        let trial_columns = trial_columns(trial);
         let outcome = match trial.outcome {
             TrialOutcome::Done => "done",
             TrialOutcome::Failed { .. } => "failed",
         };
         let figures = trial_metrics(trial);
-        for metric in STEP_METRICS {
-            let row = [outcome, "", "", ""].map(str::to_owned);
-            let value = value_columns(metric, &figures);
-            writer.write_record(
-                run_columns
-                    .iter()
-                    .chain(&trial_columns)
-                    .chain(&row)
-                    .chain(&value),
-            )?;
-        }
+        observations.extend(STEP_METRICS.into_iter().map(|metric| Observation {
+            trial,
+            outcome,
+            phase: "",
+            workload: "",
+            cache: "",
+            metric,
+            value: value(metric, &figures),
+        }));
         for phase in analysis.runs() {
             let cell = phase.cells.get(trial.trial.cell.0 as usize);
             let Some(repeat) =
@@ -76,60 +114,46 @@ pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
             else {
                 continue;
             };
-            let row = [
-                state(&repeat.state),
-                phase.name,
-                phase.workload,
-                cache(phase.cache),
-            ]
-            .map(str::to_owned);
-            for metric in METRICS.iter().filter(|m| !STEP_METRICS.contains(m)) {
-                let value = value_columns(metric, &repeat.metrics);
-                writer.write_record(
-                    run_columns
-                        .iter()
-                        .chain(&trial_columns)
-                        .chain(&row)
-                        .chain(&value),
-                )?;
-            }
+            let metrics = METRICS.iter().filter(|m| !STEP_METRICS.contains(m));
+            observations.extend(metrics.map(|metric| Observation {
+                trial,
+                outcome: state(&repeat.state),
+                phase: phase.name,
+                workload: phase.workload,
+                cache: cache(phase.cache),
+                metric,
+                value: value(metric, &repeat.metrics),
+            }));
         }
+    }
+    observations
+}
+
+/// One row for each trial, phase and metric, with all dimensions of the result.
+///
+/// Every metric of every phase has its row; what was not measured has an empty value. Values are in
+/// the metric's unit and to their last digit.
+///
+/// # Errors
+/// [`ReportError::Csv`], should a row not be written.
+pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(DIMENSIONS.into_iter().chain(["metric", "value", "unit"]))?;
+    for observation in observations(run) {
+        let value = observation
+            .value
+            .map_or_else(String::new, |value| value.to_string());
+        let (metric, unit) = (observation.metric.name, observation.metric.unit.symbol());
+        let dimensions = observation.dimensions(run);
+        let dimensions = dimensions.iter().map(String::as_str);
+        writer.write_record(dimensions.chain([metric, &value, unit]))?;
     }
     into_text(writer)
 }
 
-fn run_columns(run: &RunRecord) -> [String; 10] {
-    let header = &run.header;
-    [
-        header.run.to_string(),
-        header.plan_hash.to_string(),
-        header.fslab.clone(),
-        header.machine.kernel.clone().unwrap_or_default(),
-        header.plan.study.clone(),
-        header.plan.venue.kind().as_str().to_owned(),
-        header.plan.size_bytes.0.to_string(),
-        header.plan.cold.as_str().to_owned(),
-        header.plan.engine.clone(),
-        header.plan.seed.to_string(),
-    ]
-}
-
-fn trial_columns(trial: &TrialRecord) -> [String; 4] {
-    [
-        trial.subject.to_string(),
-        trial.trial.cell.0.to_string(),
-        trial.trial.repeat.to_string(),
-        trial.position.to_string(),
-    ]
-}
-
-fn value_columns(metric: &MetricDefinition, figures: &[Metric]) -> [String; 3] {
+fn value(metric: &MetricDefinition, figures: &[Metric]) -> Option<f64> {
     let found = figures.iter().find(|figure| figure.definition == metric);
-    [
-        metric.name.to_owned(),
-        found.map_or_else(String::new, |figure| figure.value.to_string()),
-        metric.unit.symbol().to_owned(),
-    ]
+    found.map(|figure| figure.value)
 }
 
 fn state(state: &RepeatState) -> &'static str {

@@ -13,6 +13,7 @@
 //! ```
 
 mod analysis;
+mod caveats;
 mod chapter;
 mod chart;
 mod curves;
@@ -26,18 +27,18 @@ mod palette;
 mod sentences;
 mod table;
 pub mod tables;
-mod wording;
+pub mod wording;
 
 pub use analysis::{
-    Analysis, Comparison, Dimension, Entry, PhaseAnalysis, PhaseCell, Repeat, RepeatState,
-    Standing, SweepAnalysis,
+    Analysis, Comparison, Diagnosis, Dimension, Entry, Finding, Oddity, OverallAnalysis,
+    PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Standing, SweepAnalysis,
 };
 pub use chapter::Chapter;
 pub use error::ReportError;
 pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report};
-pub use export::{csv_long, json};
+pub use export::{DIMENSIONS, Observation, csv_long, json, observations};
 pub use figures::{Figure, figures};
 pub use merge::{MergeError, Merged, merge, relabel};
-pub use page::{html, html_of};
+pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};
 pub use sentences::{Sentence, SentenceKind, sentences};
 pub use table::{Align, Column, Table, TableCell, Tone};

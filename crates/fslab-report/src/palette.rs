@@ -18,15 +18,16 @@ const COLOURS: [(&str, &str); 8] = [
     ("#5a564f", "#c9c4ba"),
 ];
 
-/// Shapes in a box of ten by ten around the origin, as SVG paths.
+/// Shapes in a box of ten by ten around the point at which they begin, as SVG paths of relative
+/// steps alone.
 const SHAPES: [&str; 7] = [
-    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
-    "M-3.6-3.6h7.2v7.2h-7.2z",
-    "M0-4.9L4.9 0L0 4.9L-4.9 0z",
-    "M0-4.6L4.6 3.7h-9.2z",
-    "M0 4.6L4.6-3.7h-9.2z",
-    "M-1.5-4.4h3v2.9h2.9v3h-2.9v2.9h-3v-2.9h-2.9v-3h2.9z",
-    "M-4.6 0L-2.3-4h4.6L4.6 0L2.3 4h-4.6z",
+    "m-4 0a4 4 0 108 0 4 4 0 10-8 0z",
+    "m-3.6-3.6h7.2v7.2h-7.2z",
+    "m0-4.9l4.9 4.9-4.9 4.9-4.9-4.9z",
+    "m0-4.6l4.6 8.3h-9.2z",
+    "m0 4.6l4.6-8.3h-9.2z",
+    "m-1.5-4.4h3v2.9h2.9v3h-2.9v2.9h-3v-2.9h-2.9v-3h2.9z",
+    "m-4.6 0l2.3-4h4.6l2.3 4-2.3 4h-4.6z",
 ];
 
 /// The class of everything that shows the subject of that number.
@@ -39,16 +40,19 @@ pub(crate) fn shape(subject: usize) -> &'static str {
     SHAPES[subject % SHAPES.len()]
 }
 
-/// Style rules: each subject's colour, and how the others fade while one is chosen.
+/// Style rules: each subject's colour and mark, how the others fade while one is chosen, and how one
+/// goes that shall not be seen. They ask the page's controls, so that no script is needed.
 pub(crate) fn rules(subjects: usize) -> String {
     let mut rules = String::new();
     for subject in 0..subjects {
         let (light, dark) = COLOURS[subject % COLOURS.len()];
-        let class = class(subject);
-        writeln!(rules, ".{class}{{--c:light-dark({light},{dark})}}").expect("writes to memory");
+        let (class, shape) = (class(subject), shape(subject));
+        // A mark is a box of twelve pixels; its shape is around its middle.
         writeln!(
             rules,
-            "body:has(#only-{class}:checked) .of:not(.{class}){{opacity:.16}}"
+            ".{class}{{--c:light-dark({light},{dark});--m:path(\"M6 6{shape}\")}}\n\
+             body:has(#only-{class}:checked) .of:not(.{class}){{opacity:.16}}\n\
+             body:has(#show-{class}:not(:checked)) .of.{class}{{display:none}}"
         )
         .expect("writes to memory");
     }
@@ -57,20 +61,30 @@ pub(crate) fn rules(subjects: usize) -> String {
 
 /// The same colours where a page gives none: a drawing in a file of its own, by day and by night.
 pub(crate) fn fixed_rules(looks: impl Iterator<Item = usize> + Clone) -> String {
-    let of = |look: usize, colour: &str| {
-        let class = class(look);
-        format!(
-            ".{class} .key,.{class} .dot,.{class} .bar{{fill:{colour}}}\n\
-             .{class} .curve,.{class} .cap,.{class} .median{{stroke:{colour}}}\n"
-        )
-    };
-    let light = |look: usize| of(look, COLOURS[look % COLOURS.len()].0);
-    let dark = |look: usize| of(look, COLOURS[look % COLOURS.len()].1);
-    let (light, dark): (String, String) = (
-        looks.clone().map(light).collect(),
-        looks.map(dark).collect(),
-    );
-    format!("{light}@media (prefers-color-scheme: dark) {{\n{dark}}}\n")
+    let dark = looks.clone();
+    let dark: String = dark
+        .map(|look| rule(look, COLOURS[look % COLOURS.len()].1))
+        .collect();
+    format!(
+        "{}@media (prefers-color-scheme: dark) {{\n{dark}}}\n",
+        light_rules(looks)
+    )
+}
+
+/// The colours on light paper alone.
+pub(crate) fn light_rules(looks: impl Iterator<Item = usize>) -> String {
+    looks
+        .map(|look| rule(look, COLOURS[look % COLOURS.len()].0))
+        .collect()
+}
+
+fn rule(look: usize, colour: &str) -> String {
+    let class = class(look);
+    format!(
+        ".{class} .key,.{class} .dot,.{class} .bar{{fill:{colour}}}\n\
+         .{class} .curve,.{class} .course,.{class} .cap,.{class} .interval,\
+         .{class} .median{{stroke:{colour}}}\n"
+    )
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fslab_model::definitions::DURABLE_THROUGHPUT;
 use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome, VenueKind};
 use fslab_stats::{Estimate, Verdict};
 
@@ -62,6 +61,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
         return told;
     }
     told.extend(teller.score());
+    told.extend(teller.overall());
     told.extend(teller.wins());
     told.extend(teller.trailers());
     told.extend(teller.durable());
@@ -241,6 +241,41 @@ impl Teller<'_> {
         Some(sentence(SentenceKind::Score, text))
     }
 
+    /// The geometric mean over phases: who is ahead, or who cannot be told apart.
+    fn overall(&self) -> Option<Sentence> {
+        let overall = self.analysis.overall.as_ref()?;
+        let comparison = Some(&overall.comparison).filter(|it| it.has_intervals())?;
+        let order = comparison.order();
+        let (second, last) = (*order.get(1)?, *order.last()?);
+        let over = format!(
+            "Over {} (geometric mean)",
+            count(overall.phases.len(), "phase")
+        );
+        let tied: Vec<usize> = comparison.with(Standing::Tied).collect();
+        let text = match comparison.winner() {
+            Some(winner) => {
+                let ahead = |other: usize| {
+                    let speed = comparison.speed(winner, other)?;
+                    Some(times(speed, &self.names[other]))
+                };
+                let mut text = format!("{over}, {} is {}", self.names[winner], ahead(second)?);
+                if last != second {
+                    text += &format!(" and {}", ahead(last)?);
+                }
+                text
+            }
+            None if tied.len() > 1 => {
+                format!(
+                    "{over}, {} {}",
+                    self.names_of(&tied),
+                    apart(comparison, &tied)
+                )
+            }
+            None => return None,
+        };
+        Some(sentence(SentenceKind::Score, text + "."))
+    }
+
     fn wins(&self) -> Vec<Sentence> {
         let mut wins: Vec<Win> = self
             .compared()
@@ -311,8 +346,8 @@ impl Teller<'_> {
 
     /// What becomes of writes once the sync and the unmount are counted.
     fn durable(&self) -> Option<Sentence> {
-        let (of, comparison, win) = self.analysis.phases.iter().find_map(|of| {
-            let comparison = of.compare(&DURABLE_THROUGHPUT);
+        let settled = crate::tables::durable_throughput(self.analysis);
+        let (of, comparison, win) = settled.iter().find_map(|(of, comparison)| {
             let winner = comparison.winner()?;
             let second = *comparison.order().get(1)?;
             let speed = comparison.speed(winner, second)?;
@@ -371,6 +406,7 @@ impl Teller<'_> {
         } else if self.names.len() == 1 {
             caveats.push("There is one subject, hence no comparison.".to_owned());
         }
+        caveats.extend(crate::caveats::of_statistics(self.analysis, &self.names));
         caveats.extend(self.of_sweeps());
         let idle = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_no_device_time);
         if let Some(phases) = self.phases_where(&idle) {

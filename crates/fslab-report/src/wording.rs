@@ -1,7 +1,7 @@
 //! How figures and names are put into words: one way each, for sentences, tables and charts.
 
 use fslab_model::{Bytes, MetricDefinition, Rate, Subject, Unit, format_ns};
-use fslab_stats::Interval;
+use fslab_stats::{Interval, Verdict};
 
 /// Stands where there is no figure.
 pub(crate) const NOTHING: &str = "–";
@@ -38,7 +38,8 @@ const VERBS: [(&str, &str); 15] = [
 ];
 
 /// The subject's name in a sentence.
-pub(crate) fn name(subject: &Subject) -> String {
+#[must_use]
+pub fn name(subject: &Subject) -> String {
     if !subject.mkfs_arguments().is_empty() || !subject.mount_options().is_empty() {
         return subject.to_string();
     }
@@ -56,12 +57,14 @@ pub(crate) fn verb(workload: &str) -> Option<&'static str> {
 }
 
 /// A phase's name in a sentence: `random-read-4k` is "random read 4k".
-pub(crate) fn phase(name: &str) -> String {
+#[must_use]
+pub fn phase(name: &str) -> String {
     name.replace(['-', '_'], " ")
 }
 
 /// A phase's name as a heading: `random-read-4k` is "Random read 4k".
-pub(crate) fn heading(name: &str) -> String {
+#[must_use]
+pub fn heading(name: &str) -> String {
     let words = phase(name);
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -70,7 +73,8 @@ pub(crate) fn heading(name: &str) -> String {
 }
 
 /// "a, b and c".
-pub(crate) fn list(words: &[String]) -> String {
+#[must_use]
+pub fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [only] => only.clone(),
@@ -79,13 +83,15 @@ pub(crate) fn list(words: &[String]) -> String {
 }
 
 /// "1 trial", "3 trials".
-pub(crate) fn count(number: usize, noun: &str) -> String {
+#[must_use]
+pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", thousands(number as f64))
 }
 
 /// A ratio to about three digits: `0.012`, `0.83`, `1.21`, `12.3`, `1,234`.
-pub(crate) fn ratio(value: f64) -> String {
+#[must_use]
+pub fn ratio(value: f64) -> String {
     let size = value.abs();
     if size >= 99.95 {
         thousands(value)
@@ -101,7 +107,8 @@ pub(crate) fn ratio(value: f64) -> String {
 }
 
 /// A share as "12.3 %", or "< 0.1 %" where rounding would hide it.
-pub(crate) fn percent(share: f64) -> String {
+#[must_use]
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 0.0 && percent < 0.1 {
         "< 0.1 %".to_owned()
@@ -113,8 +120,43 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// "1.12 to 1.31".
-pub(crate) fn ratio_interval(interval: Interval) -> String {
+#[must_use]
+pub fn ratio_interval(interval: Interval) -> String {
     format!("{} to {}", ratio(interval.low), ratio(interval.high))
+}
+
+/// "faster", "the same within 5 %".
+#[must_use]
+pub fn verdict(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Faster => "faster".to_owned(),
+        Verdict::Slower => "slower".to_owned(),
+        Verdict::Same { within } => format!("the same within {:.0} %", within * 100.0),
+        Verdict::Undecided => "undecided".to_owned(),
+    }
+}
+
+/// A p-value to two digits: `0.43`, `0.012`, `< 0.0001`.
+#[must_use]
+pub fn p_value(p: f64) -> String {
+    if p < 0.0001 {
+        "< 0.0001".to_owned()
+    } else if p < 0.001 {
+        format!("{p:.4}")
+    } else if p < 0.0995 {
+        format!("{p:.3}")
+    } else {
+        format!("{p:.2}")
+    }
+}
+
+/// A ratio as a difference: "12.3 % above", "4.0 % below".
+#[must_use]
+pub fn away(times: f64) -> String {
+    match times >= 1.0 {
+        true => format!("{} above", percent(times - 1.0)),
+        false => format!("{} below", percent(1.0 - times)),
+    }
 }
 
 /// A whole number with commas; one that is too long to read as a power of ten.
@@ -137,7 +179,8 @@ pub(crate) fn thousands(value: f64) -> String {
 }
 
 /// A figure with its unit.
-pub(crate) fn figure(metric: &MetricDefinition, value: f64) -> String {
+#[must_use]
+pub fn figure(metric: &MetricDefinition, value: f64) -> String {
     match metric.unit {
         Unit::BytesPerSecond => Rate::Bytes(value).to_string(),
         Unit::OperationsPerSecond => Rate::Operations(value).to_string(),
@@ -150,7 +193,8 @@ pub(crate) fn figure(metric: &MetricDefinition, value: f64) -> String {
 }
 
 /// An interval of figures, the unit once where both ends have the same: `400–431 MB/s`.
-pub(crate) fn figure_interval(metric: &MetricDefinition, interval: Interval) -> String {
+#[must_use]
+pub fn figure_interval(metric: &MetricDefinition, interval: Interval) -> String {
     let (low, high) = (figure(metric, interval.low), figure(metric, interval.high));
     match (low.rsplit_once(' '), high.rsplit_once(' ')) {
         (Some((number, low_unit)), Some((_, high_unit))) if low_unit == high_unit => {
@@ -192,6 +236,25 @@ mod tests {
         assert_eq!(
             counts,
             ["0", "999", "1,000", "1,234,567", "-1,000", "1.00e18"]
+        );
+    }
+
+    #[test]
+    fn p_values_and_differences_are_readable_at_every_size() {
+        let p_values = [1.0, 0.43, 0.0995, 0.0123, 0.00057, 0.00001, 0.0].map(p_value);
+        assert_eq!(
+            p_values,
+            [
+                "1.00", "0.43", "0.10", "0.012", "0.0006", "< 0.0001", "< 0.0001"
+            ]
+        );
+        assert_eq!(
+            [1.25, 0.9, 1.0].map(away),
+            ["25.0 % above", "10.0 % below", "0 % above"]
+        );
+        assert_eq!(
+            verdict(Verdict::Same { within: 0.05 }),
+            "the same within 5 %"
         );
     }
 

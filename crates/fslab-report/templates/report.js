@@ -1,8 +1,22 @@
 "use strict";
-// Comforts alone: without this script the page lacks none of its content.
+// Comforts alone: without this script the page lacks none of its content. What is chosen stands in
+// the page's address after the place, as #PLACE&hide=...&phase=..., so that a link restores it.
 (() => {
   const root = document.documentElement;
-  const bar = document.querySelector(".bar");
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const one = (id) => document.getElementById(id);
+  for (const part of all(".script")) part.hidden = false;
+
+  // ---- What is chosen, as the controls show it.
+  const shows = all("input[id^=show-]");
+  const radios = all("input[name=only]");
+  const text = one("phase-text");
+  const kind = one("phase-of");
+  const sorted = new Map();
+  let place = "";
+
+  const media = matchMedia("(prefers-color-scheme: dark)");
+  const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : media.matches;
   const stored = (value) => {
     try {
       if (value === undefined) return localStorage.getItem("fslab-theme");
@@ -10,60 +24,314 @@
     } catch { /* A page from a file may have no storage. */ }
     return null;
   };
+  const setTheme = (theme) => {
+    if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+    one("theme").textContent = dark() ? "Light" : "Dark";
+  };
 
-  const dark = () => root.dataset.theme
-    ? root.dataset.theme === "dark"
-    : matchMedia("(prefers-color-scheme: dark)").matches;
-  const toggle = document.createElement("button");
-  toggle.type = "button";
-  toggle.className = "theme";
-  const show = () => { toggle.textContent = dark() ? "Light" : "Dark"; };
-  const theme = stored();
-  if (theme === "light" || theme === "dark") root.dataset.theme = theme;
-  if (location.hash === "#dark" || location.hash === "#light") root.dataset.theme = location.hash.slice(1);
-  toggle.addEventListener("click", () => {
-    root.dataset.theme = dark() ? "light" : "dark";
-    stored(root.dataset.theme);
-    show();
-  });
-  show();
-  bar.append(toggle);
+  // ---- The address.
+  const address = () => {
+    const words = new Map();
+    const hidden = shows.filter((box) => !box.checked).map((box) => encodeURIComponent(box.value));
+    if (hidden.length) words.set("hide", hidden.join(","));
+    const only = radios.find((radio) => radio.checked);
+    if (only?.value) words.set("only", encodeURIComponent(only.value));
+    if (text.value.trim()) words.set("phase", encodeURIComponent(text.value.trim()));
+    if (kind.value) words.set("of", encodeURIComponent(kind.value));
+    const sorts = [...sorted].map(([id, { column, down }]) => `${id}:${column}:${down ? "down" : "up"}`);
+    if (sorts.length) words.set("sort", sorts.join(","));
+    if (root.dataset.theme) words.set("theme", root.dataset.theme);
+    return [...words].map(([key, value]) => `&${key}=${value}`).join("");
+  };
+  const remember = () => {
+    const hash = `#${place}${address()}`;
+    if (hash === location.hash || (hash === "#" && !location.hash)) return;
+    try {
+      history.replaceState(null, "", hash);
+    } catch { /* A page that is shown inside another may not. */ }
+  };
+  const decoded = (word) => {
+    try { return decodeURIComponent(word); } catch { return word; }
+  };
 
-  const quote = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  const words = (cell) => cell.innerText.replace(/\s+/g, " ").trim();
-  const csv = (table) => {
+  // ---- Filters.
+  const sections = all("section.phase[data-workload]");
+  const isShown = (section) => {
+    const wanted = text.value.trim().toLowerCase();
+    if (wanted && !section.dataset.name.toLowerCase().includes(wanted)) return false;
+    const [key, value] = kind.value.split(/:(.*)/s);
+    return !kind.value || section.dataset[key] === value;
+  };
+  const titles = { cache: "Cache", kind: "Kind", workload: "Workload" };
+  for (const [key, title] of Object.entries(titles)) {
+    const values = [...new Set(sections.map((section) => section.dataset[key]))].filter(Boolean).sort();
+    const group = document.createElement("optgroup");
+    group.label = title;
+    for (const value of values) {
+      const option = document.createElement("option");
+      option.value = `${key}:${value}`;
+      option.textContent = value;
+      group.append(option);
+    }
+    kind.append(group);
+  }
+
+  // Charts with a row for each subject close the gaps of those that are hidden.
+  const closeGaps = (svg, hidden) => {
+    const row = Number(svg.dataset.row);
+    const box = svg.dataset.box ??= svg.getAttribute("viewBox");
+    const [, , width, height] = box.split(" ").map(Number);
+    let gone = 0;
+    for (const part of svg.children) {
+      if (part.tagName !== "g" || part.classList.contains("foot")) continue;
+      part.style.transform = gone ? `translateY(${-gone * row}px)` : "";
+      if (hidden.has(part.classList[1])) gone += 1;
+    }
+    const less = gone * row;
+    const foot = svg.querySelector(".foot");
+    foot.style.transform = less ? `translateY(${-less}px)` : "";
+    const grid = svg.querySelector(".grid");
+    const lines = grid.dataset.lines ??= grid.getAttribute("d");
+    grid.setAttribute("d", lines.replace(/V([\d.]+)/g, (_, y) => `V${Math.max(0, y - less)}`));
+    svg.setAttribute("viewBox", `0 0 ${width} ${height - less}`);
+  };
+
+  let before = "";
+  const filter = () => {
+    const shown = new Set();
+    for (const section of sections) if (isShown(section)) shown.add(section.dataset.phase);
+    for (const part of all("[data-phase]")) part.hidden = !shown.has(part.dataset.phase);
+    const classes = shows.filter((box) => !box.checked).map((box) => box.id.slice("show-".length));
+    const key = classes.join();
+    if (key !== before) for (const svg of all("svg[data-row]")) closeGaps(svg, new Set(classes));
+    before = key;
+    const count = (part, whole, noun) => part === whole ? [] : [`${part} of ${whole} ${noun} shown`];
+    const told = [
+      ...count(shows.length - classes.length, shows.length, "subjects"),
+      ...count(shown.size, sections.length, "phases"),
+    ];
+    if (classes.length) told.push("ratios and axes are still those of all subjects");
+    one("status").textContent = told.length ? `${told.join(" · ")}.` : "";
+    one("reset").hidden = !told.length && !sorted.size && radios[0].checked;
+    one("menu-subjects").firstElementChild.classList.toggle("on", classes.length > 0);
+    one("menu-phases").firstElementChild.classList.toggle("on", shown.size < sections.length);
+  };
+  const changed = () => { filter(); remember(); };
+  for (const control of [...shows, ...radios, kind]) control.addEventListener("change", changed);
+  text.addEventListener("input", changed);
+  for (const form of all("nav form")) form.addEventListener("submit", (event) => event.preventDefault());
+  const showAll = (is) => { for (const box of shows) box.checked = is; };
+  one("show-all").addEventListener("click", () => { showAll(true); changed(); });
+  one("show-none").addEventListener("click", () => { showAll(false); changed(); });
+
+  // ---- Tables: sorting and copying.
+  const words = (cell) => {
+    const copy = cell.cloneNode(true);
+    for (const extra of all(".sort", copy)) extra.remove();
+    const detail = copy.querySelector(".detail");
+    if (detail) detail.textContent = `(${detail.textContent})`;
+    return copy.textContent.replace(/\s+/g, " ").trim();
+  };
+  const value = (cell) => {
+    const number = parseFloat(cell.dataset.value ?? (cell.matches(".left, tbody th") ? "" : words(cell)));
+    return Number.isNaN(number) ? null : number;
+  };
+  const heads = (table) => [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  const orders = new Map();
+  const rank = (table, column, down) => {
+    const body = table.tBodies[0];
+    if (!orders.has(table)) orders.set(table, [...body.rows]);
+    const keyed = orders.get(table).map((row) => {
+      const cell = row.cells[column];
+      return { row, number: value(cell), text: words(cell) };
+    });
+    const way = down ? -1 : 1;
+    const isNumeric = keyed.some(({ number }) => number !== null);
+    keyed.sort((a, b) => {
+      if (!isNumeric) return way * a.text.localeCompare(b.text, "en", { numeric: true });
+      // What has no figure stands at the end, whichever way.
+      if (a.number === null || b.number === null) return (a.number === null) - (b.number === null);
+      return way * (a.number - b.number);
+    });
+    body.append(...keyed.map(({ row }) => row));
+  };
+  const sort = (figure, column, down) => {
+    equip(figure);
+    const table = figure.querySelector("table");
+    for (const [index, head] of heads(table).entries()) {
+      const mark = head.querySelector(".sort");
+      if (index === column) head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+      if (mark) mark.textContent = index !== column ? "↕" : down ? "↓" : "↑";
+    }
+    if (column === undefined) {
+      sorted.delete(figure.id);
+      if (orders.has(table)) table.tBodies[0].append(...orders.get(table));
+    } else {
+      sorted.set(figure.id, { column, down });
+      rank(table, column, down);
+    }
+  };
+  const turn = (figure, column) => {
+    const now = sorted.get(figure.id);
+    if (now?.column !== column) sort(figure, column, false);
+    else if (!now.down) sort(figure, column, true);
+    else sort(figure);
+    changed();
+  };
+
+  // What is shown is what is copied.
+  const rows = (table) => {
+    const seen = (part) => !part.hidden && getComputedStyle(part).display !== "none";
     const groups = [...(table.querySelector("tr.groups")?.cells ?? [])]
       .flatMap((cell) => Array(cell.colSpan).fill(words(cell)));
     return [...table.rows]
-      .filter((row) => !row.classList.contains("groups"))
-      .map((row) => [...row.cells]
-        .map((cell, index) => {
-          const group = row.parentNode.tagName === "THEAD" ? groups[index] : "";
-          return quote(group ? `${group} ${words(cell)}` : words(cell));
-        })
-        .join(","))
-      .join("\n");
+      .filter((row) => !row.classList.contains("groups") && seen(row))
+      .map((row) => [...row.cells].flatMap((cell, index) => {
+        if (!seen(cell)) return [];
+        const group = row.parentNode.tagName === "THEAD" ? groups[index] : "";
+        return [group ? `${group} ${words(cell)}` : words(cell)];
+      }));
   };
-  for (const figure of document.querySelectorAll("figure.table")) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "copy";
-    button.textContent = "Copy as CSV";
-    button.addEventListener("click", async () => {
-      const text = csv(figure.querySelector("table"));
-      try {
-        await navigator.clipboard.writeText(text);
-      } catch {
-        const area = document.createElement("textarea");
-        area.value = text;
-        document.body.append(area);
-        area.select();
-        document.execCommand("copy");
-        area.remove();
-      }
-      button.textContent = "Copied";
-      setTimeout(() => { button.textContent = "Copy as CSV"; }, 1500);
-    });
-    figure.append(button);
-  }
+  const quote = (field) => /[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+  const csv = (table) => rows(table).map((row) => row.map(quote).join(",")).join("\n");
+  const caption = (table) => {
+    const copy = table.caption.cloneNode(true);
+    for (const extra of all(".anchor", copy)) extra.remove();
+    return copy.textContent.trim();
+  };
+  const markdown = (table) => {
+    const line = (cells) => `| ${cells.join(" | ")} |`;
+    const escaped = (field) => field.replace(/[\\|*_`[\]]/g, "\\$&").replaceAll("<", "&lt;");
+    const [head, ...body] = rows(table).map((row) => row.map(escaped));
+    const aligned = heads(table).filter((cell) => getComputedStyle(cell).display !== "none");
+    const rule = aligned.map((cell) => cell.classList.contains("left") ? ":--" : "--:");
+    return [`**${escaped(caption(table))}**`, "", line(head), line(rule), ...body.map(line)].join("\n");
+  };
+  const copy = async (button, told) => {
+    const before = button.textContent;
+    try {
+      await navigator.clipboard.writeText(told);
+    } catch {
+      const area = document.createElement("textarea");
+      area.value = told;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+      button.focus();
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = before; }, 1500);
+  };
+  const named = (className, label, title) => {
+    const part = document.createElement("button");
+    part.type = "button";
+    part.className = className;
+    part.textContent = label;
+    part.setAttribute("aria-label", title);
+    return part;
+  };
+  const bare = new Set(all("figure.table"));
+  const equip = (figure) => {
+    if (!bare.delete(figure)) return;
+    const table = figure.querySelector("table");
+    const tools = document.createElement("div");
+    tools.className = "tools";
+    for (const [label, write] of [["CSV", csv], ["Markdown", markdown]]) {
+      const button = named("copy", `Copy ${label}`, `Copy ${label} of the table: ${caption(table)}`);
+      button.addEventListener("click", () => copy(button, write(table)));
+      tools.append(button);
+    }
+    figure.prepend(tools);
+    if (table.tBodies[0].rows.length < 2) return;
+    for (const head of heads(table)) {
+      head.append(" ", named("sort", "↕", `Sort by ${head.textContent}`));
+    }
+  };
+  const tables = [...bare];
+  // A large report has hundreds of controls: they come when the page is there.
+  const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 20));
+  const equipSome = () => {
+    for (const figure of [...bare].slice(0, 3)) equip(figure);
+    if (bare.size) later(equipSome);
+  };
+  later(equipSome);
+  document.addEventListener("click", (event) => {
+    const mark = event.target.closest(".sort");
+    if (mark) turn(mark.closest("figure"), mark.closest("th").cellIndex);
+  });
+
+  // ---- Menus.
+  const menus = all(".menu");
+  const close = (except) => { for (const menu of menus) if (menu !== except) menu.open = false; };
+  for (const menu of menus) menu.addEventListener("toggle", () => { if (menu.open) close(menu); });
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest(".menu") || event.target.closest(".pop a")) close();
+  });
+  document.addEventListener("keydown", (event) => {
+    const open = event.key === "Escape" && menus.find((menu) => menu.open);
+    if (!open) return;
+    close();
+    open.firstElementChild.focus();
+  });
+
+  one("theme").addEventListener("click", () => {
+    setTheme(dark() ? "light" : "dark");
+    stored(root.dataset.theme);
+    remember();
+  });
+  media.addEventListener("change", () => setTheme());
+  one("reset").addEventListener("click", () => {
+    set(new Map());
+    changed();
+    menus[0].firstElementChild.focus();
+  });
+
+  // ---- From the address to the controls.
+  const set = (chosen) => {
+    const hidden = new Set((chosen.get("hide") ?? "").split(",").filter(Boolean).map(decoded));
+    for (const box of shows) box.checked = !hidden.has(box.value);
+    const only = decoded(chosen.get("only") ?? "");
+    (radios.find((radio) => radio.value === only) ?? radios[0]).checked = true;
+    text.value = decoded(chosen.get("phase") ?? "");
+    kind.value = decoded(chosen.get("of") ?? "");
+    if (kind.selectedIndex < 0) kind.value = "";
+    for (const id of [...sorted.keys()]) sort(one(id));
+    for (const part of (chosen.get("sort") ?? "").split(",").filter(Boolean)) {
+      const [id, column, way] = part.split(":");
+      const figure = tables.find((figure) => figure.id === id);
+      const isColumn = figure && heads(figure.querySelector("table"))[Number(column)];
+      if (isColumn) sort(figure, Number(column), way === "down");
+    }
+  };
+  const show = () => {
+    const target = place && one(place);
+    if (!target) return;
+    for (let part = target; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
+    // What comes near the screen takes its true size, so that one step may not be enough.
+    target.scrollIntoView();
+    requestAnimationFrame(() => target.scrollIntoView());
+  };
+  const arrive = () => {
+    const [first, ...rest] = location.hash.slice(1).split("&");
+    place = decoded(first);
+    const chosen = new Map(rest.map((word) => word.split(/=(.*)/s)));
+    // A link inside the page names a place alone and leaves the choice as it is.
+    if (chosen.size) {
+      set(chosen);
+      setTheme(chosen.get("theme"));
+    }
+    changed();
+    if (chosen.size || one(place)?.closest("details")) show();
+  };
+  addEventListener("hashchange", arrive);
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = all("details.points:not([open])");
+    for (const part of opened) part.open = true;
+  });
+  addEventListener("afterprint", () => { for (const part of opened) part.open = false; });
+  setTheme(stored());
+  arrive();
 })();

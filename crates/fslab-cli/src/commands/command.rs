@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    clean, compare, disk, export, fs, guest_init, lab, list, mkfs, report, run, show, study, trace,
-    trial,
+    clean, compare, diff, disk, export, fs, gate, guest_init, import, lab, list, mkfs, report, run,
+    show, study, trace, trial,
 };
 use crate::exit::CommandResult;
 
@@ -28,8 +28,14 @@ pub(crate) enum Command {
     Show(show::ShowArgs),
     /// Write the report of one or more runs
     Report(report::ReportArgs),
-    /// Write a run's records as JSON or CSV
+    /// Hold one run against another: what became faster or slower, and how sure that is
+    Diff(diff::DiffArgs),
+    /// Fail where a run is slower than another by more than is allowed, with certainty
+    Gate(gate::GateArgs),
+    /// Write a run's records for other programs: JSON, CSV, Parquet, forms of other tools
     Export(export::ExportArgs),
+    /// Take the output of another tool into the store as a run
+    Import(import::ImportArgs),
     /// Remove mounts, loop devices and images that a killed run left
     Clean(clean::CleanArgs),
     /// Make one of the file systems for which no other formatter is shipped
@@ -55,7 +61,10 @@ impl Command {
             Self::List(args) => args.exec(),
             Self::Show(args) => args.exec(),
             Self::Report(args) => args.exec(),
+            Self::Diff(args) => args.exec(),
+            Self::Gate(args) => args.exec(),
             Self::Export(args) => args.exec(),
+            Self::Import(args) => args.exec(),
             Self::Clean(args) => args.exec(),
             Self::Mkfs(args) => args.exec(),
             Self::GuestInit(args) => args.exec(),

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenuePlan};
+use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind, VenuePlan};
 use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, GuestSettings, Venue, VenueSettings};
@@ -10,7 +10,7 @@ use fslab_venue::{Control, GuestSettings, Venue, VenueSettings};
 use super::place_args::PlaceArgs;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
-use super::{clean, guest_kernel, plan_text, report, show};
+use super::{clean, guest_kernel, plan_text, precision_text, report, show};
 use crate::defaults::{self, true_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
@@ -80,7 +80,7 @@ impl Execution<'_> {
             size: self.plan.size,
             aged: self.plan.aged.clone(),
             scale: self.plan.scale,
-            repeats: self.plan.repeats,
+            repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
         })
     }
@@ -111,7 +111,7 @@ impl Execution<'_> {
         let plan_hash = plan.hash();
         if self.plan.resume {
             match store.latest_with_hash(&plan_hash)? {
-                Some(run) => return self.resumed(&run, plan.repeats, store),
+                Some(run) => return self.resumed(&run, &plan, store),
                 None => screen::notice("there is no run of this plan to resume; this is a new one"),
             }
         }
@@ -136,7 +136,7 @@ impl Execution<'_> {
     fn resumed(
         &self,
         run: &RunId,
-        repeats: u32,
+        asked: &Plan,
         store: &mut Store,
     ) -> Result<(RunHeader, RunLock), CommandError> {
         let lock = RunLock::take(&defaults::state()?, run)?;
@@ -147,8 +147,14 @@ impl Execution<'_> {
             kernel: machine.kernel.as_deref(),
             seed: self.plan.seed,
         };
-        now.demand_alike(&store.header(run)?)?;
-        store.raise_repeats(run, repeats)?;
+        let begun = store.header(run)?;
+        now.demand_alike(&begun)?;
+        // Who names no number goes on as the run was begun, until its figures are known if it was.
+        let adaptive = match self.plan.repetition.repeats {
+            None => asked.adaptive.as_ref().or(begun.plan.adaptive.as_ref()),
+            Some(_) => asked.adaptive.as_ref(),
+        };
+        store.ask_repeats(run, asked.repeats, adaptive)?;
         let mut header = store.header(run)?;
         // Patience is no dimension of a result: the limit asked for now holds for what is missing.
         if let Some(limit_s) = self.plan.trial_limit {
@@ -179,12 +185,25 @@ impl Execution<'_> {
                 screen::counted(outcome.missing, "trial")
             ));
         }
+        self.tell_precision(record, outcome);
         let complete = outcome.missing == 0 && record.trials_done() == record.trials_planned();
         Ok(if complete {
             Exit::Done
         } else {
             Exit::TrialsFailed
         })
+    }
+}
+
+impl Execution<'_> {
+    /// Which subjects are not known as well as they were to be, or as one would like; in one line.
+    fn tell_precision(&self, record: &RunRecord, outcome: Outcome) {
+        if outcome.missing > 0 || record.header.plan.venue.kind() == VenueKind::Sim {
+            return;
+        }
+        if let Some(line) = precision_text::at_the_end(record) {
+            screen::notice(&line);
+        }
     }
 }
 

@@ -1,9 +1,11 @@
 //! `fslab export`: a run's records for other programs.
 
-use std::path::PathBuf;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use fslab_model::{Failure, FailureKind};
+use fslab_exchange::ExportError;
+use fslab_model::{Failure, FailureKind, RunRecord};
 
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -12,10 +14,12 @@ use crate::screen;
 /// The form of an export.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
-    /// Everything, histograms and time series included
+    /// Everything, histograms and time series included; `fslab import` takes it back
     Json,
-    /// One row for each trial, phase and metric
+    /// One row for each trial, phase and metric; `fslab import` takes it back
     Csv,
+    /// One row for each trial and phase, a column for each metric
+    CsvWide,
     /// What every machine gets of this plan: the records of a run in virtual time, without what
     /// the host adds; two runs are compared with cmp
     Exact,
@@ -23,6 +27,10 @@ pub(crate) enum Format {
     Bonnie,
     /// Iozone's tables and its report of matrices, for phases swept over file and record size
     Iozone,
+    /// The JSON+ of fio: a job for each trial and phase, latencies in fio's bins
+    Fio,
+    /// The rows of csv as Parquet; it is binary and goes to a file
+    Parquet,
 }
 
 /// Arguments of `fslab export`.
@@ -43,25 +51,72 @@ pub(crate) struct ExportArgs {
 
 impl ExportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
+        let is_binary = matches!(self.format, Format::Parquet);
+        if is_binary && self.output.is_none() && std::io::stdout().is_terminal() {
+            let text = "cannot write Parquet to a terminal: it is binary";
+            let failure = Failure::new(FailureKind::BadInput, text);
+            return Err(failure.hint("name a file with --output FILE").into());
+        }
         let record = load(&self.store.open_read_only()?, &self.run)?;
-        let text = match self.format {
-            Format::Json => fslab_report::json(&record)?,
-            Format::Csv => fslab_report::csv_long(&record)?,
-            Format::Bonnie => fslab_report::bonnie_csv(&record)?,
-            Format::Iozone => fslab_report::iozone_report(&record)?,
-            Format::Exact => record.exact_json().ok_or_else(in_real_time)?,
-        };
+        let content = self.content(&record)?;
         match &self.output {
-            None => screen::print(&text)?,
-            Some(path) => std::fs::write(path, text).map_err(|error| {
-                CommandError::io(format!("cannot write {}", path.display()), &error)
-            })?,
+            Some(path) => write_whole(path, &content)?,
+            None => screen::print_bytes(&content)?,
         }
         Ok(Exit::Done)
     }
+
+    fn content(&self, record: &RunRecord) -> Result<Vec<u8>, CommandError> {
+        let text = match self.format {
+            Format::Json => fslab_report::json(record)?,
+            Format::Csv => fslab_report::csv_long(record)?,
+            Format::CsvWide => fslab_exchange::csv_wide(record)?,
+            Format::Bonnie => fslab_report::bonnie_csv(record)?,
+            Format::Iozone => fslab_report::iozone_report(record)?,
+            Format::Exact => record.exact_json().ok_or_else(in_real_time)?,
+            Format::Fio => {
+                let (text, left_out) = fslab_exchange::fio_json(record)?;
+                left_out.iter().for_each(|note| screen::warn(note));
+                text
+            }
+            Format::Parquet => return Ok(fslab_exchange::parquet(record)?),
+        };
+        Ok(text.into_bytes())
+    }
+}
+
+/// Writes a file that is there as a whole or not at all. What is no regular file, such as a pipe,
+/// is written to as it is.
+fn write_whole(path: &Path, content: &[u8]) -> Result<(), CommandError> {
+    let failed = |error: std::io::Error| {
+        CommandError::io(format!("cannot write {}", path.display()), &error)
+    };
+    if std::fs::metadata(path).is_ok_and(|it| !it.is_file()) {
+        return std::fs::write(path, content).map_err(failed);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = std::fs::File::create(&part)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&part);
+        failed(error)
+    })
 }
 
 fn in_real_time() -> Failure {
     let text = "cannot export what every machine gets: the run was made in real time";
     Failure::new(FailureKind::BadInput, text).hint("--venue sim measures in virtual time")
+}
+
+impl From<ExportError> for CommandError {
+    fn from(error: ExportError) -> Self {
+        let failure = Failure::new(FailureKind::BadInput, error.to_string());
+        match std::error::Error::source(&error) {
+            Some(source) => failure.because(source).into(),
+            None => failure.into(),
+        }
+    }
 }

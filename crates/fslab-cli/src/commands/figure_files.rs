@@ -84,20 +84,20 @@ pub(crate) fn text(exhibit: &Exhibit) -> String {
 }
 
 /// An id as a file name: letters, digits, `.`, `_` and `-` stay.
-fn file_name(id: &str) -> String {
+pub(super) fn file_name(id: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let name: String = id.chars().map(|c| if plain(c) { c } else { '_' }).collect();
     name.trim_start_matches('.').to_owned()
 }
 
 /// Turns drawings into pixels, with the fonts of this machine.
-struct Rasteriser {
+pub(super) struct Rasteriser {
     options: usvg::Options<'static>,
     has_font: bool,
 }
 
 impl Rasteriser {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut options = usvg::Options::default();
         let fonts = options.fontdb_mut();
         fonts.load_system_fonts();
@@ -113,7 +113,7 @@ impl Rasteriser {
     }
 
     /// The picture, or why there is none.
-    fn png(&self, svg: &str) -> Result<Vec<u8>, String> {
+    pub(super) fn png(&self, svg: &str) -> Result<Vec<u8>, String> {
         if !self.has_font {
             return Err("this machine has no font; fonts-dejavu-core has one".to_owned());
         }

@@ -1,16 +1,30 @@
 //! `fslab list`: the runs in the store.
 
 use clap::Args;
+use fslab_model::{ParseSubjectError, Subject};
 use fslab_report::{Column, Table, TableCell, Tone};
-use fslab_store::RunSummary;
+use fslab_store::{RunFilter, RunSummary};
 
 use super::store_args::StoreArgs;
-use crate::exit::{CommandResult, Exit};
+use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
+
+/// How many runs are listed where nobody asks for another number.
+const LIMIT: u32 = 50;
 
 /// Arguments of `fslab list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    /// List so many runs at most, the newest [default: 50, and all with --json]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// List the runs of one study alone
+    #[arg(long, value_name = "NAME")]
+    study: Option<String>,
+    /// List the runs with one subject alone: a file system with whatever options, or with those
+    /// that are named
+    #[arg(long, value_name = "SUBJECT")]
+    subject: Option<String>,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -20,17 +34,31 @@ pub(crate) struct ListArgs {
 
 impl ListArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let runs = self.store.open_read_only()?.runs()?;
+        let store = self.store.open_read_only()?;
+        let filter = RunFilter {
+            study: self.study.clone(),
+            subject: self.subject.as_deref().map(canonical).transpose()?,
+        };
         if self.json {
-            screen::print_json(&runs)?;
+            screen::print_json(&store.runs(&filter, self.limit)?)?;
             return Ok(Exit::Done);
         }
-        screen::print(&screen::render(&table(&runs)))?;
+        let runs = store.runs(&filter, Some(self.limit.unwrap_or(LIMIT)))?;
+        let of = store.count_runs(&filter)?;
+        screen::print(&screen::render(&table(&runs, of)))?;
         Ok(Exit::Done)
     }
 }
 
-fn table(runs: &[RunSummary]) -> Table {
+/// The subject as the store writes it, however its options were typed.
+fn canonical(text: &str) -> Result<String, CommandError> {
+    let subject: Result<Subject, _> = text.parse();
+    subject
+        .map(|subject| subject.to_string())
+        .map_err(|error: ParseSubjectError| CommandError::bad_input(error.to_string()))
+}
+
+fn table(runs: &[RunSummary], of: u64) -> Table {
     let rows = runs.iter().map(|run| {
         let subjects: Vec<_> = run.subjects.iter().map(ToString::to_string).collect();
         let complete = run.trials_done == run.trials_planned;
@@ -54,7 +82,7 @@ fn table(runs: &[RunSummary]) -> Table {
         ]
     });
     Table {
-        caption: format!("{}, newest first", screen::counted(runs.len(), "run")),
+        caption: caption(runs.len(), of),
         columns: vec![
             Column::left("Run"),
             Column::left("Study"),
@@ -66,4 +94,12 @@ fn table(runs: &[RunSummary]) -> Table {
         rows: rows.collect(),
         notes: Vec::new(),
     }
+}
+
+/// `3 runs, newest first`, or `the newest 50 of 812 runs`.
+fn caption(shown: usize, of: u64) -> String {
+    if shown as u64 == of {
+        return format!("{}, newest first", screen::counted(shown, "run"));
+    }
+    format!("the newest {shown} of {of} runs; more with --limit {of}")
 }

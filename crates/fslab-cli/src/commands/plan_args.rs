@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_model::{Bytes, Failure, FailureKind, Scale, VenueKind, VenuePlan};
+use fslab_model::{Bytes, Failure, FailureKind, Percent, Scale, VenueKind, VenuePlan};
+use fslab_run::{Repeats, Repetition};
 
 use crate::exit::CommandError;
 
@@ -34,9 +35,8 @@ pub(super) struct PlanArgs {
     /// sweep.NAME.DIMENSION=VALUES
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(super) settings: Vec<String>,
-    /// Repeats, each on a fresh file system [default: the study's]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(super) repeats: Option<u32>,
+    #[command(flatten)]
+    pub(super) repetition: RepetitionArgs,
     /// Seconds after which a trial is ended and counts as failed [default: the study's]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(super) trial_limit: Option<u32>,
@@ -56,6 +56,42 @@ pub(super) struct PlanArgs {
     /// Print the plan, every value spelled out, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+}
+
+/// How often it is done, and on which level.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How often")]
+pub(super) struct RepetitionArgs {
+    /// Repeats, each on a fresh file system: 5, or 3..20 to repeat each subject until its figures
+    /// are known to within --target, at least 3 and at most 20 times (see docs/repeats.md)
+    /// [default: the study's]
+    #[arg(long, value_name = "N|N..M", allow_hyphen_values = true)]
+    pub(super) repeats: Option<Repeats>,
+    /// How far the 95 % interval of each key figure may reach from it, with --repeats N..M
+    /// [default: the study's, or 5%]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
+    target: Option<Percent>,
+    /// A phase whose headline figure is a key one [default: the study's, or all]
+    #[arg(long, value_name = "PHASE")]
+    key: Vec<String>,
+    /// Mounts of each file system, the phases at each of them [default: the study's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    mounts: Option<u32>,
+    /// Iterations of the phases in each mount, each in a fresh folder [default: the study's]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    iterations: Option<u32>,
+}
+
+impl RepetitionArgs {
+    pub(super) fn repetition(&self) -> Repetition {
+        Repetition {
+            repeats: self.repeats,
+            target: self.target,
+            key: self.key.clone(),
+            mounts: self.mounts,
+            iterations: self.iterations,
+        }
+    }
 }
 
 /// What is written where.

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use fslab_model::{CachePolicy, Plan, VenuePlan};
+use fslab_model::{CachePolicy, Plan, Rounds, VenueKind, VenuePlan};
+
+use crate::screen;
 
 /// The plan, every value spelled out.
 pub(crate) fn plan_text(plan: &Plan) -> String {
@@ -18,11 +20,14 @@ fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "size     {}", plan.size_bytes)?;
     writeln!(text, "cold     {}", plan.cold.as_str())?;
     writeln!(text, "engine   {}", plan.engine)?;
-    writeln!(text, "repeats  {}", plan.repeats)?;
+    writeln!(text, "repeats  {}", repeats(plan))?;
+    if !plan.rounds.is_one() {
+        writeln!(text, "rounds   {}", rounds(plan.rounds))?;
+    }
     writeln!(text, "limit    {} s a trial", plan.trial_limit_s)?;
     writeln!(text, "seed     {}", plan.seed)?;
     writeln!(text, "hash     {}", plan.hash().short())?;
-    writeln!(text, "trials   {}", plan.trials().len())?;
+    writeln!(text, "trials   {}", trials(plan))?;
     writeln!(text, "\nsubjects")?;
     for subject in &plan.subjects {
         writeln!(text, "  {}", subject.subject)?;
@@ -55,6 +60,44 @@ fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
         }
     }
     Ok(())
+}
+
+fn repeats(plan: &Plan) -> String {
+    match &plan.adaptive {
+        None if plan.venue.kind() == VenueKind::Sim && plan.repeats == 1 => {
+            "1, since in virtual time another gives the same figures".to_owned()
+        }
+        None => plan.repeats.to_string(),
+        Some(adaptive) => {
+            let key = match adaptive.key.as_slice() {
+                [] => "every phase".to_owned(),
+                key => key.join(", "),
+            };
+            format!(
+                "{} to {}, until {key} is known to within {}",
+                plan.repeats, adaptive.repeats_max, adaptive.target
+            )
+        }
+    }
+}
+
+fn rounds(rounds: Rounds) -> String {
+    format!(
+        "{} in each repeat, of {} each",
+        screen::counted(rounds.mounts as usize, "mount"),
+        screen::counted(rounds.iterations as usize, "iteration")
+    )
+}
+
+fn trials(plan: &Plan) -> String {
+    let least = plan.trials().len();
+    match &plan.adaptive {
+        None => least.to_string(),
+        Some(adaptive) => {
+            let most = plan.subjects.len() * adaptive.repeats_max as usize;
+            format!("{least} to {most}")
+        }
+    }
 }
 
 fn venue(venue: &VenuePlan) -> String {

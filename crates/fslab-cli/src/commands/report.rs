@@ -11,6 +11,7 @@ use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, MergeError, merge, relabel};
 
 use super::figure_files;
+use super::part_files;
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -27,6 +28,12 @@ pub(crate) struct ReportArgs {
     /// Also write each figure that the study asks for, as SVG, PNG, CSV and text
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    /// Also write every chart of the report, as SVG and PNG on white paper, with an index
+    #[arg(long, value_name = "DIR")]
+    charts: Option<PathBuf>,
+    /// Also write every table of the report, as Markdown and CSV, with an index
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
     /// Name the one subject of a run: what is mounted there is not what the run says
     #[arg(long, value_name = "RUN=SUBJECT")]
     label: Vec<Label>,
@@ -77,8 +84,36 @@ impl ReportArgs {
                 }
             }
         }
+        for index in self.parts(&records, &differences)? {
+            lines.push_str(&format!("{}\n", index.display()));
+        }
         screen::print(&lines)?;
         Ok(Exit::Done)
+    }
+
+    /// Writes the charts and tables that are asked for, and returns the indices of what was written.
+    fn parts(
+        &self,
+        records: &[RunRecord],
+        differences: &[String],
+    ) -> Result<Vec<PathBuf>, CommandError> {
+        let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
+        let chapters = records.iter().zip(&originals).map(|(record, original)| {
+            Chapter::of(record)
+                .with_original(original.as_ref())
+                .with_differences(differences)
+        });
+        let chapters: Vec<Chapter> = chapters.collect();
+        let mut indices = Vec::new();
+        if let Some(folder) = &self.charts {
+            prepare_folder(folder)?;
+            indices.push(part_files::charts(&chapters, folder)?);
+        }
+        if let Some(folder) = &self.tables {
+            prepare_folder(folder)?;
+            indices.push(part_files::tables(&chapters, folder)?);
+        }
+        Ok(indices)
     }
 
     /// The runs, labelled and, where asked for, joined; and in what the joined ones differ.

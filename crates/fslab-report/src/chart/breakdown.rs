@@ -7,9 +7,10 @@
 use fslab_model::definitions::ELAPSED;
 use fslab_model::{DeviceInsight, TimeParts, format_ns};
 
+use super::Label;
+use super::drawing::Drawing;
 use super::scale::{AxisUnit, Scale};
 use super::svg::{Anchor, Svg};
-use super::{Label, Names};
 use crate::wording;
 
 /// Twice as wide as other charts: it stands alone in its row.
@@ -71,7 +72,7 @@ fn parts(time: &TimeParts) -> [u64; 6] {
 }
 
 /// Draws the bars; `None` where there is none.
-pub(crate) fn breakdown(names: &Names, subjects: &[Bars]) -> Option<String> {
+pub(crate) fn breakdown(subjects: &[Bars]) -> Option<Drawing> {
     let lengths = subjects.iter().flat_map(|subject| &subject.bars);
     let high = lengths.map(|(_, time)| time.service_ns()).max()?;
     if high == 0 {
@@ -80,20 +81,23 @@ pub(crate) fn breakdown(names: &Names, subjects: &[Bars]) -> Option<String> {
     let row = HEAD + 2.0 * STEP + GAP;
     let x = Scale::from_zero(high as f64, LEFT, RIGHT);
     let bottom = row * subjects.len() as f64 - GAP + 2.0;
-    let mut svg = Svg::with_width(WIDTH, bottom + AXIS);
+    let mut svg = Svg::with_width(WIDTH, bottom + AXIS).in_rows(row);
     let unit = AxisUnit::of(&ELAPSED, high as f64);
-    for tick in x.ticks(6) {
-        let at = x.at(tick);
-        svg.line("grid", (at, HEAD), (at, bottom));
+    let ticks = x.ticks(6);
+    let upright = |tick: &f64| ((x.at(*tick), HEAD), (x.at(*tick), bottom));
+    svg.lines("grid", &ticks.iter().map(upright).collect::<Vec<_>>());
+    svg.foot();
+    for tick in ticks {
         let label = unit.label(tick);
-        svg.text("tick", Anchor::Middle, (at, bottom + 13.0), &label);
+        svg.text("tick", Anchor::Middle, (x.at(tick), bottom + 13.0), &label);
     }
     let title = format!("{} of device time, summed", unit.name);
     svg.text("axis", Anchor::End, (RIGHT + 8.0, bottom + 30.0), &title);
+    svg.close();
     for (index, subject) in subjects.iter().enumerate() {
         draw(&mut svg, x, subject, row * index as f64);
     }
-    Some(svg.finish(names, &description(subjects)))
+    Some(svg.into_drawing(&description(subjects)))
 }
 
 fn draw(svg: &mut Svg, x: Scale, subject: &Bars, top: f64) {
@@ -158,11 +162,8 @@ mod tests {
             ..TimeParts::default()
         };
         insight.background_write_time.rotation_ns = 250;
-        let names = Names {
-            id: "x",
-            title: "t",
-        };
-        let svg = breakdown(&names, &[Bars::of(&label, &insight)]).expect("bars");
+        let drawing = breakdown(&[Bars::of(&label, &insight)]).expect("bars");
+        let svg = drawing.body;
         let of = |class: &str| -> Vec<&str> {
             let path = format!("<path class=\"{class}\" d=\"");
             let paths = svg.split(path.as_str()).skip(1);
@@ -176,12 +177,12 @@ mod tests {
             of("p-transfer"),
             ["M536 18H694V29H536z", "M536 33H694V44H536z"]
         );
-        assert!(svg.contains(
+        assert!(drawing.description.contains(
             "ext4, requests: command 250 ns, seek 500 ns and transfer 250 ns; \
              media: seek 500 ns, rotation 250 ns and transfer 250 ns."
         ));
-        assert!(breakdown(&names, &[]).is_none());
+        assert!(breakdown(&[]).is_none());
         let idle = Bars::of(&label, &DeviceInsight::default());
-        assert!(breakdown(&names, &[idle]).is_none());
+        assert!(breakdown(&[idle]).is_none());
     }
 }

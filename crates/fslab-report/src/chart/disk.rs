@@ -9,10 +9,11 @@ use base64::engine::general_purpose::STANDARD;
 use fslab_model::definitions::ELAPSED;
 use fslab_model::{Bytes, DeviceInsight, Layer, PICTURE_LEVEL_MAX, Picture, PictureError};
 
+use super::WIDTH;
+use super::drawing::Drawing;
 use super::png::png;
 use super::scale::{AxisUnit, Scale};
 use super::svg::{Anchor, Svg};
-use super::{Names, WIDTH};
 
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 40.0;
@@ -25,8 +26,8 @@ const SHADE_MAX: u8 = 15;
 /// The shade of a pixel with a single sector, and one less: single blocks must be seen.
 const SHADE_MIN: u8 = 6;
 
-/// Draws what the disk did.
-pub(crate) fn disk(names: &Names, insight: &DeviceInsight) -> Result<String, PictureError> {
+/// Draws what the disk did. `id` is unique on the page: masks have names.
+pub(crate) fn disk(id: &str, insight: &DeviceInsight) -> Result<Drawing, PictureError> {
     let mut svg = Svg::new(HEIGHT);
     let length_ns = insight.window.length_ns().max(1) as f64;
     let x = Scale::from_zero(length_ns, LEFT, RIGHT);
@@ -41,18 +42,18 @@ pub(crate) fn disk(names: &Names, insight: &DeviceInsight) -> Result<String, Pic
     {
         let image = STANDARD.encode(png(&shades(picture, layer)?, picture.columns));
         svg.stencil(
-            &format!("{}-{}", names.id, class(layer)),
+            &format!("{id}-{}", class(layer)),
             class(layer),
             [(LEFT, TOP), (RIGHT, BOTTOM)],
             (width, &image),
         );
     }
     axes(&mut svg, (x, length_ns), capacity);
-    Ok(svg.finish(names, &description(insight)))
+    Ok(svg.into_drawing(&description(insight)))
 }
 
 /// The class of a layer, by which the page gives it its colour.
-pub(crate) fn class(layer: Layer) -> &'static str {
+pub(crate) const fn class(layer: Layer) -> &'static str {
     match layer {
         Layer::Read => "data-read",
         Layer::ReadMetadata => "meta-read",

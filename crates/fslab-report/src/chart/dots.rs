@@ -3,9 +3,10 @@
 
 use fslab_stats::Interval;
 
+use super::drawing::Drawing;
 use super::scale::{AxisUnit, Scale, direction};
 use super::svg::{Anchor, Svg};
-use super::{Label, Names, WIDTH};
+use super::{Label, WIDTH};
 use crate::{Comparison, Entry, wording};
 
 const LEFT: f64 = 6.0;
@@ -32,15 +33,15 @@ pub(crate) struct Dots<'a> {
 }
 
 impl Dots<'_> {
-    pub(crate) fn draw(&self, names: &Names) -> String {
+    pub(crate) fn draw(&self) -> Drawing {
         let bottom = self.row_height() * self.subjects.len() as f64 + 2.0;
-        let mut svg = Svg::new(bottom + AXIS);
+        let mut svg = Svg::new(bottom + AXIS).in_rows(self.row_height());
         let scale = self.scale();
         self.axis(&mut svg, scale, bottom);
         for (subject, entry) in self.comparison.entries.iter().enumerate() {
             self.row(&mut svg, scale, subject, entry);
         }
-        svg.finish(names, &self.description())
+        svg.into_drawing(&self.description())
     }
 
     fn row_height(&self) -> f64 {
@@ -67,15 +68,13 @@ impl Dots<'_> {
     fn axis(&self, svg: &mut Svg, scale: Scale, bottom: f64) {
         let metric = self.comparison.metric;
         let unit = AxisUnit::of(metric, self.values().fold(0.0, f64::max));
-        for tick in scale.ticks(4) {
-            let x = scale.at(tick);
-            svg.line("grid", (x, 20.0), (x, bottom));
-            svg.text(
-                "tick",
-                Anchor::Middle,
-                (x, bottom + 13.0),
-                &unit.label(tick),
-            );
+        let ticks = scale.ticks(4);
+        let upright = |tick: &f64| ((scale.at(*tick), 20.0), (scale.at(*tick), bottom));
+        svg.lines("grid", &ticks.iter().map(upright).collect::<Vec<_>>());
+        svg.foot();
+        for tick in ticks {
+            let place = (scale.at(tick), bottom + 13.0);
+            svg.text("tick", Anchor::Middle, place, &unit.label(tick));
         }
         let note = if scale.is_logarithmic() {
             " · log axis"
@@ -85,6 +84,7 @@ impl Dots<'_> {
         let title = format!("{} · {}{note}", unit.name, direction(metric));
         let title = title.trim_start_matches(" · ");
         svg.text("axis", Anchor::End, (RIGHT + 8.0, bottom + 30.0), title);
+        svg.close();
     }
 
     fn row(&self, svg: &mut Svg, scale: Scale, subject: usize, entry: &Entry) {
@@ -108,11 +108,13 @@ impl Dots<'_> {
                 let x = scale.at(median);
                 svg.line("median", (x, strip - 9.0), (x, strip + 9.0));
             }
-            for (index, value) in entry.values.iter().enumerate() {
+            let place = |(index, value): (usize, &f64)| {
                 // Fixed offsets, so that equal repeats do not hide one another.
                 let offset = [0.0, -4.0, 4.0][index % 3];
-                svg.mark("dot", *look, (scale.at(*value), strip + offset));
-            }
+                (scale.at(*value), strip + offset)
+            };
+            let points: Vec<_> = entry.values.iter().enumerate().map(place).collect();
+            svg.marks("dot", *look, &points);
             let figure = wording::figure(self.comparison.metric, median);
             svg.text("value", Anchor::End, (RIGHT + 8.0, words), &figure);
         } else {
@@ -156,8 +158,9 @@ fn interval(entry: &Entry) -> Option<Interval> {
 fn whisker(svg: &mut Svg, scale: Scale, interval: Interval, y: f64) {
     let (low, high) = (scale.at(interval.low), scale.at(interval.high));
     svg.line("interval", (low, y), (high, y));
-    svg.line("cap", (low, y - 4.0), (low, y + 4.0));
+    let ends = [low, high].map(|x| ((x, y - 4.0), (x, y + 4.0)));
     if scale.is_beyond(interval.high) {
+        svg.lines("cap", &ends[..1]);
         svg.polyline(
             "cap",
             &[
@@ -167,6 +170,6 @@ fn whisker(svg: &mut Svg, scale: Scale, interval: Interval, y: f64) {
             ],
         );
     } else {
-        svg.line("cap", (high, y - 4.0), (high, y + 4.0));
+        svg.lines("cap", &ends);
     }
 }

@@ -16,12 +16,15 @@ const LETTERS: f64 = 17.0;
 
 /// What the classes of charts mean outside a page: as in `templates/report.css`.
 const STYLE: &str = include_str!("../../templates/figure.css");
+const DARK: &str = include_str!("../../templates/figure-dark.css");
+const WHITE: &str = ".paper { fill: #fff; }\n.dot, .cut { stroke: #fff; }\n";
 
 /// A finished chart.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Drawing {
     pub(super) width: f64,
     pub(super) height: f64,
+    pub(super) row: Option<f64>,
     pub(super) body: String,
     pub(super) description: String,
 }
@@ -33,6 +36,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) labels: &'a [Label],
     /// Whether the chart does not name them itself.
     pub(crate) needs_legend: bool,
+    /// Classes and names of what else has a colour.
+    pub(crate) key: &'a [(&'static str, &'static str)],
     pub(crate) notes: &'a [String],
 }
 
@@ -40,8 +45,11 @@ impl Drawing {
     /// As an element of a page.
     pub(crate) fn on_page(&self, names: &Names) -> String {
         let id = names.id;
+        let row = self.row.map_or_else(String::new, |row| {
+            format!(" data-row=\"{}\"", super::svg::at(row))
+        });
         format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+            "<svg viewBox=\"0 0 {} {}\"{row} role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
              <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{}</svg>",
             super::svg::at(self.width),
             super::svg::at(self.height),
@@ -75,19 +83,33 @@ impl Drawing {
         Some(Self {
             width,
             height: top,
+            row: None,
             body,
             description: description.join(" "),
         })
     }
 
-    /// As a file of its own.
+    /// As a file of its own, in the colours of the day or of the night.
     pub(crate) fn alone(&self, frame: &Frame) -> String {
+        let looks = frame.labels.iter().map(|label| label.look);
+        let colours = format!("{STYLE}{DARK}{}", palette::fixed_rules(looks));
+        self.document(frame, &colours)
+    }
+
+    /// As a file of its own on white paper, whoever looks at it.
+    pub(crate) fn alone_on_white(&self, frame: &Frame) -> String {
+        let looks = frame.labels.iter().map(|label| label.look);
+        let colours = format!("{STYLE}{WHITE}{}", palette::light_rules(looks));
+        self.document(frame, &colours)
+    }
+
+    fn document(&self, frame: &Frame, style: &str) -> String {
         let named = if frame.needs_legend {
             frame.labels
         } else {
             &[]
         };
-        let (legend, lines) = legend(named, self.width);
+        let (legend, lines) = legend(named, frame.key, self.width);
         let notes = notes(frame.notes, self.width);
         let top = MARGIN + HEAD + LINE * f64::from(lines);
         let below = top + self.height + 10.0;
@@ -96,11 +118,10 @@ impl Drawing {
         let mut text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height:.0}\" \
              width=\"{width}\" height=\"{height:.0}\" role=\"img\">\n<title>{}</title>\n\
-             <desc>{}</desc>\n<style>\n{STYLE}{}</style>\n\
+             <desc>{}</desc>\n<style>\n{style}</style>\n\
              <path class=\"paper\" d=\"M0 0H{width}V{height:.0}H0z\"/>\n",
             escape(frame.title),
             escape(&self.description),
-            palette::fixed_rules(frame.labels.iter().map(|label| label.look)),
         );
         let mut line = |line: std::fmt::Arguments| {
             text.write_fmt(line).expect("writes to memory");
@@ -132,25 +153,31 @@ impl Drawing {
 }
 
 /// Marks and names in as many lines as they take, and how many these are.
-fn legend(labels: &[Label], width: f64) -> (String, u32) {
+fn legend(labels: &[Label], key: &[(&str, &str)], width: f64) -> (String, u32) {
+    const SQUARE: &str = "m-4-4h8v8h-8z";
     let (mut text, mut lines, mut x) = (String::new(), 0, width);
-    for label in labels {
-        let room = text_width(&label.name) + 34.0;
+    let subjects = labels.iter().map(|label| {
+        let (class, shape) = (palette::class(label.look), palette::shape(label.look));
+        (class, "key", shape, label.name.as_str())
+    });
+    let others = key
+        .iter()
+        .map(|(class, name)| (String::new(), *class, SQUARE, *name));
+    for (group, class, shape, name) in subjects.chain(others) {
+        let room = text_width(name) + 34.0;
         if x + room > width {
             (lines, x) = (lines + 1, 0.0);
         }
         let y = LINE * f64::from(lines - 1);
         write!(
             text,
-            "<g class=\"{}\"><path class=\"key\" transform=\"translate({:.1} {:.1})\" \
-             d=\"{}\"/><text class=\"label\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
-            palette::class(label.look),
+            "<g class=\"{group}\"><path class=\"{class}\" transform=\"translate({:.1} {:.1})\" \
+             d=\"{shape}\"/><text class=\"label\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
             x + 5.0,
             y + 6.0,
-            palette::shape(label.look),
             x + 14.0,
             y + 10.0,
-            escape(&label.name)
+            escape(name)
         )
         .expect("writes to memory");
         x += room;

@@ -3,9 +3,10 @@
 use fslab_model::definitions::LATENCY_MAX;
 use fslab_model::{LatencyHistogram, format_ns};
 
+use super::drawing::Drawing;
 use super::scale::{AxisUnit, Scale};
 use super::svg::{Anchor, Svg};
-use super::{Label, Names, WIDTH};
+use super::{Label, WIDTH};
 
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 46.0;
@@ -14,9 +15,11 @@ const BOTTOM: f64 = HEIGHT - 40.0;
 /// Where 99.99 % stands; the maximum has its own place to the right.
 const RIGHT: f64 = WIDTH - 54.0;
 const MAX_AT: f64 = WIDTH - 14.0;
-/// Percentiles with a tick; each is one nine, one unit of the axis, after the one before.
-const NINES: [(f64, &str); 5] = [
+/// Percentiles with a tick. From 90 on, each is one nine, one unit of the axis, after the one
+/// before, as plots of HdrHistogram have it.
+const TICKS: [(f64, &str); 6] = [
     (0.0, "0"),
+    (50.0, "50"),
     (90.0, "90"),
     (99.0, "99"),
     (99.9, "99.9"),
@@ -34,7 +37,7 @@ pub(crate) struct Curve<'a> {
 }
 
 /// Draws the curves; `None` where there is none.
-pub(crate) fn latency(names: &Names, curves: &[Curve]) -> Option<String> {
+pub(crate) fn latency(curves: &[Curve]) -> Option<Drawing> {
     let low = curves.iter().filter_map(|c| c.histogram.min_ns()).min()?;
     let high = curves.iter().filter_map(|c| c.histogram.max_ns()).max()?;
     let y = Scale::logarithmic(low as f64, high as f64, BOTTOM, TOP);
@@ -42,39 +45,28 @@ pub(crate) fn latency(names: &Names, curves: &[Curve]) -> Option<String> {
     axes(&mut svg, y);
     for curve in curves {
         svg.open(curve.label.look);
-        svg.polyline("curve", &points(curve.histogram, y));
-        for (nines, (percentile, _)) in NINES.iter().enumerate() {
-            if supports(curve.histogram, nines as f64)
-                && let Some(ns) = curve.histogram.percentile_ns(*percentile)
-            {
-                svg.mark(
-                    "dot",
-                    curve.label.look,
-                    (x_of(nines as f64), y.at(ns as f64)),
-                );
-            }
-        }
-        if let Some(ns) = curve.histogram.max_ns() {
-            svg.mark("dot", curve.label.look, (MAX_AT, y.at(ns as f64)));
-        }
+        svg.curves("curve", &[points(curve.histogram, y)]);
+        svg.marks("dot", curve.label.look, &marks(curve.histogram, y));
         svg.close();
     }
-    Some(svg.finish(names, &description(curves)))
+    Some(svg.into_drawing(&description(curves)))
 }
 
 fn axes(svg: &mut Svg, y: Scale) {
+    let mut grid = Vec::new();
     for tick in y.ticks(5) {
         let unit = AxisUnit::of(&LATENCY_MAX, tick * 1.000_001);
         let label = format!("{} {}", unit.label(tick), unit.name);
-        svg.line("grid", (LEFT, y.at(tick)), (WIDTH - 6.0, y.at(tick)));
+        grid.push(((LEFT, y.at(tick)), (WIDTH - 6.0, y.at(tick))));
         svg.text("tick", Anchor::End, (LEFT - 5.0, y.at(tick) + 3.5), &label);
     }
-    for (nines, (_, label)) in NINES.iter().enumerate() {
-        let x = x_of(nines as f64);
-        svg.line("grid", (x, TOP), (x, BOTTOM));
+    for (percentile, label) in TICKS {
+        let x = x_of(nines(percentile));
+        grid.push(((x, TOP), (x, BOTTOM)));
         svg.text("tick", Anchor::Middle, (x, BOTTOM + 14.0), label);
     }
-    svg.line("grid", (MAX_AT, TOP), (MAX_AT, BOTTOM));
+    grid.push(((MAX_AT, TOP), (MAX_AT, BOTTOM)));
+    svg.lines("grid", &grid);
     svg.text("tick", Anchor::Middle, (MAX_AT - 2.0, BOTTOM + 14.0), "max");
     svg.text(
         "axis",
@@ -91,7 +83,12 @@ fn axes(svg: &mut Svg, y: Scale) {
     );
 }
 
-/// The pixel of a number of nines: 2 is 99 %.
+/// How many nines a percentile has: 2 for 99 %.
+fn nines(percentile: f64) -> f64 {
+    -(1.0 - percentile / 100.0).log10()
+}
+
+/// The pixel of a number of nines.
 fn x_of(nines: f64) -> f64 {
     LEFT + 8.0 + nines / 4.0 * (RIGHT - LEFT - 8.0)
 }
@@ -111,6 +108,23 @@ fn points(histogram: &LatencyHistogram, y: Scale) -> Vec<(f64, f64)> {
             Some((x_of(nines), y.at(ns as f64)))
         })
         .collect()
+}
+
+/// Where the subject's mark stands: at each percentile with a tick, and at the maximum.
+fn marks(histogram: &LatencyHistogram, y: Scale) -> Vec<(f64, f64)> {
+    let at = |percentile: f64| {
+        // A hair less, since the nines of 99.9 % come out as a little more than 3.
+        let nines = nines(percentile);
+        supports(histogram, nines - 1e-9)
+            .then(|| histogram.percentile_ns(percentile))
+            .flatten()
+            .map(|ns| (x_of(nines), y.at(ns as f64)))
+    };
+    let largest = histogram.max_ns().map(|ns| (MAX_AT, y.at(ns as f64)));
+    let percentiles = TICKS
+        .into_iter()
+        .filter_map(|(percentile, _)| at(percentile));
+    percentiles.chain(largest).collect()
 }
 
 fn description(curves: &[Curve]) -> String {

@@ -11,6 +11,7 @@ mod disk;
 mod dots;
 mod drawing;
 mod latency;
+mod outline;
 mod plot;
 mod png;
 mod scale;

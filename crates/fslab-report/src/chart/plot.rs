@@ -98,8 +98,10 @@ impl Plot<'_> {
             Quantity::Bytes(title) => (Box::new(bytes), title.clone()),
             Quantity::Plain(title) => (Box::new(plain), title.clone()),
         };
-        for tick in y.ticks(5) {
-            svg.line("grid", (LEFT, y.at(tick)), (right, y.at(tick)));
+        let ticks = y.ticks(5);
+        let level = |tick: &f64| ((LEFT, y.at(*tick)), (right, y.at(*tick)));
+        svg.lines("grid", &ticks.iter().map(level).collect::<Vec<_>>());
+        for tick in ticks {
             let at = (LEFT - 5.0, y.at(tick) + 3.5);
             svg.text("tick", Anchor::End, at, &labels(tick));
         }
@@ -227,28 +229,23 @@ const PLAIN: MetricDefinition = MetricDefinition {
 
 fn draw_line(svg: &mut Svg, (x, y): (Scale, Scale), line: &Line) {
     svg.open(line.label.look);
-    for stretch in line.spots.split(|spot| spot.y.is_none()) {
-        let points: Vec<(f64, f64)> = stretch
-            .iter()
+    let places = |stretch: &[Spot]| -> Vec<(f64, f64)> {
+        let places = stretch.iter();
+        places
             .filter_map(|spot| Some((x.at(spot.x), y.at(spot.y?[0]))))
-            .collect();
-        if points.len() > 1 {
-            svg.polyline("curve", &points);
-        }
-    }
+            .collect()
+    };
+    let stretches = line.spots.split(|spot| spot.y.is_none()).map(places);
+    let stretches: Vec<_> = stretches.filter(|points| points.len() > 1).collect();
+    svg.curves("curve", &stretches);
+    let spread = line.spots.iter().filter_map(|spot| {
+        let ([_, low, high], at) = (spot.y?, x.at(spot.x));
+        (high > low).then(|| ((at, y.at(low)), (at, y.at(high))))
+    });
+    svg.lines("cap", &spread.collect::<Vec<_>>());
     // Where spots are many, the line is what is seen.
-    let marked = line.spots.len() <= 64;
-    for spot in &line.spots {
-        let Some([median, low, high]) = spot.y else {
-            continue;
-        };
-        let at = x.at(spot.x);
-        if high > low {
-            svg.line("cap", (at, y.at(low)), (at, y.at(high)));
-        }
-        if marked {
-            svg.mark("dot", line.label.look, (at, y.at(median)));
-        }
+    if line.spots.len() <= 64 {
+        svg.marks("dot", line.label.look, &places(&line.spots));
     }
     svg.close();
 }

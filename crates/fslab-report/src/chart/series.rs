@@ -3,9 +3,10 @@
 use fslab_model::definitions::ELAPSED;
 use fslab_model::{MetricDefinition, PhaseRecord, TimeSeries, Unit};
 
+use super::drawing::Drawing;
 use super::scale::{AxisUnit, Scale};
 use super::svg::{Anchor, Svg};
-use super::{Label, Names, WIDTH};
+use super::{Label, WIDTH};
 use crate::wording;
 
 const HEIGHT: f64 = 250.0;
@@ -94,7 +95,7 @@ pub(crate) struct Series<'a> {
 
 impl Series<'_> {
     /// The drawing; `None` where there is no course.
-    pub(crate) fn draw(&self, names: &Names) -> Option<String> {
+    pub(crate) fn draw(&self) -> Option<Drawing> {
         let high = self.rates().fold(0.0, f64::max);
         let ends = self.courses.iter().map(|course| course.end_ns);
         let end = ends.fold(0.0, f64::max);
@@ -118,10 +119,7 @@ impl Series<'_> {
             let look = self.subjects.get(course.subject)?.look;
             draw(&mut svg, (x, y), course, look);
         }
-        Some(svg.finish(
-            names,
-            &description(self.metric, self.subjects, self.courses),
-        ))
+        Some(svg.into_drawing(&description(self.metric, self.subjects, self.courses)))
     }
 
     fn rates(&self) -> impl Iterator<Item = f64> + '_ {
@@ -134,7 +132,7 @@ fn draw(svg: &mut Svg, (x, y): (Scale, Scale), course: &Course, look: usize) {
     let place = |(ns, rate): &(f64, f64)| (x.at(*ns), y.at(*rate));
     let points: Vec<(f64, f64)> = course.points.iter().map(place).collect();
     svg.open(look);
-    svg.polyline("course", &points);
+    svg.curves("course", std::slice::from_ref(&points));
     let beyond = course.points.iter().filter(|(_, rate)| y.is_beyond(*rate));
     for (left, top) in beyond.map(place) {
         let below = top + 1.0;
@@ -172,22 +170,20 @@ fn reach(courses: &[Course]) -> Option<f64> {
 
 fn axes(svg: &mut Svg, (x, end): (Scale, f64), (y, high): (Scale, f64), metric: &MetricDefinition) {
     let unit = AxisUnit::of(metric, high);
+    let mut grid = Vec::new();
     for tick in y.ticks(5) {
-        svg.line("grid", (LEFT, y.at(tick)), (RIGHT, y.at(tick)));
+        grid.push(((LEFT, y.at(tick)), (RIGHT, y.at(tick))));
         let label = unit.label(tick);
         svg.text("tick", Anchor::End, (LEFT - 5.0, y.at(tick) + 3.5), &label);
     }
     let time = AxisUnit::of(&ELAPSED, end);
     for tick in x.ticks(5) {
         let at = x.at(tick);
-        svg.line("grid", (at, TOP), (at, BOTTOM));
-        svg.text(
-            "tick",
-            Anchor::Middle,
-            (at, BOTTOM + 14.0),
-            &time.label(tick),
-        );
+        grid.push(((at, TOP), (at, BOTTOM)));
+        let label = time.label(tick);
+        svg.text("tick", Anchor::Middle, (at, BOTTOM + 14.0), &label);
     }
+    svg.lines("grid", &grid);
     svg.text("axis", Anchor::Start, (2.0, 12.0), &unit.name);
     let title = format!("{} since the phase began", time.name);
     svg.text("axis", Anchor::End, (RIGHT + 6.0, BOTTOM + 31.0), &title);
@@ -298,11 +294,8 @@ mod tests {
                 courses: &courses,
                 cut,
             };
-            let names = Names {
-                id: "x",
-                title: "t",
-            };
-            series.draw(&names).expect("a course")
+            let drawing = series.draw().expect("a course");
+            drawing.body + &drawing.description
         };
         let (cut, whole) = (draw(true), draw(false));
         assert_eq!(cut.matches("class=\"cap\"").count(), 1);

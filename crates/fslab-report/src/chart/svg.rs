@@ -2,14 +2,17 @@
 
 use std::fmt::Write;
 
+use super::WIDTH;
 use super::drawing::Drawing;
-use super::{Names, WIDTH};
+use super::outline::{Outline, simplified};
 use crate::palette;
 
 /// A drawing, [`WIDTH`] wide unless told otherwise.
 pub(super) struct Svg {
     width: f64,
     height: f64,
+    /// Height of each subject's row, where subjects stand below one another.
+    row: Option<f64>,
     body: String,
 }
 
@@ -30,30 +33,56 @@ impl Svg {
         Self {
             width,
             height,
+            row: None,
             body: String::new(),
         }
     }
 
+    /// Says that each subject has a row of that height, in their order, above what [`Self::foot`]
+    /// begins: a page that hides subjects closes the gaps.
+    pub(super) fn in_rows(mut self, height: f64) -> Self {
+        self.row = Some(height);
+        self
+    }
+
     pub(super) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let ((x1, y1), (x2, y2)) = (from, to);
-        self.path(
-            class,
-            &format!("M{} {}L{} {}", at(x1), at(y1), at(x2), at(y2)),
-        );
+        self.lines(class, &[(from, to)]);
+    }
+
+    /// Straight lines of one class; nothing where there is none.
+    pub(super) fn lines(&mut self, class: &str, lines: &[((f64, f64), (f64, f64))]) {
+        let mut outline = Outline::default();
+        for (from, to) in lines {
+            outline.segment(*from, *to);
+        }
+        self.outline(class, outline);
     }
 
     pub(super) fn path(&mut self, class: &str, data: &str) {
         self.push(format_args!("<path class=\"{class}\" d=\"{data}\"/>"));
     }
 
+    fn outline(&mut self, class: &str, outline: Outline) {
+        let data = outline.finish();
+        if !data.is_empty() {
+            self.path(class, &data);
+        }
+    }
+
     /// A line through `points`, broken nowhere.
     pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
-        let mut data = String::new();
-        for (index, (x, y)) in points.iter().enumerate() {
-            let command = if index == 0 { 'M' } else { 'L' };
-            write!(data, "{command}{} {}", at(*x), at(*y)).expect("writes to memory");
+        let mut outline = Outline::default();
+        outline.line(points);
+        self.outline(class, outline);
+    }
+
+    /// Lines without the points that nobody would see.
+    pub(super) fn curves(&mut self, class: &str, lines: &[Vec<(f64, f64)>]) {
+        let mut outline = Outline::default();
+        for points in lines {
+            outline.line(&simplified(points));
         }
-        self.path(class, &data);
+        self.outline(class, outline);
     }
 
     pub(super) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
@@ -85,13 +114,17 @@ impl Svg {
     }
 
     /// The subject's mark at a point.
-    pub(super) fn mark(&mut self, class: &str, subject: usize, (x, y): (f64, f64)) {
-        self.push(format_args!(
-            "<path class=\"{class}\" transform=\"translate({} {})\" d=\"{}\"/>",
-            at(x),
-            at(y),
-            palette::shape(subject)
-        ));
+    pub(super) fn mark(&mut self, class: &str, subject: usize, point: (f64, f64)) {
+        self.marks(class, subject, &[point]);
+    }
+
+    /// The subject's mark at each of the points.
+    pub(super) fn marks(&mut self, class: &str, subject: usize, points: &[(f64, f64)]) {
+        let mut outline = Outline::default();
+        for point in points {
+            outline.shape(*point, palette::shape(subject));
+        }
+        self.outline(class, outline);
     }
 
     pub(super) fn text(&mut self, class: &str, anchor: Anchor, (x, y): (f64, f64), text: &str) {
@@ -130,13 +163,13 @@ impl Svg {
         self.push(format_args!("<g class=\"of {}\">", palette::class(subject)));
     }
 
-    pub(super) fn close(&mut self) {
-        self.body.push_str("</g>");
+    /// Begins what stands below the rows of the subjects.
+    pub(super) fn foot(&mut self) {
+        self.body.push_str("<g class=\"foot\">");
     }
 
-    /// The element, with its title and `description` for who cannot see it.
-    pub(super) fn finish(self, names: &Names, description: &str) -> String {
-        self.into_drawing(description).on_page(names)
+    pub(super) fn close(&mut self) {
+        self.body.push_str("</g>");
     }
 
     /// The drawing, to be shown wherever it is wanted.
@@ -144,6 +177,7 @@ impl Svg {
         Drawing {
             width: self.width,
             height: self.height,
+            row: self.row,
             body: self.body,
             description: description.to_owned(),
         }
@@ -197,17 +231,17 @@ mod tests {
         svg.line("grid", (0.0, 1.25), (10.04, -0.01));
         svg.text("tick", Anchor::End, (5.0, 5.0), "<&>");
         svg.close();
-        let names = Names {
+        let names = super::super::Names {
             id: "x",
             title: "a \"b\"",
         };
-        let lines = svg.finish(&names, "d").replace("><", ">\n<");
+        let lines = svg.into_drawing("d").on_page(&names).replace("><", ">\n<");
         insta::assert_snapshot!(lines, @r#"
         <svg viewBox="0 0 380 20" role="img" aria-labelledby="x-t x-d">
         <title id="x-t">a &quot;b&quot;</title>
         <desc id="x-d">d</desc>
         <g class="of s1">
-        <path class="grid" d="M0 1.2L10 0"/>
+        <path class="grid" d="M0 1.3l10-1.3"/>
         <text class="tick" x="5" y="5" text-anchor="end">&lt;&amp;&gt;</text>
         </g>
         </svg>

@@ -2,7 +2,7 @@
 //! largest latency; as a table and in its own CSV.
 
 use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX, OPERATION_RATE, THROUGHPUT};
-use fslab_model::{MetricDefinition, RunRecord, Unit};
+use fslab_model::{MetricDefinition, PhaseRecord, RunRecord, Unit, VenuePlan};
 use fslab_stats::Summary;
 
 use super::bars;
@@ -201,58 +201,81 @@ pub fn bonnie_csv(run: &RunRecord) -> Result<String, ReportError> {
     crate::export::into_text(writer)
 }
 
-/// The figures of one repeat: rate, share and latency of each phase.
-struct Line {
+/// The figures of one repeat: rate, share and latency of each phase; and what was set.
+struct Line<'a> {
     figures: Vec<[String; 3]>,
-    file_bytes: Option<u64>,
-    chunk_bytes: Option<u64>,
-    files: Option<u64>,
+    data: Option<&'a PhaseRecord>,
+    seeks: Option<&'a PhaseRecord>,
+    created: Option<&'a PhaseRecord>,
+    /// Whether bonnie++ itself measured it: then its settings are parameters of the phases.
+    is_own: bool,
 }
 
-impl Line {
-    fn of(run: &RunRecord, phases: &[Option<&PhaseAnalysis>], of: (usize, u32)) -> Self {
+impl<'a> Line<'a> {
+    fn of(run: &'a RunRecord, phases: &[Option<&PhaseAnalysis>], of: (usize, u32)) -> Self {
         let records = run.cell(fslab_model::CellId(u32::try_from(of.0).unwrap_or(u32::MAX)));
         let trial = records.into_iter().find(|trial| trial.trial.repeat == of.1);
         let record = |name: &str| trial?.phases.iter().find(|phase| phase.name == name);
-        let data = ["block-write", "block-read", "rewrite"]
-            .iter()
-            .find_map(|n| record(n));
-        let created = ["create-seq", "create-rand"]
-            .iter()
-            .find_map(|name| record(name));
+        let first = |names: &[&str]| names.iter().find_map(|name| record(name));
+        let data = first(&["block-write", "block-read", "rewrite"]);
+        let created = first(&["create-seq", "create-rand"]);
+        let any = data.or(created);
         Self {
             figures: phases
                 .iter()
                 .enumerate()
                 .map(|(column, phase)| figures(*phase, of, column < OPERATIONS_FROM))
                 .collect(),
-            file_bytes: data.and_then(|record| record.bytes),
-            chunk_bytes: data.and_then(|record| Some(record.bytes? / record.operations?.max(1))),
-            files: created.and_then(|record| record.operations),
+            data,
+            seeks: record("seeks"),
+            created,
+            is_own: any.is_some_and(|phase| phase.workload == "bonnie++"),
         }
+    }
+
+    /// A setting of bonnie++ itself.
+    fn set(&self, phase: Option<&PhaseRecord>, name: &str) -> Option<u64> {
+        phase
+            .filter(|_| self.is_own)?
+            .parameters
+            .get(name)?
+            .as_u64()
     }
 
     fn fields(self, run: &RunRecord, name: &str) -> Vec<String> {
         let number = |value: Option<u64>| value.map_or_else(String::new, |v| v.to_string());
-        let size = self.file_bytes.map(|bytes| match bytes % (1 << 20) {
+        let moved = || self.data.and_then(|record| record.bytes);
+        let size = self.set(self.data, "file_size").or_else(moved);
+        let size = size.map(|bytes| match bytes % (1 << 20) {
             0 => format!("{}M", bytes >> 20),
             _ => format!("{}k", bytes >> 10),
         });
+        let issued = || {
+            self.data
+                .and_then(|it| Some(it.bytes? / it.operations?.max(1)))
+        };
+        let chunk = self.set(self.data, "record").or_else(issued);
         // bonnie++ counts files in units of 1024; fewer are told as they are.
-        let files = self.files.map(|files| match files % 1024 {
+        let made = || self.created.and_then(|record| record.operations);
+        let files = self.set(self.created, "files").or_else(made);
+        let files = files.map(|files| match files % 1024 {
             0 => (files / 1024).to_string(),
             _ => format!("{:.3}", files as f64 / 1024.0),
         });
+        let concurrency = self.set(self.data.or(self.created), "concurrency");
         let mut fields = vec![
             "1.98".to_owned(),
-            format!("fslab {}", run.header.fslab),
+            match &run.header.plan.venue {
+                VenuePlan::Imported { tool } => tool.replace(',', ";"),
+                _ => format!("fslab {}", run.header.fslab),
+            },
             name.to_owned(),
-            "1".to_owned(),
+            concurrency.unwrap_or(1).to_string(),
             run.header.plan.seed.to_string(),
             size.unwrap_or_default(),
-            number(self.chunk_bytes),
-            String::new(),
-            String::new(),
+            number(chunk),
+            number(self.set(self.seeks, "seeks")),
+            number(self.set(self.seeks, "seekers")),
         ];
         let rates = |figures: &[[String; 3]]| -> Vec<String> {
             let pairs = figures.iter().flat_map(|[rate, share, _]| [rate, share]);
@@ -260,7 +283,9 @@ impl Line {
         };
         fields.extend(rates(&self.figures[..FILES_FROM]));
         fields.push(files.unwrap_or_default());
-        fields.extend(std::iter::repeat_n(String::new(), 4));
+        for name in ["max_size", "min_size", "directories", "file_chunk"] {
+            fields.push(number(self.set(self.created, name)));
+        }
         fields.extend(rates(&self.figures[FILES_FROM..]));
         fields.extend(self.figures.into_iter().map(|[.., latency]| latency));
         fields

@@ -154,18 +154,33 @@ impl Exhibit {
     /// there is nothing to draw.
     #[must_use]
     pub fn svg(&self) -> Option<String> {
+        let drawing = self.drawn()?;
+        Some(drawing.alone(&self.frame()))
+    }
+
+    /// The same on white paper, whoever looks at it.
+    pub(crate) fn svg_on_white(&self) -> Option<String> {
+        let drawing = self.drawn()?;
+        Some(drawing.alone_on_white(&self.frame()))
+    }
+
+    fn drawn(&self) -> Option<Drawing> {
         let set = || {
             let tables = self.tables.iter();
             let sheets = tables.filter_map(|table| Some((table.caption.clone(), sheet(table)?)));
             Drawing::stacked(sheets.collect())
         };
-        let drawing = self.drawing.clone().or_else(set)?;
-        Some(drawing.alone(&Frame {
+        self.drawing.clone().or_else(set)
+    }
+
+    fn frame(&self) -> Frame<'_> {
+        Frame {
             title: &self.title,
             labels: &self.labels,
             needs_legend: self.needs_legend,
+            key: &[],
             notes: &self.notes,
-        }))
+        }
     }
 
     pub(crate) fn on_page(&self, id: &str) -> Option<String> {

@@ -189,10 +189,12 @@ fn matrix(text: &mut String, phase: &PhaseAnalysis, places: &[Place], subject: u
     writeln!(text, "\n\"{title}\"\n        {}", heads.trim_start()).expect("writes to memory");
     for row in places.chunk_by(|a, b| a.0 == b.0) {
         write!(text, "\"{}\"  ", size(row[0].0)).expect("writes to memory");
-        for record in &records {
+        // Behind the last point of a row there is nothing; a gap before it keeps its place.
+        let last = row.iter().map(|place| place.1).max();
+        for record in records.iter().filter(|record| Some(**record) <= last) {
             let found = row.iter().find(|place| place.1 == *record);
-            let Some(place) = found else { continue };
-            let rate = point(phase, *place).and_then(|point| rate(point, subject));
+            let point = found.and_then(|place| point(phase, *place));
+            let rate = point.and_then(|point| rate(point, subject));
             let cell = rate.map_or_else(|| "\"\"".to_owned(), kib);
             write!(text, " {cell} ").expect("writes to memory");
         }

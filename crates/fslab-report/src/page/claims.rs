@@ -27,7 +27,7 @@ impl Stage<'_> {
         let Some(original) = chapter.original else {
             return Ok(None);
         };
-        let sheet = |table: &crate::Table| render(table, Style::Sheet, self.looks, self.prefix);
+        let sheet = |table: &crate::Table, id: &str| render(table, Style::Sheet, self.looks, id);
         let card = evaluate(&original.claims, chapter.run, None);
         let scorecard = if card.verdicts.is_empty() {
             None
@@ -37,15 +37,15 @@ impl Stage<'_> {
             table.notes.clear();
             Some(CardPart {
                 counts: tables::counts(&card),
-                table: sheet(&table)?,
+                table: sheet(&table, "claims.scorecard")?,
             })
         };
         let both = then_and_now(original, chapter.run);
         let beside = tables::then_and_now(&both);
-        let beside = beside.iter().map(|table| {
+        let beside = beside.iter().enumerate().map(|(index, table)| {
             Ok::<_, ReportError>(Sheet {
                 caption: table.caption.clone(),
-                html: sheet(table)?,
+                html: sheet(table, &format!("claims.beside-{}", index + 1))?,
                 is_long: true,
             })
         });
@@ -55,7 +55,7 @@ impl Stage<'_> {
         }
         Ok(Some(ClaimsPart {
             scorecard,
-            agreement: sheet(&tables::agreement(&both))?,
+            agreement: sheet(&tables::agreement(&both), "claims.agreement")?,
             beside,
         }))
     }

@@ -3,10 +3,19 @@
 use fslab_model::{DeviceInsight, Layer};
 
 use super::document::slug;
-use super::phase::{Panel, Stage};
+use super::panel::Panel;
+use super::phase::Stage;
 use super::tables::{Style, render};
-use crate::chart::{Bars, Names, PARTS, breakdown, disk, layer_class};
+use crate::chart::{Bars, PARTS, breakdown, disk, layer_class};
 use crate::{PhaseAnalysis, PhaseCell, ReportError, palette, tables, wording};
+
+/// Classes and names of the layers of a picture, by the kind of request.
+const LEGEND: [(&str, &str); 4] = [
+    (layer_class(Layer::Read), "data read"),
+    (layer_class(Layer::Written), "data written"),
+    (layer_class(Layer::ReadMetadata), "metadata read"),
+    (layer_class(Layer::WrittenMetadata), "metadata written"),
+];
 
 /// The parts of a page that tell of a disk, in a phase or over the whole trial.
 pub(super) struct DiskPart {
@@ -19,13 +28,20 @@ pub(super) struct DiskPart {
     pub(super) table: Option<String>,
 }
 
+impl DiskPart {
+    /// All of its charts.
+    pub(super) fn charts(&self) -> impl Iterator<Item = &Panel> {
+        let pictures = self.pictures.iter().map(|picture| &picture.panel);
+        pictures.chain(&self.panels)
+    }
+}
+
 /// One subject's picture.
 pub(super) struct Portrait {
     pub(super) class: String,
-    pub(super) shape: &'static str,
     pub(super) name: String,
-    pub(super) caption: String,
-    pub(super) svg: String,
+    /// Its caption is what the picture does not show.
+    pub(super) panel: Panel,
 }
 
 impl Stage<'_> {
@@ -39,7 +55,8 @@ impl Stage<'_> {
         let Some(table) = tables::disk(phase, self.analysis.subjects()) else {
             return Ok(None);
         };
-        let table = render(&table, Style::Sheet, self.looks, self.prefix)?;
+        let of = slug(&tables::phase_target(phase.name));
+        let table = render(&table, Style::Sheet, self.looks, &format!("{of}.disk"))?;
         let moved = |insight: &&DeviceInsight| insight.moved().requests > 0;
         let shown = if insights.iter().flatten().any(moved) {
             insights.as_slice()
@@ -77,26 +94,24 @@ impl Stage<'_> {
             let Some(insight) = insight else {
                 continue;
             };
-            let names = Names {
-                id: &format!("{id}-disk-{}", slug(&label.name)),
-                title: &format!("The disk under {} over time", label.name),
-            };
+            let kind = format!("disk-{}", slug(&label.name));
+            let id = format!("{id}.{kind}");
             pictures.push(Portrait {
                 class: palette::class(label.look),
-                shape: palette::shape(label.look),
                 name: label.name.clone(),
-                caption: caption(insight),
-                svg: disk(&names, insight)?,
+                panel: Panel {
+                    title: format!("The disk under {} over time", label.name),
+                    caption: caption(insight),
+                    drawing: disk(&id, insight)?,
+                    needs_legend: false,
+                    key: &LEGEND,
+                    id,
+                    kind,
+                },
             });
         }
-        let legend = [
-            (Layer::Read, "data read"),
-            (Layer::Written, "data written"),
-            (Layer::ReadMetadata, "metadata read"),
-            (Layer::WrittenMetadata, "metadata written"),
-        ];
         Ok(DiskPart {
-            legend: legend.map(|(layer, name)| (layer_class(layer), name)),
+            legend: LEGEND,
             pictures,
             parts: PARTS,
             panels: Vec::new(),
@@ -111,16 +126,15 @@ impl Stage<'_> {
             .zip(insights)
             .filter_map(|(label, insight)| Some(Bars::of(label, (*insight)?)))
             .collect();
-        let title = "Where the time goes";
-        let names = Names {
-            id: &format!("{id}-breakdown"),
-            title,
-        };
         Some(Panel {
-            title: title.to_owned(),
+            id: format!("{id}.breakdown"),
+            kind: "breakdown".to_owned(),
+            title: "Where the time goes".to_owned(),
             caption: "requests: each from start to end · media: for them and in the background"
                 .to_owned(),
-            svg: breakdown(&names, &bars)?,
+            drawing: breakdown(&bars)?,
+            needs_legend: false,
+            key: &PARTS,
         })
     }
 }

@@ -62,7 +62,6 @@ struct Page {
 /// A subject in the bar that names the colours.
 struct Chip {
     class: String,
-    shape: &'static str,
     name: String,
 }
 
@@ -97,7 +96,6 @@ impl<'a> Cast<'a> {
     fn chips(&self) -> Vec<Chip> {
         let chip = |(number, subject): (usize, &&Subject)| Chip {
             class: palette::class(number),
-            shape: palette::shape(number),
             name: subject.to_string(),
         };
         self.0.iter().enumerate().map(chip).collect()

@@ -37,15 +37,21 @@ impl Stage<'_> {
     }
 
     fn exhibit(&self, exhibit: Exhibit) -> Result<ExhibitPart, ReportError> {
-        let id = format!("{}figure-{}", self.prefix, slug(&exhibit.id));
-        let tables = exhibit.tables.iter();
+        let of = format!("figure-{}", slug(&exhibit.id));
+        let id = format!("{}{of}", self.prefix);
+        let tables = exhibit.tables.iter().enumerate();
         Ok(ExhibitPart {
-            svg: exhibit.on_page(&format!("{id}-svg")),
+            svg: exhibit.on_page(&format!("{id}.drawing")),
             tables: tables
-                .map(|table| {
+                .map(|(index, table)| {
                     Ok(Sheet {
                         caption: table.caption.clone(),
-                        html: render(table, Style::Sheet, self.looks, self.prefix)?,
+                        html: render(
+                            table,
+                            Style::Sheet,
+                            self.looks,
+                            &format!("{of}.table-{}", index + 1),
+                        )?,
                         is_long: table.rows.len() > ROWS_MAX,
                     })
                 })

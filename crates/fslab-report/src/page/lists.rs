@@ -1,8 +1,9 @@
 //! The lists that a phase's workload keeps: many values of one figure, a line for each subject.
 
 use super::document::slug;
-use super::phase::{Panel, Stage};
-use crate::chart::{NARROW, Names};
+use super::panel::Panel;
+use super::phase::Stage;
+use crate::chart::NARROW;
 use crate::exhibit::{list_plot, lists_of};
 use crate::{PhaseAnalysis, PhaseCell};
 
@@ -38,14 +39,14 @@ impl Stage<'_> {
         let lists = lists_of(point, name);
         let first = lists.iter().flatten().next()?;
         let drawing = list_plot(self.labels, &lists, first, NARROW).draw()?;
-        let names = Names {
-            id: &format!("{id}-list-{}", slug(title)),
-            title,
-        };
         Some(Panel {
+            id: format!("{id}.list-{}", slug(title)),
+            kind: format!("list-{title}"),
             title: title.to_owned(),
             caption: "of each subject's first repeat".to_owned(),
-            svg: drawing.on_page(&names),
+            drawing,
+            needs_legend: true,
+            key: &[],
         })
     }
 }

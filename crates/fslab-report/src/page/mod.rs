@@ -18,10 +18,14 @@ mod definitions;
 mod disk;
 mod document;
 mod exhibits;
+mod files;
 mod lists;
+mod panel;
 mod phase;
 mod run;
+mod sorting;
 mod sweep;
 mod tables;
 
 pub use document::{html, html_of};
+pub use files::{ChartFile, TableFile, charts, table_files};

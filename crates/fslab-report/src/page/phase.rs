@@ -1,31 +1,32 @@
 //! One phase's part of the page: a sentence, its charts, its table.
 
 use fslab_model::definitions::DURABLE_THROUGHPUT;
-use fslab_model::{CachePolicy, LatencyHistogram};
+use fslab_model::{CachePolicy, LatencyHistogram, PhaseKind};
 
 use super::disk::DiskPart;
 use super::document::slug;
+use super::panel::Panel;
 use super::run::unbroken;
 use super::sweep::SweepPart;
 use super::tables::{Looks, Style, render};
-use crate::chart::{Course, Curve, Dots, Label, Names, Series, latency};
+use crate::chart::{Course, Curve, Dots, Label, Series, latency};
 use crate::{Analysis, Comparison, Dimension, PhaseAnalysis, PhaseCell, ReportError};
 use crate::{sentences, tables, wording};
 
 /// Most lines of a chart over time; beyond, only the median repeat of a subject is drawn.
 const COURSES_MAX: usize = 24;
 
-/// A chart with its caption.
-pub(super) struct Panel {
-    pub(super) title: String,
-    pub(super) caption: String,
-    pub(super) svg: String,
-}
-
 /// A phase.
 pub(super) struct PhasePart {
     pub(super) id: String,
+    /// As the study has it.
+    pub(super) name: String,
     pub(super) title: String,
+    pub(super) workload: String,
+    /// What the caches held, in a word.
+    pub(super) cache: &'static str,
+    /// What it does, in a word; empty where no trial recorded it.
+    pub(super) kind: &'static str,
     /// What the caches held, the workload and its parameters.
     pub(super) setting: Vec<(String, String)>,
     pub(super) cold: bool,
@@ -37,6 +38,18 @@ pub(super) struct PhasePart {
     /// What is not drawn.
     pub(super) note: Option<String>,
     pub(super) disk: Option<DiskPart>,
+}
+
+impl PhasePart {
+    /// All of its charts, in their order.
+    pub(super) fn charts(&self) -> impl Iterator<Item = &Panel> {
+        let sweep = self.sweep.iter().flat_map(|sweep| {
+            let curves = sweep.curves.options.iter().map(|option| &option.panel);
+            curves.chain(&sweep.winners)
+        });
+        let disk = self.disk.iter().flat_map(DiskPart::charts);
+        sweep.chain(&self.panels).chain(disk)
+    }
 }
 
 /// What all charts of a run need.
@@ -60,10 +73,24 @@ impl Stage<'_> {
         panels.extend(lists);
         let table = || {
             let table = tables::phase(phase, self.analysis.subjects());
-            render(&table, Style::Sheet, self.looks, self.prefix)
+            let id = format!("{}.table", slug(&tables::phase_target(phase.name)));
+            render(&table, Style::Sheet, self.looks, &id)
         };
         Ok(PhasePart {
+            name: phase.name.to_owned(),
             title: wording::heading(phase.name),
+            workload: phase.workload.to_owned(),
+            cache: match phase.cache {
+                CachePolicy::Cold => "cold",
+                CachePolicy::Warm => "warm",
+                CachePolicy::Keep => "kept",
+            },
+            kind: phase.kind.map_or("", |kind| match kind {
+                PhaseKind::Read => "read",
+                PhaseKind::Write => "write",
+                PhaseKind::Mixed => "mixed",
+                PhaseKind::Metadata => "metadata",
+            }),
             setting: setting(phase),
             cold: phase.cache == CachePolicy::Cold,
             sentence: sentence(self.analysis, phase),
@@ -81,7 +108,7 @@ impl Stage<'_> {
         &self,
         comparison: &Comparison,
         absences: &[Option<String>],
-        (id, title): (&str, &str),
+        (of, kind, title): (&str, &str, &str),
     ) -> Panel {
         let dots = Dots {
             comparison,
@@ -89,6 +116,8 @@ impl Stage<'_> {
             absences,
         };
         Panel {
+            id: format!("{of}.{kind}"),
+            kind: kind.to_owned(),
             title: title.to_owned(),
             caption: if comparison.exact {
                 "exact"
@@ -96,7 +125,9 @@ impl Stage<'_> {
                 "points: repeats · bar: median · line: 95 % interval"
             }
             .to_owned(),
-            svg: dots.draw(&Names { id, title }),
+            drawing: dots.draw(),
+            needs_legend: false,
+            key: &[],
         }
     }
 
@@ -109,7 +140,7 @@ impl Stage<'_> {
             (_, Some(_)) => "Rate, mean of the points",
         };
         let absences: Vec<_> = phase.cells.iter().map(PhaseCell::absence).collect();
-        Some(self.dots(comparison, &absences, (&format!("{id}-rate"), title)))
+        Some(self.dots(comparison, &absences, (id, "rate", title)))
     }
 
     /// Durable throughput of one phase; `None` where it does not settle.
@@ -118,9 +149,10 @@ impl Stage<'_> {
         if comparison.is_empty() {
             return None;
         }
-        let id = format!("{}durable-{}", self.prefix, slug(phase.name));
+        let id = format!("{}{}", self.prefix, slug(&tables::phase_target(phase.name)));
         let absences: Vec<_> = phase.cells.iter().map(PhaseCell::absence).collect();
-        Some(self.dots(&comparison, &absences, (&id, &wording::heading(phase.name))))
+        let title = wording::heading(phase.name);
+        Some(self.dots(&comparison, &absences, (&id, "durable", &title)))
     }
 
     fn latency(&self, phase: &PhaseAnalysis, id: &str) -> Option<Panel> {
@@ -136,20 +168,19 @@ impl Stage<'_> {
                 })
             })
             .collect();
-        let title = "Latency by percentile";
-        let names = Names {
-            id: &format!("{id}-latency"),
-            title,
-        };
         Some(Panel {
-            title: title.to_owned(),
+            id: format!("{id}.latency"),
+            kind: "latency".to_owned(),
+            title: "Latency by percentile".to_owned(),
             caption: if phase.is_exact() {
                 "of all operations"
             } else {
                 "all repeats in one distribution"
             }
             .to_owned(),
-            svg: latency(&names, &curves)?,
+            drawing: latency(&curves)?,
+            needs_legend: true,
+            key: &[],
         })
     }
 
@@ -175,11 +206,6 @@ impl Stage<'_> {
             courses: &courses,
             cut: phase.is_virtual,
         };
-        let title = "Over time";
-        let names = Names {
-            id: &format!("{id}-series"),
-            title,
-        };
         let caption = if phase.is_exact() {
             "one line a subject"
         } else if all {
@@ -188,9 +214,13 @@ impl Stage<'_> {
             "the median repeat of each subject"
         };
         Some(Panel {
-            title: title.to_owned(),
+            id: format!("{id}.series"),
+            kind: "series".to_owned(),
+            title: "Over time".to_owned(),
             caption: caption.to_owned(),
-            svg: chart.draw(&names)?,
+            drawing: chart.draw()?,
+            needs_legend: true,
+            key: &[],
         })
     }
 }

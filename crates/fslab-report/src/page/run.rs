@@ -7,12 +7,16 @@ use super::conditions::{Facts, facts};
 use super::disk::DiskPart;
 use super::document::{Cast, subjects_in_words};
 use super::exhibits::ExhibitPart;
-use super::phase::{Panel, PhasePart, Stage};
+use super::panel::Panel;
+use super::phase::{PhasePart, Stage};
 use super::tables::{Looks, Style, render};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
 use crate::wording::count;
-use crate::{Analysis, Chapter, ReportError, tables};
+use crate::{Analysis, Chapter, ReportError, Table, tables};
+
+/// The title of the column of the overview that names the winners.
+const FASTEST: &str = "Fastest";
 
 /// A run.
 pub(super) struct Run {
@@ -60,7 +64,7 @@ impl Run {
         cast: &Cast,
     ) -> Result<Self, ReportError> {
         let prefix = format!("r{}-", index + 1);
-        let looks = Looks::of(analysis, cast);
+        let looks = Looks::of(analysis, cast, &prefix);
         let labels: Vec<Label> = analysis.subjects().map(|s| cast.label(s)).collect();
         let stage = Stage {
             analysis,
@@ -68,8 +72,9 @@ impl Run {
             labels: &labels,
             prefix: &prefix,
         };
-        let sheet = |table: &crate::Table| render(table, Style::Sheet, &looks, &prefix);
-        let optional = |table: Option<crate::Table>| table.as_ref().map(sheet).transpose();
+        let sheet = |table: &Table, id: &str| render(table, Style::Sheet, &looks, id);
+        let optional =
+            |table: Option<Table>, id| table.as_ref().map(|table| sheet(table, id)).transpose();
         let told = sentences(analysis);
         let of_kind = |wanted: &dyn Fn(SentenceKind) -> bool| -> Vec<String> {
             let found = told.iter().filter(|sentence| wanted(sentence.kind));
@@ -93,11 +98,14 @@ impl Run {
                 .cloned()
                 .chain(of_kind(&|kind| kind == SentenceKind::Caveat))
                 .collect(),
-            overview: render(&tables::overview(analysis), Style::Heat, &looks, &prefix)?,
+            overview: {
+                let table = winners_first(tables::overview(analysis));
+                render(&table, Style::Heat, &looks, "overview.table")?
+            },
             exhibits: stage.exhibits(chapter)?,
             claims: stage.claims(chapter)?,
-            aged: optional(tables::aged(analysis))?,
-            failures: optional(tables::failures(analysis))?,
+            aged: optional(tables::aged(analysis), "aged.table")?,
+            failures: optional(tables::failures(analysis), "failures.table")?,
             phases: analysis
                 .phases
                 .iter()
@@ -109,16 +117,70 @@ impl Run {
                 .iter()
                 .filter_map(|p| stage.durable(p))
                 .collect(),
-            durable_table: optional(tables::durable(analysis))?,
+            durable_table: optional(tables::durable(analysis), "durable.table")?,
             steps: steps(&stage),
-            steps_table: optional(tables::steps(analysis))?,
-            commands: sheet(&tables::commands(analysis))?,
-            trials: sheet(&tables::trials(analysis))?,
+            steps_table: optional(tables::steps(analysis), "steps.table")?,
+            commands: sheet(&tables::commands(analysis), "commands.table")?,
+            trials: sheet(&tables::trials(analysis), "trials.table")?,
             consoles: consoles(run),
             facts: facts(analysis),
             prefix,
         })
     }
+}
+
+impl Run {
+    /// The parts that the run has, by the end of their ids and their titles.
+    pub(super) fn sections(&self) -> Vec<(&'static str, &'static str)> {
+        let parts = [
+            (true, ("overview", "Overview")),
+            (self.aged.is_some(), ("aged", "Fresh and aged")),
+            (
+                !self.exhibits.is_empty(),
+                ("exhibits", "Figures of the study"),
+            ),
+            (
+                self.claims.is_some(),
+                ("claims", "What the original claims"),
+            ),
+            (
+                self.failures.is_some(),
+                ("failures", "Failed, skipped, missing"),
+            ),
+            (!self.phases.is_empty(), ("phases", "Phase by phase")),
+            (
+                self.disk.is_some(),
+                ("disk", "The disk over the whole trial"),
+            ),
+            (
+                self.durable_table.is_some(),
+                ("durable", "Until the data is durable"),
+            ),
+            (
+                self.steps_table.is_some(),
+                ("steps", "Making, mounting, checking"),
+            ),
+            (true, ("conditions", "Conditions")),
+        ];
+        let there = parts.into_iter().filter(|(there, _)| *there);
+        there.map(|(_, part)| part).collect()
+    }
+}
+
+/// The overview with the column of the winners beside the phases: where subjects are many, it would
+/// be out of sight at the end.
+pub(super) fn winners_first(mut table: Table) -> Table {
+    let found = table
+        .columns
+        .iter()
+        .position(|column| column.title == FASTEST);
+    if let Some(place) = found.filter(|place| *place > 1) {
+        table.columns[1..=place].rotate_right(1);
+        for row in &mut table.rows {
+            row[1..=place].rotate_right(1);
+        }
+    }
+    table
 }
 
 fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
@@ -152,8 +214,8 @@ fn steps(stage: &Stage) -> Vec<Panel> {
     steps
         .map(|comparison| {
             let name = comparison.metric.name.trim_end_matches("_ns");
-            let id = format!("{}step-{name}", stage.prefix);
-            stage.dots(comparison, &[], (&id, name))
+            let id = format!("{}steps", stage.prefix);
+            stage.dots(comparison, &[], (&id, name, name))
         })
         .collect()
 }

@@ -3,10 +3,12 @@
 
 use fslab_model::{MetricDefinition, PointValue};
 
-use super::phase::{Panel, Stage};
+use super::document::slug;
+use super::panel::Panel;
+use super::phase::Stage;
 use super::tables::{Style, render};
 use crate::analysis::point_in_words;
-use crate::chart::{NARROW, Names, Victory, winners};
+use crate::chart::{NARROW, Victory, winners};
 use crate::{Dimension, PhaseAnalysis, ReportError, Standing, SweepAnalysis};
 use crate::{curves, tables, wording};
 
@@ -54,7 +56,10 @@ impl Stage<'_> {
             count: sweep.points.len(),
             curves: self.curves(sweep, comparison.metric, id),
             winners: self.winners(sweep, id),
-            table: render(&table, Style::Sheet, self.looks, self.prefix)?,
+            table: {
+                let of = slug(&tables::phase_target(phase.name));
+                render(&table, Style::Sheet, self.looks, &format!("{of}.points"))?
+            },
         }))
     }
 
@@ -73,10 +78,6 @@ impl Stage<'_> {
                 true => wording::heading(metric.name),
                 false => format!("{}, {label}", wording::heading(metric.name)),
             };
-            let names = Names {
-                id: &format!("{id}-curve-{index}"),
-                title: &title,
-            };
             let count = points.len();
             let along = (over, metric);
             let plot = curves::over(self.analysis.run, self.labels, &points, along, NARROW);
@@ -85,14 +86,21 @@ impl Stage<'_> {
             };
             let checked = is_first && Some(count) == widest;
             is_first &= !checked;
-            let svg = drawing.on_page(&names);
+            let kind = match label.is_empty() {
+                true => "curve".to_owned(),
+                false => format!("curve-{label}"),
+            };
             options.push(Choosable {
                 label,
                 checked,
                 panel: Panel {
+                    id: format!("{id}.curve-{index}"),
+                    kind,
                     caption: format!("{count} points · upright: the spread of the repeats"),
                     title,
-                    svg,
+                    drawing,
+                    needs_legend: true,
+                    key: &[],
                 },
             });
         }
@@ -127,15 +135,14 @@ impl Stage<'_> {
             })
         };
         let victories: Vec<Victory> = sweep.points.iter().filter_map(victory).collect();
-        let names = Names {
-            id: &format!("{id}-winners"),
-            title: "Who is fastest where",
-        };
-        let drawing = winners(self.labels, across, upwards, &victories)?;
         Some(Panel {
-            title: names.title.to_owned(),
+            id: format!("{id}.winners"),
+            kind: "winners".to_owned(),
+            title: "Who is fastest where".to_owned(),
             caption: "the colour of the best subject · pale: not told apart".to_owned(),
-            svg: drawing.on_page(&names),
+            drawing: winners(self.labels, across, upwards, &victories)?,
+            needs_legend: true,
+            key: &[],
         })
     }
 }

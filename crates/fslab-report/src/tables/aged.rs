@@ -1,12 +1,12 @@
 //! What filling and ageing cost: each subject with stages beside the same one without.
 
 use fslab_model::Subject;
-use fslab_stats::Verdict;
+use fslab_stats::{CONFIDENCE, Verdict, benjamini_hochberg, difference_test_among};
 
 use super::cells::{absence_word, median, subject_cell};
 use crate::analysis::EXACT_TOLERANCE;
 use crate::wording;
-use crate::{Analysis, Column, Comparison, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
+use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
 
 /// What a stage reports of itself, by the end of the fact's name.
 const FACTS: [(&str, &str, &str); 6] = [
@@ -39,10 +39,22 @@ pub fn aged(analysis: &Analysis) -> Option<Table> {
     if pairs.is_empty() {
         return None;
     }
-    let rows = pairs.iter().flat_map(|(aged, fresh)| {
-        let phases = analysis.phases.iter();
-        phases.map(|phase| row((*aged, subjects[*aged]), *fresh, phase))
-    });
+    let held: Vec<Held> = pairs
+        .iter()
+        .flat_map(|(aged, fresh)| {
+            let phases = analysis.phases.iter();
+            phases.map(|phase| Held {
+                aged: *aged,
+                fresh: *fresh,
+                phase,
+            })
+        })
+        .collect();
+    let corrected = benjamini_hochberg(&tests(&held));
+    let rows = held
+        .iter()
+        .zip(corrected)
+        .map(|(held, p)| row(held, subjects[held.aged], p));
     let notes = pairs.iter().filter_map(|(aged, _)| {
         let left = left_behind(analysis, *aged);
         (!left.is_empty()).then(|| format!("{}: {}.", subjects[*aged], left.join(", ")))
@@ -56,14 +68,38 @@ pub fn aged(analysis: &Analysis) -> Option<Table> {
             Column::right("aged"),
             Column::right("aged / fresh").of("Ratio"),
             Column::right("95 % interval").of("95 % interval"),
-            Column::left("Aged it is"),
+            Column::left("Aged it is").of("Verdict"),
         ],
         rows: rows.collect(),
         notes: notes.collect(),
     })
 }
 
-fn row((aged, subject): (usize, &Subject), fresh: usize, phase: &PhaseAnalysis) -> Vec<TableCell> {
+/// An aged subject, held against the fresh one in a phase.
+struct Held<'a> {
+    aged: usize,
+    fresh: usize,
+    phase: &'a PhaseAnalysis<'a>,
+}
+
+/// The p-value of each; not a number where there are too few repeats, or figures are exact.
+fn tests(held: &[Held]) -> Vec<f64> {
+    let testable = |held: &&Held| {
+        let comparison = held.phase.comparison.as_ref().filter(|it| !it.exact);
+        comparison.is_some_and(|it| it.speed(held.aged, held.fresh).is_some())
+    };
+    let family = held.iter().filter(testable).count();
+    let test = |held: &Held| {
+        let comparison = held.phase.comparison.as_ref().filter(|it| !it.exact)?;
+        let values = |place: usize| comparison.entries.get(place).map(|it| &it.values);
+        difference_test_among(values(held.aged)?, values(held.fresh)?, family)
+    };
+    let p_value = |held: &Held| test(held).map_or(f64::NAN, |test| test.p_value);
+    held.iter().map(p_value).collect()
+}
+
+fn row(held: &Held, subject: &Subject, p_corrected: f64) -> Vec<TableCell> {
+    let Held { aged, fresh, phase } = *held;
     let figure = |place: usize| {
         let comparison = phase.comparison.as_ref();
         let found = comparison.and_then(|c| Some((c, c.entries.get(place)?)));
@@ -83,12 +119,14 @@ fn row((aged, subject): (usize, &Subject), fresh: usize, phase: &PhaseAnalysis) 
         figure(fresh),
         figure(aged),
     ];
-    row.extend(against(phase.comparison.as_ref(), aged, fresh));
+    row.extend(against(held, p_corrected));
     row
 }
 
-/// Ratio, interval and verdict of `aged` against `fresh`.
-fn against(comparison: Option<&Comparison>, aged: usize, fresh: usize) -> [TableCell; 3] {
+/// Ratio, interval and verdict of the aged subject against the fresh one.
+fn against(held: &Held, p_corrected: f64) -> [TableCell; 3] {
+    let Held { aged, fresh, phase } = *held;
+    let comparison = phase.comparison.as_ref();
     let found = comparison.and_then(|c| Some((c, c.speed(aged, fresh)?)));
     let Some((comparison, speed)) = found else {
         return std::array::from_fn(|_| TableCell::nothing());
@@ -98,16 +136,20 @@ fn against(comparison: Option<&Comparison>, aged: usize, fresh: usize) -> [Table
         Some(interval) => TableCell::new(wording::ratio_interval(interval)),
         None => TableCell::nothing(),
     };
-    let verdict = match comparison.verdict(aged, fresh) {
+    let found = comparison.interval_verdict(aged, fresh);
+    let lost = p_corrected > 1.0 - CONFIDENCE;
+    let verdict = match found {
         _ if comparison.exact && (speed.value - 1.0).abs() < EXACT_TOLERANCE => {
             TableCell::new("the same within 1 %")
         }
-        Verdict::Faster => TableCell::new("faster"),
-        Verdict::Slower => TableCell::new("slower").tone(Tone::Bad),
-        Verdict::Same { within } => {
-            TableCell::new(format!("the same within {:.0} %", within * 100.0))
+        Verdict::Faster | Verdict::Slower if lost => {
+            TableCell::new(wording::verdict(Verdict::Undecided))
+                .detail("not after correction")
+                .tone(Tone::Weak)
         }
-        Verdict::Undecided => TableCell::new("not decided").tone(Tone::Weak),
+        Verdict::Slower => TableCell::new(wording::verdict(found)).tone(Tone::Bad),
+        Verdict::Undecided => TableCell::new(wording::verdict(found)).tone(Tone::Weak),
+        Verdict::Faster | Verdict::Same { .. } => TableCell::new(wording::verdict(found)),
     };
     [
         TableCell::new(wording::ratio(speed.value)),

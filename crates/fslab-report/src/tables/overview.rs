@@ -6,6 +6,8 @@ use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Standing, Table, TableCe
 
 /// Tied subjects that are named; more are counted.
 const TIED_NAMES_MAX: usize = 4;
+/// Phases that are named in the note on correction; more are counted.
+const LOST_MAX: usize = 6;
 
 /// The median of the headline figure for each phase and subject, with its ratio to the best of the
 /// phase as detail and heat, and the winner where there is one.
@@ -185,6 +187,31 @@ fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     notes
 }
 
+/// Which subjects the interval alone would tell apart from the best.
+fn lost(analysis: &Analysis) -> Option<String> {
+    let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
+    let of_phase = |phase: &PhaseAnalysis| {
+        let comparison = phase.comparison.as_ref()?;
+        let lost = (0..names.len()).filter(|subject| comparison.is_lost_in_correction(*subject));
+        let lost: Vec<String> = lost.map(|subject| names[subject].clone()).collect();
+        let text = format!("{} in {}", wording::list(&lost), wording::phase(phase.name));
+        (!lost.is_empty()).then_some(text)
+    };
+    let mut lost: Vec<String> = analysis.phases.iter().filter_map(of_phase).collect();
+    if lost.len() > LOST_MAX {
+        let more = wording::count(lost.len() - LOST_MAX, "further phase");
+        lost.truncate(LOST_MAX);
+        lost.push(more);
+    }
+    (!lost.is_empty()).then(|| {
+        let family = wording::count(analysis.family, "comparison");
+        format!(
+            "Not after correction for {family}, though the interval excludes 1: {}.",
+            lost.join("; ")
+        )
+    })
+}
+
 fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if compare {
@@ -206,9 +233,11 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
         } else if analysis.has_intervals() {
             notes.push(
                 "A winner is named only where the 95 % interval of its ratio to every other \
-                 subject excludes 1; ≈ cannot be told apart from the best."
+                 subject excludes 1, and the test does so too, corrected for all comparisons of \
+                 this table; ≈ cannot be told apart from the best."
                     .to_owned(),
             );
+            notes.extend(lost(analysis));
         } else {
             notes.push("With a single repeat no winner can be named.".to_owned());
         }

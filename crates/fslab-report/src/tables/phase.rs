@@ -3,6 +3,7 @@
 use fslab_model::definitions as d;
 use fslab_model::{CacheVerdict, Headline, LatencyHistogram, METRICS, MetricDefinition};
 use fslab_model::{Subject, Unit};
+use fslab_stats::Summary;
 
 use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
 use crate::wording;
@@ -82,7 +83,7 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
     let mut said: Vec<&str> = phase
         .cells
         .iter()
-        .flat_map(PhaseCell::done)
+        .flat_map(PhaseCell::records)
         .flat_map(|record| record.notes.iter().map(String::as_str))
         .collect();
     said.sort_unstable();
@@ -98,7 +99,7 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
 
 /// The figures that only the phase's workload has.
 fn own_metrics(phase: &PhaseAnalysis) -> Vec<&'static MetricDefinition> {
-    let records = || phase.cells.iter().flat_map(PhaseCell::done);
+    let records = || phase.cells.iter().flat_map(PhaseCell::records);
     let has = |metric: &&MetricDefinition| records().any(|r| r.figures.contains_key(metric.name));
     METRICS.iter().filter(has).collect()
 }
@@ -196,8 +197,13 @@ impl Sheet {
         title: &str,
         metric: &'static MetricDefinition,
     ) {
-        let comparison = phase.compare(metric);
-        if comparison.is_empty() {
+        // Medians alone: ratios of counters are shown nowhere, and would cost a bootstrap each.
+        let medians: Vec<Option<f64>> = phase
+            .cells
+            .iter()
+            .map(|cell| Summary::of(&cell.values(metric)).map(|summary| summary.median))
+            .collect();
+        if medians.iter().all(Option::is_none) {
             // Amplification has one side by nature: the other is not missing.
             // In virtual time the host's processor is shown with the disk.
             let elsewhere = phase.is_virtual && matches!(group, "CPU" | "Switches");
@@ -206,8 +212,8 @@ impl Sheet {
             }
             return;
         }
-        let cells = comparison.entries.iter().map(|entry| {
-            entry.median().map_or_else(TableCell::nothing, |value| {
+        let cells = medians.into_iter().map(|median| {
+            median.map_or_else(TableCell::nothing, |value| {
                 TableCell::new(wording::figure(metric, value))
             })
         });

@@ -36,7 +36,7 @@ fn every_phase_has_a_picture_of_each_subject_and_its_bars() {
     // Eight phases and the whole trial; one phase has no request, hence no bars either.
     assert_eq!(page.matches("class=\"field\"").count(), 3 * (8 + 1));
     assert_eq!(
-        page.matches("-breakdown-t\">Where the time goes").count(),
+        page.matches(".breakdown-t\">Where the time goes").count(),
         8
     );
     let images = page.matches("data:image/png;base64,").count();

@@ -116,7 +116,7 @@ fn charts_of_an_exact_run_have_a_point_a_subject_and_no_median() {
     assert!(page.contains("one line a subject"));
     let chart = page
         .split("<svg ")
-        .find(|svg| svg.contains("r1-phase-write-rate-t"))
+        .find(|svg| svg.contains("r1-phase-write.rate-t"))
         .expect("the chart of the first phase");
     assert_eq!(chart.matches("class=\"dot\"").count(), 3);
     assert!(!chart.contains("median"), "{chart}");

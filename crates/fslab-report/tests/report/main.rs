@@ -1,6 +1,7 @@
 //! What the report says of runs with a known story, through the crate's public face alone.
 
 mod ageing;
+mod big_story;
 mod disk;
 mod disk_story;
 mod escaping;
@@ -11,6 +12,8 @@ mod figures;
 mod fixture;
 mod merging;
 mod page;
+mod part_files;
+mod statistics;
 mod summary;
 mod sweep_story;
 mod sweeps;

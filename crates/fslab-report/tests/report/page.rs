@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use fslab_model::RunRecord;
 use fslab_report::{ReportError, html};
 
+use crate::big_story::big;
 use crate::disk_story::simulated;
 use crate::fixture::{run_of, usual};
 use crate::sweep_story::{SUBJECTS, bonnie, home_usb, swept};
@@ -86,7 +87,7 @@ fn elements_are_closed_in_the_order_in_which_they_were_opened() {
         home_usb(),
     ] {
         let page = page(run);
-        let body = &page[page.find("<body>").expect("a body")..page.find("<script>").expect("js")];
+        let body = &page[page.find("<body").expect("a body")..page.find("<script>").expect("js")];
         let mut open: Vec<&str> = Vec::new();
         for piece in body.split('<').skip(1) {
             let tag = piece.split('>').next().unwrap_or_default();
@@ -107,6 +108,7 @@ fn every_chart_is_named_and_described() {
     let charts = page.matches("role=\"img\"").count();
     // Three charts a phase, one of durable throughput, four of steps.
     assert_eq!(charts, 9 * 3 + 1 + 4);
+    assert_eq!(page.matches("<figure class=\"chart\"").count(), charts);
     assert_eq!(page.matches("<desc id=").count(), charts);
     assert!(page.contains("ext4: median 439 MB/s, 95 % interval"));
 }
@@ -116,9 +118,17 @@ fn every_single_repeat_is_a_point() {
     let page = page(run_of(&["ext4", "xfs"], 3));
     let chart = page
         .split("<svg ")
-        .find(|svg| svg.contains("r1-phase-write-rate-t"))
+        .find(|svg| svg.contains("r1-phase-write.rate-t"))
         .expect("the chart of the first phase");
-    assert_eq!(chart.matches("class=\"dot\"").count(), 6);
+    let points = chart.split("<path class=\"dot\" d=\"").skip(1);
+    let points = points.map(|path| path.split('"').next().unwrap_or_default());
+    assert_eq!(
+        points
+            .map(|path| path.matches('M').count())
+            .collect::<Vec<_>>(),
+        [3, 3],
+        "three repeats of each subject"
+    );
 }
 
 #[test]
@@ -136,6 +146,7 @@ fn no_figure_is_ever_not_a_number() {
         phases[6].operations = (index > 0).then_some(1);
     }
     let page = page(run);
+    let page = page.split("<script>").next().expect("the content");
     for wrong in ["NaN", "inf ", ">inf", "-inf"] {
         assert!(!page.contains(wrong), "{wrong}");
     }
@@ -151,6 +162,51 @@ fn runs_without_trials_phases_or_subjects_have_a_page() {
     empty.header.plan.subjects.clear();
     assert!(page(empty).contains("No subject"));
     assert!(page(run_of(&["xfs"], 1)).contains("There is one subject"));
+}
+
+/// The bytes that the largest report may have, with room for what is yet to come.
+const BYTES_MAX: usize = 5_000_000;
+
+#[test]
+fn a_report_of_many_subjects_phases_and_repeats_is_one_small_file() {
+    let run = big();
+    let (subjects, phases) = (run.header.plan.subjects.len(), run.header.plan.phases.len());
+    let page = page(run);
+    assert!(page.len() < BYTES_MAX, "{} bytes", page.len());
+    assert_eq!(page.matches("<section class=\"phase\"").count(), phases);
+    for chart in ["rate", "latency", "series", "table"] {
+        let part = format!("id=\"r1-phase-append-4.{chart}\"");
+        assert!(page.contains(&part), "{part}");
+    }
+    let table = page.split("id=\"r1-phase-append-4.table\"").nth(1);
+    let table = table.and_then(|rest| rest.split("</table>").next());
+    let rows = table.map(|table| table.matches("<th scope=\"row\"").count());
+    assert_eq!(rows, Some(subjects));
+}
+
+#[test]
+fn a_table_knows_the_value_of_each_figure_the_subject_of_each_row_and_its_phase() {
+    let page = page(usual());
+    let row = |needle: &str| {
+        let rows = page.split("<tr").skip(1).filter(|row| row.contains(needle));
+        rows.map(str::to_owned)
+            .next()
+            .unwrap_or_else(|| panic!("{needle}"))
+    };
+    let of_phase = row(">439 MB/s</td>");
+    assert!(of_phase.starts_with(" class=\"of s0\""), "{of_phase}");
+    assert!(
+        of_phase.contains("data-value=\"4.39e8\">439 MB/s</td>"),
+        "{of_phase}"
+    );
+    let of_overview = row("href=\"#r1-phase-rewrite\">Rewrite");
+    assert!(
+        of_overview.starts_with(" data-phase=\"r1-phase-rewrite\""),
+        "{of_overview}"
+    );
+    let fastest = of_overview.find("tie: ext4 and xfs").expect("the verdict");
+    let first = of_overview.find("443 MB/s").expect("a figure");
+    assert!(fastest < first, "the verdict stands beside the phase");
 }
 
 #[test]

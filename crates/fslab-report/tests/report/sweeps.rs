@@ -173,8 +173,8 @@ fn a_report_of_a_full_sweep_stays_small_and_draws_each_record_size_once() {
     assert_eq!(part.matches(" checked").count(), 1);
     assert_eq!(
         part.matches("Every point of write").count(),
-        2,
-        "caption and region"
+        3,
+        "caption, its link and region"
     );
     assert_eq!(part.matches("<tr>").count(), 174 + 1);
 }

@@ -1,0 +1,77 @@
+//! What was found, and what must be.
+
+use crate::machine::Fact;
+use crate::series::Spread;
+
+/// Longest time of a command that asks for one run, or for a list for people.
+const COMMAND_MS_MAX: f64 = 1_000.0;
+/// Most memory of one.
+const RESIDENT_MIB_MAX: f64 = 300.0;
+/// How many times as long a trial may take to store as in an empty store.
+const ADDING_RATIO_MAX: f64 = 1.5;
+
+/// One command.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) command: String,
+    /// With the store in the page cache.
+    pub(crate) warm_ms: Spread,
+    /// With nothing in it; `None` where it could not be emptied.
+    pub(crate) cold_ms: Option<Spread>,
+    /// The most of all warm ones.
+    pub(crate) resident_mib: f64,
+}
+
+/// Trials stored one by one, in milliseconds each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Added {
+    pub(crate) spread: Spread,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    pub(crate) machine: Vec<Fact>,
+    pub(crate) trials: u64,
+    pub(crate) runs: u64,
+    pub(crate) store_bytes: u64,
+    /// `None` where an earlier store was measured.
+    pub(crate) filling_s: Option<f64>,
+    pub(crate) commands: Vec<Measured>,
+    /// In an empty store, and in this one.
+    pub(crate) adding: Option<(Added, Added)>,
+    pub(crate) times: u32,
+    pub(crate) notes: Vec<String>,
+}
+
+/// A target, and whether it is reached.
+pub(crate) struct Judged {
+    pub(crate) what: String,
+    pub(crate) target: String,
+    pub(crate) found: String,
+    pub(crate) reached: bool,
+}
+
+/// Judges the findings.
+pub(crate) fn judge(findings: &Findings) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    for measured in &findings.commands {
+        let slowest = measured.warm_ms.median;
+        judged.push(Judged {
+            what: format!("fslab {}", measured.command),
+            target: format!("{COMMAND_MS_MAX:.0} ms and {RESIDENT_MIB_MAX:.0} MiB at most"),
+            found: format!("{slowest:.0} ms, {:.0} MiB", measured.resident_mib),
+            reached: slowest <= COMMAND_MS_MAX && measured.resident_mib <= RESIDENT_MIB_MAX,
+        });
+    }
+    if let Some((empty, full)) = findings.adding {
+        let ratio = full.spread.median / empty.spread.median;
+        judged.push(Judged {
+            what: "storing a trial, against an empty store".to_owned(),
+            target: format!("{ADDING_RATIO_MAX} times as long at most"),
+            found: format!("{ratio:.2} times as long"),
+            reached: ratio <= ADDING_RATIO_MAX,
+        });
+    }
+    judged
+}

@@ -1,0 +1,193 @@
+//! Two runs that are compared, wherever they are: in the store, in another one, in a file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use clap::Args;
+use fslab_diff::{Diff, DiffError, Dimension, Question};
+use fslab_exchange::{Imported, Labels, Source};
+use fslab_model::{
+    Failure, FailureKind, METRICS, MetricDefinition, Percent, RunId, RunRecord, Subject,
+    nearest_name,
+};
+use fslab_store::Store;
+
+use super::store_args::{StoreArgs, load};
+use crate::exit::CommandError;
+use crate::screen;
+
+/// What every SQLite database begins with.
+const DATABASE: &[u8] = b"SQLite format 3\0";
+
+/// Which runs are compared, and in what.
+#[derive(Debug, Args)]
+pub(super) struct ComparedArgs {
+    /// The run that is compared with: a run of the store, STORE:RUN of another, or a file: a
+    /// store (its last run), an exported run, or what another tool wrote (FILE,FILE,... are its
+    /// repeats)
+    #[arg(value_name = "BASE")]
+    base: String,
+    /// The run that is compared, named likewise
+    #[arg(value_name = "NEW")]
+    new: String,
+    /// Compare a subject with another one, by their names; may be repeated
+    #[arg(long, value_name = "BASE=NEW", value_parser = parse_pair)]
+    pair: Vec<(Subject, Subject)>,
+    /// A figure to compare, instead of the one that each phase is known by; may be repeated
+    #[arg(long, value_name = "METRIC", value_parser = parse_metric)]
+    metric: Vec<&'static MetricDefinition>,
+    /// Dimensions that may differ beside the one that is studied, like machine,kernel, or all
+    #[arg(long, value_name = "DIMENSION", value_delimiter = ',', value_parser = parse_waiver)]
+    across: Vec<Waiver>,
+    /// The difference that does not matter: the same within it is the same
+    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    tolerance: Percent,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// A dimension that is waived, or all of them.
+#[derive(Clone, Copy, Debug)]
+enum Waiver {
+    One(Dimension),
+    All,
+}
+
+fn parse_waiver(text: &str) -> Result<Waiver, String> {
+    match text {
+        "all" => Ok(Waiver::All),
+        text => text.parse().map(Waiver::One),
+    }
+}
+
+fn parse_pair(text: &str) -> Result<(Subject, Subject), String> {
+    // A subject has an = of its own in its options: each is tried as the one between the two.
+    let places = text.match_indices('=').map(|(place, _)| place);
+    let read = |place: usize| {
+        let (base, new) = (&text[..place], &text[place + 1..]);
+        Some((base.parse().ok()?, new.parse().ok()?))
+    };
+    let pairs: Vec<(Subject, Subject)> = places.filter_map(read).collect();
+    match pairs.as_slice() {
+        [pair] => Ok(pair.clone()),
+        [] => Err(format!("'{text}' is not BASE=NEW, like ext4=xfs")),
+        _ => Err(format!(
+            "'{text}' can be read as two subjects in several ways"
+        )),
+    }
+}
+
+fn parse_metric(text: &str) -> Result<&'static MetricDefinition, String> {
+    let found = METRICS.iter().find(|metric| metric.name == text);
+    found.ok_or_else(|| {
+        let names = METRICS.iter().map(|metric| metric.name);
+        match nearest_name(text, names) {
+            Some(near) => format!("there is no metric '{text}'; did you mean '{near}'?"),
+            None => format!("there is no metric '{text}'; docs/figures.md lists them"),
+        }
+    })
+}
+
+impl ComparedArgs {
+    /// The two beside each other.
+    pub(super) fn diff(&self) -> Result<Diff, CommandError> {
+        let (base, new) = (self.load(&self.base)?, self.load(&self.new)?);
+        let question = Question {
+            pairs: self.pair.clone(),
+            waived: self.waived(),
+            metrics: self.metric.clone(),
+            tolerance: self.tolerance,
+        };
+        Diff::of(&base, &new, &question).map_err(|error| refused(&error))
+    }
+
+    fn waived(&self) -> Vec<Dimension> {
+        let each = self.across.iter().flat_map(|waiver| match waiver {
+            Waiver::One(dimension) => vec![*dimension],
+            Waiver::All => Dimension::ALL.to_vec(),
+        });
+        each.collect()
+    }
+
+    fn load(&self, text: &str) -> Result<RunRecord, CommandError> {
+        let path = Path::new(text);
+        if path.is_file() && is_database(path)? {
+            return load(&Store::open_read_only(path)?, "last");
+        }
+        let files: Vec<&str> = if path.is_file() {
+            vec![text]
+        } else {
+            text.split(',').collect()
+        };
+        if files.iter().all(|file| Path::new(file).is_file()) {
+            return read_run(text, &files);
+        }
+        let elsewhere = text
+            .rsplit_once(':')
+            .filter(|(store, _)| Path::new(store).is_file());
+        match elsewhere {
+            Some((store, run)) => load(&Store::open_read_only(Path::new(store))?, run),
+            None => load(&self.store.open_read_only()?, text),
+        }
+    }
+}
+
+/// What is wrong between two runs, as an error of the command.
+pub(super) fn refused(error: &DiffError) -> CommandError {
+    let mut failure = Failure::new(FailureKind::BadInput, error.to_string());
+    failure.hint = error.hint();
+    failure.into()
+}
+
+fn is_database(path: &Path) -> Result<bool, CommandError> {
+    let mut head = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(DATABASE.len() as u64).read_to_end(&mut head))
+        .map_err(|error| CommandError::io(format!("cannot read {}", path.display()), &error))?;
+    Ok(head == DATABASE)
+}
+
+/// The one run in `files`: one that was exported, or what another tool wrote in each repeat.
+fn read_run(text: &str, files: &[&str]) -> Result<RunRecord, CommandError> {
+    let source = |file: &&str| {
+        let content = std::fs::read(file)
+            .map_err(|error| CommandError::io(format!("cannot read {file}"), &error))?;
+        Ok(Source {
+            name: (*file).to_owned(),
+            content,
+            subject: None,
+        })
+    };
+    let sources = files
+        .iter()
+        .map(source)
+        .collect::<Result<Vec<_>, CommandError>>()?;
+    let labels = Labels {
+        run: name_of(files[0]),
+        subject: None,
+        fslab: env!("CARGO_PKG_VERSION").to_owned(),
+        command: Vec::new(),
+        now_unix_s: 0,
+    };
+    let Imported { mut runs, notes } = fslab_exchange::import(&sources, None, &labels)?;
+    notes.iter().for_each(|note| screen::warn(note));
+    match runs.pop() {
+        Some(run) if runs.is_empty() => Ok(run),
+        _ => {
+            let text = format!("{text} are several runs, and one is compared");
+            Err(CommandError::bad_input(text))
+        }
+    }
+}
+
+/// A run's name, made of that of a file.
+fn name_of(file: &str) -> RunId {
+    let stem = Path::new(file)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy();
+    stem.parse()
+        .or_else(|_| "file".parse())
+        .expect("a word of letters is a name")
+}

@@ -1,0 +1,274 @@
+//! `fslab import`: the output of other tools as a run in the store.
+
+use std::fs;
+use std::io::Read;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use fslab_exchange::{Format, ImportError, Imported, Labels, Source};
+use fslab_model::{Failure, FailureKind, RunId, RunRecord, Subject};
+use fslab_store::Store;
+
+use super::show;
+use super::store_args::StoreArgs;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// What stands for standard input among files.
+const STANDARD_INPUT: &str = "-";
+
+/// As what files are read.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Form {
+    /// Whatever they turn out to be
+    #[default]
+    Auto,
+    /// The CSV of bonnie++ 1.03, 1.9x or 2.00, with its tables or without
+    Bonnie,
+    /// Iozone's output, with -R or without, or its throughput mode
+    Iozone,
+    /// fio's JSON or JSON+
+    Fio,
+    /// mdtest's summary
+    Mdtest,
+    /// Runs of `fslab export --format json`
+    Json,
+    /// A row for each value: subject, phase, repeat, metric, value, unit
+    Csv,
+}
+
+impl Form {
+    fn format(self) -> Option<Format> {
+        match self {
+            Self::Auto => None,
+            Self::Bonnie => Some(Format::Bonnie),
+            Self::Iozone => Some(Format::Iozone),
+            Self::Fio => Some(Format::Fio),
+            Self::Mdtest => Some(Format::Mdtest),
+            Self::Json => Some(Format::Json),
+            Self::Csv => Some(Format::Csv),
+        }
+    }
+}
+
+/// Arguments of `fslab import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// What a tool wrote to standard output, `-` for standard input; several files of one tool are
+    /// repeats
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
+    /// As what the files are read
+    #[arg(long, value_enum, default_value_t)]
+    format: Form,
+    /// What was measured: of all files, or of some; may be given several times
+    #[arg(long, value_name = "NAME[=FILE,FILE...]")]
+    subject: Vec<Named>,
+    /// The name of the run; for several runs of fslab, once for each
+    #[arg(long, value_name = "NAME")]
+    run: Vec<RunId>,
+    /// Print the run as a JSON document
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// A subject, and the files that it is of; none for all.
+#[derive(Clone, Debug)]
+struct Named {
+    text: String,
+}
+
+impl FromStr for Named {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.is_empty() {
+            true => Err("a subject has a name".to_owned()),
+            false => Ok(Self {
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+/// A file, and the subject that it is of.
+struct Wanted {
+    file: String,
+    subject: Option<Subject>,
+}
+
+impl ImportArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        let (wanted, subject) = self.wanted()?;
+        let sources: Vec<Source> = wanted.into_iter().map(read).collect::<Result<_, _>>()?;
+        let now_unix_s = fslab_run::unix_seconds();
+        let labels = Labels {
+            run: fslab_run::fresh_run_id(now_unix_s),
+            subject,
+            fslab: env!("CARGO_PKG_VERSION").to_owned(),
+            command: std::env::args_os()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            now_unix_s,
+        };
+        let Imported { mut runs, notes } =
+            fslab_exchange::import(&sources, self.format.format(), &labels)?;
+        self.rename(&mut runs)?;
+        let mut store = self.store.open()?;
+        store_all(&mut store, &runs)?;
+        notes.iter().for_each(|note| screen::warn(note));
+        for run in &runs {
+            if self.json {
+                screen::print(&fslab_report::json(run)?)?;
+            } else {
+                show::print_summary(run)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The files with their subjects, and the subject of all that have none.
+    fn wanted(&self) -> Result<(Vec<Wanted>, Option<Subject>), CommandError> {
+        let mut wanted: Vec<Wanted> = Vec::new();
+        for file in &self.files {
+            add(&mut wanted, file, None)?;
+        }
+        let mut all = None;
+        for named in &self.subject {
+            let (subject, files) = self.split(&named.text);
+            let subject: Subject = subject.parse().map_err(|error| {
+                CommandError::bad_input(format!("cannot take --subject {}: {error}", named.text))
+            })?;
+            if files.is_empty() && all.replace(subject.clone()).is_some() {
+                let text = "two subjects are each said to be that of all files";
+                let failure = Failure::new(FailureKind::BadInput, text);
+                return Err(failure
+                    .hint("--subject NAME=FILE says of which it is")
+                    .into());
+            }
+            for file in files {
+                add(&mut wanted, file, Some(subject.clone()))?;
+            }
+        }
+        if wanted.is_empty() {
+            let failure = Failure::new(FailureKind::BadInput, "no file to import is named");
+            return Err(failure.hint("name files, or - for standard input").into());
+        }
+        if wanted
+            .iter()
+            .filter(|wanted| wanted.file == STANDARD_INPUT)
+            .count()
+            > 1
+        {
+            return Err(CommandError::bad_input("standard input can be read once"));
+        }
+        Ok((wanted, all))
+    }
+
+    /// `ext4=a.json,b.json` as subject and files, where these are files; else all of it is the
+    /// subject, whose options have equals signs of their own.
+    fn split<'a>(&self, text: &'a str) -> (&'a str, Vec<&'a str>) {
+        let is_file = |name: &&str| {
+            let is_named = self.files.iter().any(|file| file == name);
+            is_named || *name == STANDARD_INPUT || fs::metadata(name).is_ok_and(|it| !it.is_dir())
+        };
+        // A file's name may have an equals sign, too: the first that leaves files behind it counts.
+        let places = text.match_indices('=').map(|(place, _)| place);
+        let splits = places.map(|place| (&text[..place], &text[place + 1..]));
+        let mut splits = splits.map(|(subject, files)| (subject, files.split(',').collect()));
+        let found = splits.find(|(_, files): &(_, Vec<&str>)| files.iter().all(|it| is_file(&it)));
+        found.unwrap_or((text, Vec::new()))
+    }
+
+    /// Gives the runs the names that were asked for.
+    fn rename(&self, runs: &mut [RunRecord]) -> Result<(), CommandError> {
+        if self.run.is_empty() {
+            return Ok(());
+        }
+        if self.run.len() != runs.len() {
+            let names = screen::counted(self.run.len(), "name");
+            let text = format!("{names} for {}", screen::counted(runs.len(), "run"));
+            let failure = Failure::new(FailureKind::BadInput, text);
+            return Err(failure
+                .hint("files of another tool are one run together")
+                .into());
+        }
+        for (run, name) in runs.iter_mut().zip(&self.run) {
+            run.header.run = name.clone();
+        }
+        Ok(())
+    }
+}
+
+/// Adds a file, or names the subject of one that is there.
+fn add(wanted: &mut Vec<Wanted>, file: &str, subject: Option<Subject>) -> Result<(), CommandError> {
+    let known = wanted.iter_mut().find(|wanted| wanted.file == file);
+    match (known, subject) {
+        (Some(known), Some(subject)) if known.subject.is_none() => known.subject = Some(subject),
+        (Some(_), _) => {
+            let text = format!("{file} is named twice");
+            let failure = Failure::new(FailureKind::BadInput, text);
+            return Err(failure.hint("a file is one repeat, of one subject").into());
+        }
+        (None, subject) => wanted.push(Wanted {
+            file: file.to_owned(),
+            subject,
+        }),
+    }
+    Ok(())
+}
+
+fn read(wanted: Wanted) -> Result<Source, CommandError> {
+    let Wanted { file, subject } = wanted;
+    let (name, content) = if file == STANDARD_INPUT {
+        let mut content = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut content);
+        ("standard input".to_owned(), read.map(|_| content))
+    } else {
+        let content = fs::read(&file);
+        (file, content)
+    };
+    let content =
+        content.map_err(|error| CommandError::io(format!("cannot read {name}"), &error))?;
+    Ok(Source {
+        name,
+        content,
+        subject,
+    })
+}
+
+/// Stores all runs, or none of them.
+fn store_all(store: &mut Store, runs: &[RunRecord]) -> Result<(), CommandError> {
+    for (count, run) in runs.iter().enumerate() {
+        let Err(mut error) = store_one(store, run) else {
+            continue;
+        };
+        for done in &runs[..count] {
+            store.delete_run(&done.header.run)?;
+        }
+        let hint = "--run NAME gives it another name".to_owned();
+        error.failure.hint.get_or_insert(hint);
+        return Err(error);
+    }
+    Ok(())
+}
+
+fn store_one(store: &mut Store, run: &RunRecord) -> Result<(), CommandError> {
+    let name = &run.header.run;
+    store.begin_run(&run.header)?;
+    let stored = store.add_trials(name, &run.trials);
+    if stored.is_err() {
+        store.delete_run(name)?;
+    }
+    Ok(stored?)
+}
+
+impl From<ImportError> for CommandError {
+    fn from(error: ImportError) -> Self {
+        let mut failure = Failure::new(FailureKind::BadInput, error.to_string());
+        failure.hint = error.hint();
+        failure.because(&error.fault).into()
+    }
+}

@@ -1,0 +1,115 @@
+//! How well the subjects of a run are known, in words.
+
+use fslab_model::{Adaptive, RunRecord};
+use fslab_run::{CellPrecision, Repeats, Standing, precision};
+
+/// The least and the most that are advised where nothing was asked for.
+const ADVISED: (u32, u32) = (3, 20);
+/// The most subjects that are named one by one.
+const NAMED_MAX: usize = 4;
+
+/// What to say at the end of a run; `None` where every subject is known well enough.
+pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
+    let plan = &record.header.plan;
+    let advised = Adaptive {
+        repeats_max: ADVISED.1,
+        target: Adaptive::TARGET,
+        key: Vec::new(),
+    };
+    let adaptive = plan.adaptive.as_ref().unwrap_or(&advised);
+    let cells = precision(record, adaptive);
+    let wide: Vec<&CellPrecision> = cells.iter().filter(|c| c.standing.is_open()).collect();
+    if wide.is_empty() {
+        return None;
+    }
+    let mut named: Vec<_> = wide
+        .iter()
+        .take(NAMED_MAX)
+        .map(|cell| in_words(cell))
+        .collect();
+    if wide.len() > NAMED_MAX {
+        named.push(format!("and {} more", wide.len() - NAMED_MAX));
+    }
+    let finding = format!(
+        "not known to within {}: {} of {}, {}",
+        adaptive.target,
+        wide.len(),
+        crate::screen::counted(cells.len(), "subject"),
+        named.join("; ")
+    );
+    let (least, most) = match &plan.adaptive {
+        None => (
+            ADVISED.0.max(plan.repeats),
+            ADVISED.1.max(plan.repeats.saturating_mul(2)),
+        ),
+        Some(adaptive) => (plan.repeats, adaptive.repeats_max.saturating_mul(2)),
+    };
+    let most = Some(most);
+    let repeats = Repeats { least, most };
+    Some(format!(
+        "{finding}; the same command with --resume --repeats {repeats} would go on"
+    ))
+}
+
+/// `ext4 (read 7.2 % after 3 repeats)`.
+pub(crate) fn in_words(cell: &CellPrecision) -> String {
+    let repeats = crate::screen::counted(cell.repeats as usize, "repeat");
+    let state = match &cell.standing {
+        Standing::Known { reach } => format!("known to {} after {repeats}", percent(*reach)),
+        Standing::Wide {
+            phase,
+            reach: Some(reach),
+        } => format!("{phase} {} after {repeats}", percent(*reach)),
+        Standing::Wide { phase, reach: None } => {
+            format!("{phase} has no interval after {repeats}")
+        }
+        Standing::Failed => format!("all of {repeats} failed"),
+        Standing::NoFigure => format!("no figure in {repeats}"),
+    };
+    format!("{} ({state})", cell.subject)
+}
+
+/// A share to two digits.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 9.95 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fslab_model::{CellId, Subject};
+
+    #[test]
+    fn a_cell_is_told_with_its_widest_phase_and_its_repeats() {
+        let subject = Subject::plain("ext4");
+        let told = |repeats, standing| {
+            in_words(&CellPrecision {
+                cell: CellId(0),
+                subject: &subject,
+                repeats,
+                standing,
+            })
+        };
+        let wide = Standing::Wide {
+            phase: "read".into(),
+            reach: Some(0.0724),
+        };
+        assert_eq!(told(3, wide), "ext4 (read 7.2 % after 3 repeats)");
+        let single = Standing::Wide {
+            phase: "read".into(),
+            reach: None,
+        };
+        assert_eq!(
+            told(1, single),
+            "ext4 (read has no interval after 1 repeat)"
+        );
+        let known = Standing::Known { reach: 0.0996 };
+        assert_eq!(told(2, known), "ext4 (known to 10 % after 2 repeats)");
+        assert_eq!(told(3, Standing::Failed), "ext4 (all of 3 repeats failed)");
+    }
+}

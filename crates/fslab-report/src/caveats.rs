@@ -1,0 +1,117 @@
+//! What a reader must know of the statistics before believing them, in sentences.
+
+use fslab_stats::Drift;
+
+use crate::analysis::Breadth;
+use crate::wording::{count, list, p_value, percent, phase};
+use crate::{Analysis, Oddity};
+
+/// Samples that are named for an oddity; more are counted.
+const NAMED_MAX: usize = 3;
+
+/// What was lost in correction, what is odd about the repeats, and how much is not known well.
+pub(crate) fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String> {
+    let told = [
+        corrected(analysis, names),
+        drifting(analysis),
+        odd(analysis, names),
+        wide(analysis),
+    ];
+    told.into_iter().flatten().collect()
+}
+
+/// Differences that intervals alone would have told.
+fn corrected(analysis: &Analysis, names: &[String]) -> Option<String> {
+    let lost = analysis
+        .phases
+        .iter()
+        .filter_map(|phase| phase.comparison.as_ref());
+    let lost = lost.flat_map(|comparison| {
+        (0..names.len()).filter(|subject| comparison.is_lost_in_correction(*subject))
+    });
+    let lost = lost.count();
+    (lost > 0).then(|| {
+        let verb = if lost == 1 { "is" } else { "are" };
+        format!(
+            "{} that a 95 % interval alone would tell {verb} not certain among {}: some would be \
+             chance.",
+            count(lost, "difference"),
+            count(analysis.family, "comparison")
+        )
+    })
+}
+
+/// The machine's own drift.
+fn drifting(analysis: &Analysis) -> Option<String> {
+    let whole = analysis
+        .diagnosis
+        .findings
+        .iter()
+        .find(|finding| finding.phase.is_none())?;
+    let Oddity::Drift(Drift { times, .. }) = &whole.oddity else {
+        return None;
+    };
+    let direction = if *times > 1.0 { "faster" } else { "slower" };
+    Some(format!(
+        "All subjects together became {direction} by {} from the first trial to the last (p {}): \
+         the machine changed during the run.",
+        percent((times - 1.0).abs()),
+        p_value(whole.p_corrected)
+    ))
+}
+
+/// Which oddities there are, and where.
+fn odd(analysis: &Analysis, names: &[String]) -> Option<String> {
+    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
+    for finding in &analysis.diagnosis.findings {
+        let Some((place, subject)) = finding.phase.zip(finding.subject) else {
+            continue;
+        };
+        let at = format!(
+            "{} in {}",
+            names[subject],
+            phase(analysis.phases[place].name)
+        );
+        let kind = crate::tables::kind(&finding.oddity);
+        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, places)) => places.push(at),
+            None => kinds.push((kind, vec![at])),
+        }
+    }
+    let told: Vec<String> = kinds
+        .into_iter()
+        .map(|(kind, places)| of_kind(kind, places))
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "Odd repeats, all of which are in the figures: {}.",
+            told.join("; ")
+        )
+    })
+}
+
+fn of_kind(kind: &str, mut places: Vec<String>) -> String {
+    if places.len() > NAMED_MAX {
+        let more = places.len() - NAMED_MAX;
+        places.truncate(NAMED_MAX);
+        places.push(format!("{more} more"));
+    }
+    format!("{} ({})", kind.to_lowercase(), list(&places))
+}
+
+/// How many samples have an interval wider than the target.
+fn wide(analysis: &Analysis) -> Option<String> {
+    let Breadth {
+        target,
+        wide,
+        known,
+    } = Breadth::of(analysis);
+    let with_interval = wide.iter().filter(|it| it.reach.is_some()).count();
+    (with_interval > 0).then(|| {
+        format!(
+            "{with_interval} of {} of a phase and a subject are known no better than ± {}.",
+            count(wide.len() + known, "figure"),
+            percent(target.share())
+        )
+    })
+}

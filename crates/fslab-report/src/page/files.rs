@@ -1,0 +1,157 @@
+//! The charts and tables of a report as files of their own.
+//!
+//! What the page shows is what is written: both take the charts from the same parts, and the tables
+//! from the same functions.
+
+use super::document::Cast;
+use super::panel::Panel;
+use super::run::{Run, winners_first};
+use crate::chart::Label;
+use crate::{Analysis, Chapter, ReportError, Table, exhibit, tables, wording};
+
+/// A chart of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChartFile {
+    /// The phase that it tells of; `None` where it is of the whole run.
+    pub phase: Option<String>,
+    /// What it shows, in a word: `rate`, `latency`, `series`.
+    pub kind: String,
+    /// What stands above it.
+    pub title: String,
+    /// An SVG document on white paper.
+    pub svg: String,
+}
+
+/// A table of a report.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableFile {
+    /// The phase that it tells of; `None` where it is of the whole run.
+    pub phase: Option<String>,
+    /// What it shows, in a word: `overview`, `figures`, `trials`.
+    pub kind: String,
+    /// The table.
+    pub table: Table,
+}
+
+/// All charts of a run, in the order of the page.
+///
+/// # Errors
+/// [`ReportError::Picture`] where the picture of a disk is damaged.
+pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
+    let analysis = Analysis::of(chapter.run);
+    let cast = Cast::of(std::iter::once(chapter.run));
+    let labels: Vec<Label> = analysis.subjects().map(|s| cast.label(s)).collect();
+    let run = Run::of(chapter, &analysis, 0, &cast)?;
+    let mut files = Vec::new();
+    for exhibit in exhibit::with_looks(&analysis, chapter.original, &labels) {
+        files.extend(exhibit.svg_on_white().map(|svg| ChartFile {
+            phase: None,
+            kind: format!("figure-{}", exhibit.id),
+            title: exhibit.title.clone(),
+            svg,
+        }));
+    }
+    let file = |phase: Option<&str>, panel: &Panel| {
+        let title = match phase {
+            Some(phase) => format!("{}: {}", wording::heading(phase), panel.title),
+            None => panel.title.clone(),
+        };
+        ChartFile {
+            phase: phase.map(str::to_owned),
+            kind: panel.kind.clone(),
+            svg: panel.document(&title, &labels),
+            title,
+        }
+    };
+    for part in &run.phases {
+        let of_phase = Some(part.name.as_str());
+        files.extend(part.charts().map(|panel| file(of_phase, panel)));
+        let durable = run.durable.iter().find(|panel| panel.owner() == part.id);
+        files.extend(durable.map(|panel| {
+            let mut chart = file(of_phase, panel);
+            chart.title = format!("{}: until the data is durable", part.title);
+            chart.svg = panel.document(&chart.title, &labels);
+            chart
+        }));
+    }
+    let whole = run.disk.iter().flat_map(super::disk::DiskPart::charts);
+    files.extend(whole.map(|panel| file(None, panel)));
+    files.extend(run.steps.iter().map(|panel| {
+        let title = wording::heading(&panel.title);
+        ChartFile {
+            phase: None,
+            kind: format!("step-{}", panel.kind),
+            svg: panel.document(&title, &labels),
+            title,
+        }
+    }));
+    Ok(files)
+}
+
+/// All tables of a run, in the order of the page.
+#[must_use]
+pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
+    let analysis = &Analysis::of(chapter.run);
+    let whole = |kind: &str, table: Table| TableFile {
+        phase: None,
+        kind: kind.to_owned(),
+        table,
+    };
+    let mut files = vec![whole("overview", winners_first(tables::overview(analysis)))];
+    files.extend(tables::aged(analysis).map(|table| whole("aged", table)));
+    for exhibit in exhibit::exhibits(analysis, chapter.original) {
+        for (index, table) in exhibit.tables.into_iter().enumerate() {
+            files.push(whole(
+                &format!("figure-{}-{}", exhibit.id, index + 1),
+                table,
+            ));
+        }
+    }
+    files.extend(
+        of_claims(chapter)
+            .into_iter()
+            .map(|(kind, table)| whole(&kind, table)),
+    );
+    files.extend(tables::failures(analysis).map(|table| whole("failures", table)));
+    for phase in &analysis.phases {
+        let mut of_phase = |kind: &str, table: Table| {
+            files.push(TableFile {
+                phase: Some(phase.name.to_owned()),
+                kind: kind.to_owned(),
+                table,
+            });
+        };
+        match tables::sweep(phase, analysis.subjects()) {
+            Some(table) => of_phase("points", table),
+            None => of_phase("figures", tables::phase(phase, analysis.subjects())),
+        }
+        if let Some(table) = tables::disk(phase, analysis.subjects()) {
+            of_phase("disk", table);
+        }
+    }
+    files.extend(tables::durable(analysis).map(|table| whole("durable", table)));
+    files.extend(tables::steps(analysis).map(|table| whole("steps", table)));
+    files.push(whole("commands", tables::commands(analysis)));
+    files.push(whole("trials", tables::trials(analysis)));
+    files
+}
+
+/// The scorecard of what an original claims, and its figures beside the run's.
+fn of_claims(chapter: &Chapter) -> Vec<(String, Table)> {
+    let Some(original) = chapter.original else {
+        return Vec::new();
+    };
+    let card = fslab_claims::evaluate(&original.claims, chapter.run, None);
+    let mut found = Vec::new();
+    if !card.verdicts.is_empty() {
+        found.push(("claims".to_owned(), tables::claims(&card)));
+    }
+    let both = fslab_claims::then_and_now(original, chapter.run);
+    let beside = tables::then_and_now(&both);
+    if !beside.is_empty() {
+        found.push(("agreement".to_owned(), tables::agreement(&both)));
+    }
+    let numbered = beside.into_iter().enumerate();
+    found.extend(numbered.map(|(index, table)| (format!("then-and-now-{}", index + 1), table)));
+    found
+}

@@ -1,0 +1,114 @@
+//! What is odd about the repeats: outliers, two modes, drift, warm-up.
+
+use fslab_stats::Outlier;
+
+use super::overview::phase_target;
+use crate::wording;
+use crate::{Analysis, Column, Finding, Oddity, Table, TableCell};
+
+/// Oddities that are listed one by one; more are counted.
+const ROWS_MAX: usize = 60;
+/// Outliers that are told one by one.
+const OUTLIERS_MAX: usize = 4;
+
+/// What was found odd in which phase and subject, with figures and corrected p-value; `None` where
+/// nothing was.
+#[must_use]
+pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
+    let found = &analysis.diagnosis.findings;
+    if found.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
+    let row = |finding: &Finding| {
+        let phase = finding.phase.map(|place| analysis.phases[place].name);
+        let whole = || TableCell::new("the whole run");
+        vec![
+            phase.map_or_else(whole, |name| {
+                TableCell::new(wording::heading(name)).leads_to(phase_target(name))
+            }),
+            finding.subject.map_or_else(TableCell::nothing, |subject| {
+                TableCell::new(&names[subject]).about(subject)
+            }),
+            TableCell::new(kind(&finding.oddity)),
+            TableCell::new(details(analysis, finding)),
+            TableCell::new(wording::p_value(finding.p_corrected)),
+        ]
+    };
+    let mut notes = vec![format!(
+        "Nothing is dropped: every repeat is in every figure. Looked at: {} of a phase and a \
+         subject, each kind of oddity corrected for that many.",
+        wording::count(analysis.diagnosis.samples, "sample")
+    )];
+    if found.len() > ROWS_MAX {
+        let more = found.len() - ROWS_MAX;
+        notes.push(format!(
+            "{} more are not listed.",
+            wording::thousands(more as f64)
+        ));
+    }
+    Some(Table {
+        caption: "What is odd about the repeats".to_owned(),
+        columns: vec![
+            Column::left("Phase"),
+            Column::left("Subject"),
+            Column::left("Oddity"),
+            Column::left("What was found"),
+            Column::right("corrected p").of("Corrected p"),
+        ],
+        rows: found.iter().take(ROWS_MAX).map(row).collect(),
+        notes,
+    })
+}
+
+/// The kind by the name that docs/figures.md defines.
+pub(crate) fn kind(oddity: &Oddity) -> &'static str {
+    match oddity {
+        Oddity::Outliers(_) => "Outlier",
+        Oddity::TwoModes(_) => "Two modes",
+        Oddity::Drift(_) => "Drift",
+        Oddity::WarmUp(_) => "Warm-up",
+    }
+}
+
+fn details(analysis: &Analysis, finding: &Finding) -> String {
+    let repeat = |index: usize| finding.repeats.get(index).map_or(index, |r| *r as usize) + 1;
+    match &finding.oddity {
+        Oddity::Outliers(found) => {
+            let tell =
+                |it: &Outlier| format!("repeat {} {}", repeat(it.index), wording::away(it.times));
+            let mut told: Vec<String> = found.iter().take(OUTLIERS_MAX).map(tell).collect();
+            if found.len() > OUTLIERS_MAX {
+                told.push(format!("{} more", found.len() - OUTLIERS_MAX));
+            }
+            format!("{} the geometric mean of the others", wording::list(&told))
+        }
+        Oddity::TwoModes(modes) => {
+            let phase = finding
+                .phase
+                .and_then(|place| analysis.phases[place].comparison.as_ref());
+            let figure = |value: f64| match phase {
+                Some(comparison) => wording::figure(comparison.metric, value),
+                None => wording::ratio(value),
+            };
+            format!(
+                "{} about {} and {} about {}",
+                wording::count(modes.low_count, "repeat"),
+                figure(modes.low),
+                modes.high_count,
+                figure(modes.high)
+            )
+        }
+        Oddity::Drift(drift) => {
+            let change = wording::percent((drift.times - 1.0).abs());
+            let direction = if drift.times > 1.0 { "rises" } else { "falls" };
+            let tau = drift.tau;
+            format!("{direction} by {change} from the first trial to the last (tau {tau:.2})")
+        }
+        Oddity::WarmUp(first) => format!(
+            "the first trial, repeat {}, is {} the geometric mean of the others",
+            repeat(0),
+            wording::away(first.times)
+        ),
+    }
+}

@@ -1,0 +1,116 @@
+//! What is not known well enough, and why.
+
+use fslab_model::Plan;
+
+use super::diagnosis::kind;
+use super::overview::phase_target;
+use crate::analysis::{Breadth, Wide};
+use crate::wording;
+use crate::{Analysis, Column, PhaseAnalysis, RepeatState, Table, TableCell, Tone};
+
+/// Cells that are listed; more are counted.
+const ROWS_MAX: usize = 30;
+
+/// The phases and subjects whose 95 % interval reaches further from the figure than the target, the
+/// widest first, with the reason; `None` where all are known well enough, or figures are exact.
+///
+/// The target is that of the run's adaptive repeats, else 5 %.
+#[must_use]
+pub fn spread(analysis: &Analysis) -> Option<Table> {
+    let plan = &analysis.run.header.plan;
+    let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
+    let Breadth {
+        target,
+        wide,
+        known,
+    } = Breadth::of(analysis);
+    if wide.is_empty() {
+        return None;
+    }
+    let row = |it: &Wide| {
+        let phase = &analysis.phases[it.phase];
+        let name = wording::heading(phase.name);
+        let reach = it
+            .reach
+            .map(|reach| format!("± {}", wording::percent(reach)));
+        let without = || TableCell::new("no interval").tone(Tone::Weak);
+        vec![
+            TableCell::new(name).leads_to(phase_target(phase.name)),
+            TableCell::new(&names[it.subject]).about(it.subject),
+            TableCell::new(values(phase, it.subject).to_string()),
+            reach.map_or_else(without, TableCell::new),
+            TableCell::new(reasons(analysis, plan, it).join("; ")),
+        ]
+    };
+    let count = wide.len();
+    let mut notes = vec![format!(
+        "Wider than ± {} of the figure: {count} of {}; the others are known that well.",
+        wording::percent(target.share()),
+        wording::count(count + known, "sample")
+    )];
+    if count > ROWS_MAX {
+        notes.push(format!(
+            "{} more are not listed.",
+            wording::thousands((count - ROWS_MAX) as f64)
+        ));
+    }
+    Some(Table {
+        caption: "What stayed wide".to_owned(),
+        columns: vec![
+            Column::left("Phase"),
+            Column::left("Subject"),
+            Column::right("Repeats").of("Repeats"),
+            Column::right("95 % interval").of("95 % interval"),
+            Column::left("Why"),
+        ],
+        rows: wide.iter().take(ROWS_MAX).map(row).collect(),
+        notes,
+    })
+}
+
+/// How many repeats have a value.
+fn values(phase: &PhaseAnalysis, subject: usize) -> usize {
+    let comparison = phase.comparison.as_ref();
+    comparison.map_or(0, |it| it.entries[subject].values.len())
+}
+
+fn reasons(analysis: &Analysis, plan: &Plan, wide: &Wide) -> Vec<String> {
+    let phase = &analysis.phases[wide.phase];
+    let cell = &phase.cells[wide.subject];
+    let mut reasons = Vec::new();
+    let failed =
+        |state: &RepeatState| matches!(state, RepeatState::Failed(_) | RepeatState::Lost(_));
+    let failed = cell
+        .repeats
+        .iter()
+        .filter(|repeat| failed(&repeat.state))
+        .count();
+    if failed > 0 {
+        reasons.push(format!("{} failed", wording::count(failed, "repeat")));
+    }
+    reasons.extend(
+        analysis
+            .diagnosis
+            .at(wide.phase, wide.subject)
+            .map(|it| kind(&it.oddity).to_lowercase()),
+    );
+    let values = values(phase, wide.subject);
+    match &plan.adaptive {
+        Some(adaptive)
+            if !adaptive.key.is_empty() && !adaptive.key.iter().any(|it| it == phase.name) =>
+        {
+            reasons.push("no key figure, so not repeated for it".to_owned());
+        }
+        Some(adaptive) if cell.repeats.len() >= adaptive.repeats_max as usize => {
+            let most = wording::count(adaptive.repeats_max as usize, "repeat");
+            reasons.push(format!("at the most repeats, {most}"));
+        }
+        Some(_) => reasons.push("the run was stopped before".to_owned()),
+        None if values < 2 => reasons.push("a single repeat has no interval".to_owned()),
+        None => {
+            let repeats = wording::count(plan.repeats as usize, "repeat");
+            reasons.push(format!("a fixed number of repeats, {repeats}"));
+        }
+    }
+    reasons
+}

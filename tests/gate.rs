@@ -1,0 +1,181 @@
+//! `fslab diff` and `fslab gate`: two runs, two stores, files, and what a build sees of them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Desk, Ended};
+
+/// A desk with the run `base.json` of five repeats of the fake file system.
+fn desk() -> Desk {
+    let desk = Desk::new();
+    let study = "./small.toml";
+    desk.run(&[
+        "compare",
+        "fake",
+        "--study",
+        study,
+        "--seed",
+        "7",
+        "--repeats",
+        "5",
+        "--out",
+        "out",
+    ])
+    .expect_code(0);
+    desk.run(&["export", "last", "--format", "json", "-o", "base.json"])
+        .expect_code(0);
+    desk
+}
+
+/// Writes `base.json` to `name` with every duration of `phase` `times` as long.
+fn slowed(desk: &Desk, name: &str, phase: &str, times: f64) {
+    let text = fs::read_to_string(desk.path("base.json")).expect("the base");
+    let mut run: Value = serde_json::from_str(&text).expect("JSON");
+    for trial in run["trials"].as_array_mut().expect("trials") {
+        for record in trial["phases"].as_array_mut().expect("phases") {
+            if record["name"] == phase {
+                let ns = record["elapsed_ns"].as_f64().expect("a duration");
+                record["elapsed_ns"] = Value::from((ns * times) as u64);
+            }
+        }
+    }
+    fs::write(desk.path(name), run.to_string()).expect("written");
+}
+
+fn first_phase(desk: &Desk) -> String {
+    let run = desk.last_run();
+    let name = run["trials"][0]["phases"][0]["name"].as_str();
+    name.expect("a phase").to_owned()
+}
+
+fn gate(desk: &Desk, arguments: &[&str]) -> Ended {
+    let mut all = vec!["gate"];
+    all.extend_from_slice(arguments);
+    desk.run(&all)
+}
+
+#[test]
+fn a_run_against_itself_passes_and_a_slower_one_fails_with_exit_code_1() {
+    let desk = desk();
+    let phase = first_phase(&desk);
+    gate(&desk, &["last", "last"]).expect_code(0);
+    slowed(&desk, "slow.json", &phase, 4.0);
+    let failed = gate(&desk, &["last", "slow.json", "--max-slowdown", "5%"]);
+    failed.expect_code(1);
+    assert!(failed.out.contains("too slow"), "{}", failed.out);
+    let last = failed.out.lines().last().expect("lines");
+    assert!(last.starts_with("gate failed: 1 of "), "{last}");
+    // Three quarters of the speed are lost: a limit beyond that lets it through.
+    gate(&desk, &["last", "slow.json", "--max-slowdown", "95%"]).expect_code(0);
+    // The other way about it is faster.
+    gate(&desk, &["slow.json", "last"]).expect_code(0);
+}
+
+#[test]
+fn the_same_question_gets_the_same_answer() {
+    let desk = desk();
+    slowed(&desk, "slow.json", &first_phase(&desk), 1.3);
+    let ask = || gate(&desk, &["base.json", "slow.json", "--json"]).out;
+    let first = ask();
+    let answer: Value = serde_json::from_str(&first).expect("pure JSON");
+    assert!(
+        answer["checks"]
+            .as_array()
+            .is_some_and(|checks| checks.len() > 1)
+    );
+    for _ in 0..5 {
+        assert_eq!(ask(), first);
+    }
+}
+
+#[test]
+fn two_stores_are_compared_and_a_store_stands_for_its_last_run() {
+    let desk = desk();
+    let store = desk.store();
+    let store = store.to_str().expect("a path of text");
+    let named = format!("{store}:last");
+    for new in [store, named.as_str()] {
+        let diff = desk.run(&["diff", "base.json", new, "--json"]);
+        diff.expect_code(0);
+        let document: Value = serde_json::from_str(&diff.out).expect("pure JSON");
+        let contrasts = document["contrasts"].as_array().expect("contrasts");
+        assert!(
+            contrasts
+                .iter()
+                .all(|c| c["verdict"] != "slower" && c["speed"] == 1.0)
+        );
+    }
+    desk.run(&["diff", "base.json", "nowhere.db:last"])
+        .expect_code(2);
+}
+
+#[test]
+fn files_for_continuous_integration_are_written_beside_the_table() {
+    let desk = desk();
+    let phase = first_phase(&desk);
+    slowed(&desk, "slow.json", &phase, 4.0);
+    let ended = gate(
+        &desk,
+        &[
+            "base.json",
+            "slow.json",
+            "--format",
+            "github",
+            "--write",
+            "junit=gate.xml",
+            "--write",
+            "json=gate.json",
+        ],
+    );
+    ended.expect_code(1);
+    assert!(ended.out.starts_with("::error title="), "{}", ended.out);
+    let xml = fs::read_to_string(desk.path("gate.xml")).expect("the file");
+    assert!(
+        xml.contains("<failure") && xml.contains("failures=\"1\""),
+        "{xml}"
+    );
+    let json = fs::read_to_string(desk.path("gate.json")).expect("the file");
+    let document: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(document["passed"], false);
+}
+
+#[test]
+fn what_cannot_be_judged_or_compared_is_an_error_with_a_hint() {
+    let desk = desk();
+    desk.run(&[
+        "compare",
+        "fake",
+        "--study",
+        "./small.toml",
+        "--seed",
+        "7",
+        "--repeats",
+        "1",
+        "--out",
+        "out",
+    ])
+    .expect_code(0);
+    gate(&desk, &["last", "last"])
+        .expect_code(2)
+        .expect_error("cannot judge", "--repeats");
+    gate(&desk, &["base.json", "last", "--max-slowdown", "5x"]).expect_code(2);
+    gate(&desk, &["base.json", "last", "--max-slowdown", "100%"]).expect_code(2);
+    desk.run(&["diff", "base.json", "last", "--metric", "latency_p99"])
+        .expect_code(2);
+    desk.run(&["diff", "base.json", "small.toml"])
+        .expect_code(2)
+        .expect_error("cannot import small.toml", "fslab export");
+    let text = fs::read_to_string(desk.path("base.json")).expect("the base");
+    let mut run: Value = serde_json::from_str(&text).expect("JSON");
+    run["machine"]["kernel"] = "9.9".into();
+    run["fslab"] = "9.9".into();
+    fs::write(desk.path("other.json"), run.to_string()).expect("written");
+    desk.run(&["diff", "base.json", "other.json"])
+        .expect_code(2)
+        .expect_error("differ in 2 dimensions", "--across kernel,fslab");
+    desk.run(&["diff", "base.json", "other.json", "--across", "kernel"])
+        .expect_code(0);
+    desk.run(&["diff", "base.json", "other.json", "--across", "all"])
+        .expect_code(0);
+}
