@@ -95,6 +95,52 @@ fn a_report_writes_each_figure_as_drawing_picture_numbers_and_text() {
 }
 
 #[test]
+fn a_report_writes_every_chart_and_every_table_with_an_index_that_links_all() {
+    let desk = Desk::new();
+    compared(&desk);
+    let parts = ["--charts", "parts/charts", "--tables", "parts/tables"];
+    let ended = desk.run(&[&["report", "last", "--out", "out"][..], &parts].concat());
+    ended.expect_code(0);
+    let has_font = !ended.err.contains("this machine has no font");
+    for (folder, wanted) in [
+        ("charts", "/write/rate.svg"),
+        ("tables", "/write/points.csv"),
+    ] {
+        let folder = desk.path("parts").join(folder);
+        let index = fs::read_to_string(folder.join("index.md")).expect("an index");
+        let links = index
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next());
+        let links: Vec<&str> = links.collect();
+        assert!(links.iter().any(|link| link.ends_with(wanted)), "{index}");
+        for link in &links {
+            let content = fs::read(folder.join(link)).expect(link);
+            let is_whole = match link.rsplit('.').next() {
+                Some("svg") => {
+                    content.starts_with(b"<svg xmlns=") && content.ends_with(b"</svg>\n")
+                }
+                Some("png") => content.starts_with(b"\x89PNG\r\n\x1a\n"),
+                Some("md") => content.starts_with(b"**"),
+                _ => content.contains(&b','),
+            };
+            assert!(is_whole, "{link}");
+        }
+        let pictures = links.iter().filter(|link| link.ends_with(".png")).count();
+        let drawings = links.iter().filter(|link| link.ends_with(".svg")).count();
+        assert_eq!(pictures, if has_font { drawings } else { 0 });
+    }
+    let refused = desk.run(&["report", "last", "--out", "out", "--tables", "swept.toml"]);
+    assert!(
+        refused
+            .err
+            .contains("cannot write a report to the folder swept.toml"),
+        "{}",
+        refused.err
+    );
+}
+
+#[test]
 fn the_figures_are_shown_on_the_terminal_and_a_sweep_is_one_row_of_the_overview() {
     let desk = Desk::new();
     let ended = compared(&desk);

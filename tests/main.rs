@@ -10,6 +10,7 @@ mod browser;
 mod claims;
 mod directory_venue;
 mod disk;
+mod exchange;
 mod fake_path;
 mod figure_files;
 mod gate;

@@ -7,7 +7,7 @@ use std::fs;
 use crate::harness::Desk;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-const COMMANDS: [&[&str]; 25] = [
+const COMMANDS: [&[&str]; 26] = [
     &[],
     &["compare"],
     &["run"],
@@ -30,6 +30,7 @@ const COMMANDS: [&[&str]; 25] = [
     &["show"],
     &["report"],
     &["export"],
+    &["import"],
     &["clean"],
     &["lab"],
     &["mkfs"],

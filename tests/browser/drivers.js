@@ -216,5 +216,7 @@
   } catch (error) {
     complaints.push(`the driver: ${error.stack}`);
   }
-  one("driven").textContent = JSON.stringify({ found, complaints, copied });
+  // In a frame the document around it is the one that is printed.
+  const paper = one("driven") ?? parent.document.getElementById("driven");
+  paper.textContent = JSON.stringify({ found, complaints, copied });
 })();

@@ -2,12 +2,14 @@
 
 use fslab_model::{MetricDefinition, Percent, RunRecord, Subject};
 use fslab_report::{Analysis, wording};
-use fslab_stats::{Interval, Verdict, benjamini_hochberg, difference_test_among, verdict};
+use fslab_stats::{
+    Estimate, Interval, Verdict, benjamini_hochberg, difference_test_among, verdict,
+};
 
 use crate::DiffError;
 use crate::contrast::{Contrast, contrasts};
 use crate::dimension::{Difference, Dimension, demand_comparable, differences};
-use crate::joint::{Joint, joint};
+use crate::joint::{BASE, Joint, NEW, joint};
 use crate::pairing::{Pair, pairs, subjects};
 
 /// A difference is stated where the corrected p-value is at most this: of the differences that a
@@ -55,8 +57,21 @@ pub struct Diff {
     pub unpaired: Vec<String>,
     /// Every figure that either run has, subject by subject, phases in the order of the study.
     pub contrasts: Vec<Contrast>,
+    /// Each subject over all its phases, where it has several in both runs.
+    pub overall: Vec<Overall>,
     /// The difference that does not matter.
     pub tolerance: Percent,
+}
+
+/// A subject over all phases that both runs have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overall {
+    /// The subject.
+    pub subject: String,
+    /// How many phases.
+    pub phases: usize,
+    /// The ratio of the geometric means of their headline figures; above 1 is better.
+    pub speed: Estimate,
 }
 
 impl Diff {
@@ -75,6 +90,7 @@ impl Diff {
             others: Vec::new(),
             unpaired: unpaired(base, new, &pairs),
             contrasts: Vec::new(),
+            overall: Vec::new(),
             tolerance: question.tolerance,
         };
         for pair in pairs {
@@ -82,7 +98,10 @@ impl Diff {
             let analysis = Analysis::of(&run);
             let subject = title(base, new, pair);
             match question.metrics.as_slice() {
-                [] => diff.contrasts.extend(contrasts(&subject, &analysis, None)),
+                [] => {
+                    diff.contrasts.extend(contrasts(&subject, &analysis, None));
+                    diff.overall.extend(overall(&subject, &analysis));
+                }
                 metrics => metrics.iter().for_each(|metric| {
                     let of_metric = contrasts(&subject, &analysis, Some(metric));
                     diff.contrasts.extend(of_metric);
@@ -124,6 +143,29 @@ impl Diff {
         }
     }
 
+    /// The diff in a few words: `2 faster, 1 slower, 5 the same`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let count = |wanted: fn(Verdict) -> bool| self.with(wanted).count();
+        let missing = self
+            .contrasts
+            .iter()
+            .filter(|c| c.absence().is_some())
+            .count();
+        let counts = [
+            (count(|v| v == Verdict::Faster), "faster"),
+            (count(|v| v == Verdict::Slower), "slower"),
+            (count(|v| matches!(v, Verdict::Same { .. })), "the same"),
+            (count(|v| v == Verdict::Undecided), "undecided"),
+            (missing, "without comparison"),
+        ];
+        let told = counts.iter().filter(|(count, _)| *count > 0);
+        let told: Vec<String> = told
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        told.join(", ")
+    }
+
     /// The contrasts of one verdict.
     pub fn with(&self, wanted: impl Fn(Verdict) -> bool) -> impl Iterator<Item = &Contrast> {
         let compared = self.contrasts.iter().filter(|c| c.absence().is_none());
@@ -154,6 +196,15 @@ fn word(contrast: &Contrast, tolerance: f64) -> Verdict {
         Verdict::Faster | Verdict::Slower if !decided => Verdict::Undecided,
         verdict => verdict,
     }
+}
+
+fn overall(subject: &str, analysis: &Analysis) -> Option<Overall> {
+    let overall = analysis.overall.as_ref()?;
+    Some(Overall {
+        subject: subject.to_owned(),
+        phases: overall.phases.len(),
+        speed: overall.comparison.speed(NEW, BASE)?,
+    })
 }
 
 fn title(base: &RunRecord, new: &RunRecord, pair: Pair) -> String {

@@ -5,30 +5,32 @@ use fslab_report::{Column, Table, TableCell, Tone};
 use fslab_stats::Verdict;
 
 use crate::contrast::{Contrast, Side};
-use crate::diff::{Diff, EXACT_TOLERANCE, FALSE_DISCOVERIES};
+use crate::diff::{Diff, EXACT_TOLERANCE, FALSE_DISCOVERIES, Overall};
 use crate::gate::{Check, Gate, Ruling};
 
 /// Every contrast of a diff, a row each.
 #[must_use]
 pub fn diff_table(diff: &Diff) -> Table {
+    // Of exact figures alone nothing is tested.
+    let is_tested = diff.contrasts.iter().any(|contrast| !contrast.exact);
     let rows = diff.contrasts.iter().map(|contrast| {
         let mut row = heads(contrast);
         row.push(speed(contrast));
-        row.push(match contrast.p_corrected {
-            Some(p) => TableCell::new(p_value(p)),
-            None => TableCell::nothing(),
-        });
+        if is_tested {
+            let p = contrast.p_corrected;
+            row.push(p.map_or_else(TableCell::nothing, |p| TableCell::new(p_value(p))));
+        }
         row.push(verdict(contrast));
         row
     });
     let mut columns = head_columns();
-    columns.extend([
-        Column::right("Speed").of("Ratio"),
-        Column::right("p").of("Corrected p"),
-        Column::left("Verdict").of("Verdict"),
-    ]);
+    columns.push(Column::right("Speed").of("Ratio"));
+    if is_tested {
+        columns.push(Column::right("p").of("Corrected p"));
+    }
+    columns.push(Column::left("Verdict").of("Verdict"));
     Table {
-        caption: format!("{} against {}", diff.new, diff.base),
+        caption: format!("{} against {}: {}", diff.new, diff.base, diff.summary()),
         columns,
         rows: rows.collect(),
         notes: diff_notes(diff),
@@ -101,7 +103,6 @@ fn speed(contrast: &Contrast) -> TableCell {
     let cell = TableCell::new(ratio(speed.value));
     match speed.interval.filter(|_| !contrast.exact) {
         Some(interval) => cell.detail(ratio_interval(interval)),
-        None if contrast.exact => cell.detail("exact"),
         None => cell,
     }
 }
@@ -175,6 +176,7 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
             share(EXACT_TOLERANCE)
         ));
     }
+    notes.extend(diff.overall.iter().map(over_all));
     notes.extend(
         diff.differences
             .iter()
@@ -184,6 +186,18 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
     let others = diff.others.iter();
     notes.extend(others.map(|(phase, what)| format!("{phase} is not compared: {what}.")));
     notes
+}
+
+fn over_all(overall: &Overall) -> String {
+    let interval = overall.speed.interval;
+    let interval = interval.map(|interval| format!(" ({})", ratio_interval(interval)));
+    format!(
+        "Over all {} {} is {}{} times as fast, by the geometric mean.",
+        fslab_report::wording::count(overall.phases, "phase"),
+        overall.subject,
+        ratio(overall.speed.value),
+        interval.unwrap_or_default()
+    )
 }
 
 fn gate_notes(gate: &Gate) -> Vec<String> {

@@ -14,7 +14,7 @@ pub struct ImportError {
     pub format: Option<Format>,
     /// What is wrong, and where.
     #[source]
-    pub fault: Fault,
+    pub fault: Box<Fault>,
 }
 
 fn told(format: Option<Format>) -> String {
@@ -215,7 +215,7 @@ impl Fault {
         ImportError {
             file: file.to_owned(),
             format,
-            fault: self,
+            fault: Box::new(self),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! fio's histogram of latencies: below 128 ns a bin each, above it 64 bins for each power of two.
 //!
-//! A bin is named by the value in its middle. Our histogram is finer (a thousandth), so that a bin's
-//! name taken into it and given back falls into the same bin.
+//! A bin is named by the value in its middle. Our histogram is finer (a thousandth), so that a
+//! bin's name taken into it and given back falls into the same bin.
 
 /// Bins for each power of two.
 const BINS_LOG2: u32 = 6;

@@ -4,8 +4,9 @@
 //! some hundred that are not zero. A run has thousands of them. Knows the bounds of
 //! [`crate::LatencyHistogram`] and no others.
 //!
-//! The encoding is HDR's "V2": a header of 40 bytes (cookie, length, offset, digits, lowest, highest,
-//! ratio), then the counters one by one as zigzag LEB128, a negative one for that many zeros.
+//! The encoding is HDR's "V2": a header of 40 bytes (cookie, length, offset, digits, lowest,
+//! highest, ratio), then the counters one by one as zigzag LEB128, a negative one for that many
+//! zeros.
 
 /// The first word of an encoding: "V2", with nine bytes at most for a number.
 const COOKIE: u32 = 0x1c84_9303 | 0x10;

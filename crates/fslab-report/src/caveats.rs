@@ -33,10 +33,10 @@ fn corrected(analysis: &Analysis, names: &[String]) -> Option<String> {
     (lost > 0).then(|| {
         let verb = if lost == 1 { "is" } else { "are" };
         format!(
-            "{} that a 95 % interval alone would tell {verb} not certain among {}: some would be \
-             chance.",
+            "{} that a 95 % interval alone would tell {verb} not certain among {} of subjects: \
+             some would be chance.",
             count(lost, "difference"),
-            count(analysis.family, "comparison")
+            count(analysis.family, "pair")
         )
     })
 }

@@ -41,7 +41,8 @@ pub(crate) fn shape(subject: usize) -> &'static str {
 }
 
 /// Style rules: each subject's colour and mark, how the others fade while one is chosen, and how one
-/// goes that shall not be seen. They ask the page's controls, so that no script is needed.
+/// goes that shall not be seen. They ask the bar's controls, so that no script is needed; the bar and
+/// not the body, or every element that comes to the page would have all styles asked again.
 pub(crate) fn rules(subjects: usize) -> String {
     let mut rules = String::new();
     for subject in 0..subjects {
@@ -51,8 +52,9 @@ pub(crate) fn rules(subjects: usize) -> String {
         writeln!(
             rules,
             ".{class}{{--c:light-dark({light},{dark});--m:path(\"M6 6{shape}\")}}\n\
-             body:has(#only-{class}:checked) .of:not(.{class}){{opacity:.16}}\n\
-             body:has(#show-{class}:not(:checked)) .of.{class}{{display:none}}"
+             .bar:has(#only-{class}:checked)~main .of:not(.{class}){{opacity:.16}}\n\
+             .bar:has(#show-{class}:not(:checked))~main .of.{class},\
+             .bar:has(#show-{class}:not(:checked)) .chip.{class}{{display:none}}"
         )
         .expect("writes to memory");
     }

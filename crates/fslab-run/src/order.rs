@@ -7,8 +7,8 @@ use fslab_model::{CellId, TrialId};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// The blocks of a run, one after the other: each has every cell once, in an order of its own. Which
-/// cells are left out of one, since they are known, changes no other.
+/// The blocks of a run, one after the other: each has every cell once, in an order of its own.
+/// Which cells are left out of one, since they are known, changes no other.
 pub(crate) struct Blocks {
     cells: u32,
     repeat: u32,

@@ -52,8 +52,9 @@ pub struct RunFilter {
 /// The rows of a filter: what it asks is in an index, so that no row is read that is not shown.
 const WANTED: &str = "
     WHERE (?1 IS NULL OR study = ?1)
-      AND (?2 IS NULL OR EXISTS (SELECT 1 FROM json_each(subjects)
-                                 WHERE value = ?2 OR substr(value, 1, length(?2) + 1) = ?2 || ':'))";
+      AND (?2 IS NULL
+           OR EXISTS (SELECT 1 FROM json_each(subjects)
+                      WHERE value = ?2 OR substr(value, 1, length(?2) + 1) = ?2 || ':'))";
 
 impl Store {
     /// The newest runs that `filter` wants, newest first; `limit` of them at most.

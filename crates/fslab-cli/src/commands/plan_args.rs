@@ -35,8 +35,6 @@ pub(super) struct PlanArgs {
     /// sweep.NAME.DIMENSION=VALUES
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(super) settings: Vec<String>,
-    #[command(flatten)]
-    pub(super) repetition: RepetitionArgs,
     /// Seconds after which a trial is ended and counts as failed [default: the study's]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(super) trial_limit: Option<u32>,
@@ -56,6 +54,9 @@ pub(super) struct PlanArgs {
     /// Print the plan, every value spelled out, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
+    /// The last: its heading would hold for what stands behind it.
+    #[command(flatten)]
+    pub(super) repetition: RepetitionArgs,
 }
 
 /// How often it is done, and on which level.

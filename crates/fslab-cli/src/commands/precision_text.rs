@@ -69,10 +69,13 @@ pub(crate) fn in_words(cell: &CellPrecision) -> String {
     format!("{} ({state})", cell.subject)
 }
 
-/// A share to two digits.
+/// A share to two digits. Two values that differ have an interval of any width: then only that it
+/// says nothing is worth a word.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 9.95 {
+    if percent > 1_000.0 {
+        "over 1000 %".to_owned()
+    } else if percent < 9.95 {
         format!("{percent:.1} %")
     } else {
         format!("{percent:.0} %")
@@ -110,6 +113,11 @@ mod tests {
         );
         let known = Standing::Known { reach: 0.0996 };
         assert_eq!(told(2, known), "ext4 (known to 10 % after 2 repeats)");
+        let hopeless = Standing::Known { reach: 1e6 };
+        assert_eq!(
+            told(2, hopeless),
+            "ext4 (known to over 1000 % after 2 repeats)"
+        );
         assert_eq!(told(3, Standing::Failed), "ext4 (all of 3 repeats failed)");
     }
 }

@@ -53,9 +53,15 @@ impl ShowArgs {
             for phase in &analysis.phases {
                 let whole = tables::sweep(phase, subjects());
                 let whole = whole.unwrap_or_else(|| tables::phase(phase, subjects()));
-                for table in [whole].iter().chain(&tables::disk(phase, subjects())) {
+                let certainty = tables::certainty(phase, subjects(), analysis.family);
+                let disk = tables::disk(phase, subjects());
+                for table in [Some(whole), certainty, disk].iter().flatten() {
                     screen::print(&format!("\n{}", screen::render(table)))?;
                 }
+            }
+            let whole_run = [tables::spread(&analysis), tables::components(&analysis)];
+            for table in whole_run.iter().flatten() {
+                screen::print(&format!("\n{}", screen::render(table)))?;
             }
             screen::print(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
         }
@@ -94,7 +100,9 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     } else {
         vec![tables::overview(&analysis)]
     };
+    shown.extend(tables::overall(&analysis));
     shown.extend(tables::aged(&analysis));
+    shown.extend(tables::diagnosis(&analysis));
     shown.extend(tables::durable(&analysis));
     shown.extend(tables::steps(&analysis));
     shown.extend(tables::failures(&analysis));

@@ -75,6 +75,30 @@ fn a_chance_find_among_many_is_not_stated() {
 }
 
 #[test]
+fn a_subject_over_all_its_phases_is_told_with_its_interval() {
+    let mut chance = Chance(14);
+    let mut phases = |factor: f64| {
+        vec![
+            ("read", chance.rates(6, factor * 4e8, 0.02)),
+            ("write", chance.rates(6, factor * 2e8, 0.02)),
+            ("create", chance.rates(6, factor * 1e4, 0.02)),
+        ]
+    };
+    let base = run("base", &[("ext4", phases(1.0))]);
+    let new = run("new", &[("ext4", phases(0.9))]);
+    let diff = Diff::of(&base, &new, &Question::default()).expect("comparable");
+    let overall = &diff.overall[0];
+    assert_eq!(overall.phases, 3);
+    let interval = overall.speed.interval.expect("repeats");
+    assert!(
+        interval.contains(0.9) && interval.high - interval.low < 0.1,
+        "{interval:?}"
+    );
+    let text = diff_table(&diff).to_markdown();
+    assert!(text.contains("Over all 3 phases ext4 is 0."), "{text}");
+}
+
+#[test]
 fn a_table_has_every_figure_a_word_and_what_was_corrected() {
     let mut chance = Chance(13);
     let diff = diff_of(chance.rates(6, 4e8, 0.02), chance.rates(6, 3e8, 0.02));

@@ -163,9 +163,15 @@ fn is_table(line: &str) -> bool {
         "Using",
         "Seek",
     ];
-    let done = ["done", "Can", "Warning", "-Per", "-Create"];
-    let begins = |word: &&str| line.starts_with(*word);
-    BEGINNINGS.iter().any(|word| begins(&word))
+    let done = [
+        "done",
+        "Can",
+        "Warning",
+        "-Per",
+        "-Create",
+        "Sequential Create",
+    ];
+    BEGINNINGS.iter().any(|word| line.starts_with(word))
         || done.iter().any(|word| line.contains(word))
         || line
             .split_whitespace()
@@ -318,8 +324,14 @@ impl<'t> Line<'t> {
             let count = number(count).ok_or_else(wrong)?;
             parameters.insert("files".into(), ((count * KIB).round() as u64).into());
         }
-        if let Some(rest) = rest {
-            parameters.insert("file_sizes".into(), rest.into());
+        let sizes = rest.into_iter().flat_map(|rest| rest.split([':', '/']));
+        for (name, text) in ["max_size", "min_size", "directories"]
+            .into_iter()
+            .zip(sizes)
+        {
+            let wrong = || Fault::value(self.place(first, "files"), text, "a size or a count");
+            let value = size_bytes(text, 1).ok_or_else(wrong)?;
+            parameters.insert(name.into(), value.into());
         }
         if self.columns.fields > 27 {
             let names = ["max_size", "min_size", "directories", "file_chunk"];
@@ -529,6 +541,7 @@ mod tests {
         assert_eq!(phases[1].parameters["file_size"], 1_u64 << 30);
         assert_eq!(phases[1].parameters["record"], 65_536);
         assert_eq!(phases[6].parameters["files"], 16_384);
+        assert_eq!(phases[6].parameters["directories"], 4);
         assert_eq!(phases[1].figures["throughput"], 102_400.0);
     }
 }

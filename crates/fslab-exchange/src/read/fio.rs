@@ -6,21 +6,19 @@
 //! snapshots of one execution where they began at the same time (`--status-interval`), of which the
 //! last counts; else they are repeats. With `--client` each host is a subject.
 
-use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER, THROUGHPUT};
 use fslab_model::{
     Facts, Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord,
-    ThreadRecord,
 };
 use serde_json::Value;
 
 use super::fio_documents::{Document, documents};
 use super::fio_fields::Fields;
-use super::fio_latency::Latency;
+use super::fio_side::{Side, processor, syncs};
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
 /// What a job may do, and what of fslab's that is.
-const DIRECTIONS: [(&str, PhaseKind); 3] = [
+pub(super) const DIRECTIONS: [(&str, PhaseKind); 3] = [
     ("read", PhaseKind::Read),
     ("write", PhaseKind::Write),
     ("trim", PhaseKind::Mixed),
@@ -40,8 +38,9 @@ const PLACES: [&str; 12] = [
     "write_lat_log",
     "write_iops_log",
 ];
-/// A difference of fio's own bandwidth from bytes per time that rounding does not explain.
-const DIFFERENCE_MAX: f64 = 0.02;
+/// Operations of this mean size and above are known by their bytes. Between the usual 32 and
+/// 64 KiB: the mean of a snapshot is a little less than the size.
+const THROUGHPUT_BYTES_MIN: u64 = 48 << 10;
 /// Documents of one execution agree on when it began to within this.
 const SAME_START_S: f64 = 2.0;
 
@@ -140,13 +139,13 @@ struct Execution<'d> {
 }
 
 /// The processes of one job.
-struct Job<'d> {
+pub(super) struct Job<'d> {
     /// The client, or what fslab says itself: the subject and its repeat.
     host: Option<&'d str>,
     repeat: Option<u64>,
     group: Option<u64>,
     name: &'d str,
-    processes: Vec<Fields<'d>>,
+    pub(super) processes: Vec<Fields<'d>>,
 }
 
 impl<'d> Execution<'d> {
@@ -290,7 +289,7 @@ impl<'d> Execution<'d> {
         if sides.is_empty() || failure.is_some() {
             let side = sides.first();
             let kind = side.map_or(kind_of(&parameters), |side| side.kind);
-            let mut record = draft(base, kind, parameters).record();
+            let mut record = draft(base, kind, parameters, None).record();
             record.outcome = match failure {
                 Some(failure) => PhaseOutcome::Failed { failure },
                 None => PhaseOutcome::Skipped {
@@ -308,7 +307,7 @@ impl<'d> Execution<'d> {
                 true => format!("{base}-{}", side.direction),
                 false => base.clone(),
             };
-            let mut record = draft(name, side.kind, parameters).record();
+            let mut record = draft(name, side.kind, parameters, side.record_bytes()).record();
             side.put(&mut record);
             processor(job, is_mixed, &mut record)?;
             if side.direction == "write" {
@@ -327,35 +326,28 @@ fn plain(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn draft(name: String, kind: PhaseKind, parameters: Parameters) -> Draft {
-    let block = parameters.get("bs").map_or_else(String::new, plain);
+fn draft(
+    name: String,
+    kind: PhaseKind,
+    parameters: Parameters,
+    record_bytes: Option<u64>,
+) -> Draft {
     Draft {
         name,
         workload: "fio".to_owned(),
         kind,
-        headline: headline(&block),
+        headline: headline(record_bytes),
         parameters,
         swept: None,
     }
 }
 
-/// What is small and many is known by its operations; fio's default block is 4 KiB.
-fn headline(block: &str) -> Headline {
-    let digits: String = block.chars().take_while(char::is_ascii_digit).collect();
-    let suffix = block[digits.len()..].to_ascii_lowercase();
-    let unit = match suffix.chars().next() {
-        Some('k') => 1 << 10,
-        Some('m') => 1 << 20,
-        Some('g') => 1 << 30,
-        _ => 1_u64,
-    };
-    let bytes = digits
-        .parse::<u64>()
-        .map_or(4096, |number| number.saturating_mul(unit));
-    if bytes < 64 << 10 {
-        Headline::OperationRate
-    } else {
+/// What is small and many is known by its operations; what moves no data, too.
+fn headline(record_bytes: Option<u64>) -> Headline {
+    if record_bytes.is_some_and(|bytes| bytes >= THROUGHPUT_BYTES_MIN) {
         Headline::Throughput
+    } else {
+        Headline::OperationRate
     }
 }
 
@@ -400,197 +392,4 @@ fn failure(job: &Job) -> Result<Option<Failure>, Fault> {
         }
     }
     Ok(None)
-}
-
-/// What a job did in one direction.
-struct Side {
-    direction: &'static str,
-    kind: PhaseKind,
-    processes: Vec<Done>,
-    notes: Vec<String>,
-}
-
-/// What one process did in one direction.
-struct Done {
-    bytes: u64,
-    operations: Option<u64>,
-    runtime_ms: u64,
-    latency: Option<Latency>,
-}
-
-impl Side {
-    /// `None` where no process did anything.
-    fn of(job: &Job, direction: &'static str, kind: PhaseKind) -> Result<Option<Self>, Fault> {
-        let (mut processes, mut notes) = (Vec::new(), Vec::new());
-        for process in &job.processes {
-            let Some(fields) = process.object(direction)? else {
-                continue;
-            };
-            let done = Done::of(&fields, &mut notes)?;
-            if done.bytes > 0 || done.operations.unwrap_or(0) > 0 {
-                processes.push(done);
-            }
-        }
-        Ok((!processes.is_empty()).then_some(Self {
-            direction,
-            kind,
-            processes,
-            notes,
-        }))
-    }
-
-    fn put(&self, record: &mut PhaseRecord) {
-        let runtime_ms = self.processes.iter().map(|done| done.runtime_ms).max();
-        let runtime_ns = runtime_ms
-            .filter(|ms| *ms > 0)
-            .map(|ms| ms.saturating_mul(1_000_000));
-        record.elapsed_ns = runtime_ns;
-        if runtime_ns.is_none() {
-            let note = "It took less than a millisecond, and fio gives no time of that.";
-            record.notes.push(note.to_owned());
-        }
-        record.bytes = Some(self.processes.iter().map(|done| done.bytes).sum());
-        let operations = self.processes.iter().map(|done| done.operations);
-        record.operations = operations.sum();
-        record.notes.extend(self.notes.iter().cloned());
-        let mut latencies = self.processes.iter().map(|done| done.latency.as_ref());
-        if let Some(Some(first)) = latencies.next() {
-            let mut merged = first.clone();
-            let others: Option<Vec<&Latency>> = latencies.collect();
-            let others = others.unwrap_or_default();
-            others.iter().for_each(|other| merged.merge(other));
-            if self.processes.len() > 1 && merged.histogram.is_none() {
-                let note = "Percentiles of several processes cannot be put together without their \
-                            bins; fio's JSON+ has them.";
-                record.notes.push(note.to_owned());
-            }
-            merged.put(record, self.direction);
-        }
-        if self.processes.len() > 1 {
-            let threads = self
-                .processes
-                .iter()
-                .map(|done| done.thread(self.direction));
-            record.threads = threads.collect();
-        }
-    }
-}
-
-impl Done {
-    fn of(fields: &Fields, notes: &mut Vec<String>) -> Result<Self, Fault> {
-        let io_bytes = fields.count("io_bytes")?;
-        let io_bytes = io_bytes.ok_or_else(|| Fault::missing(&*fields.place, "io_bytes"))?;
-        // Since io_kbytes is there, io_bytes is in bytes; before, it was in KiB.
-        let unit = if fields.get("io_kbytes").is_some() {
-            1
-        } else {
-            1024
-        };
-        let wrong = || Fault::value(fields.path("io_bytes"), io_bytes.to_string(), "a size");
-        let bytes = io_bytes
-            .checked_mul(unit)
-            .filter(|bytes| i64::try_from(*bytes).is_ok());
-        let bytes = bytes.ok_or_else(wrong)?;
-        let runtime_ms = fields.count("runtime")?;
-        let runtime_ms = runtime_ms.ok_or_else(|| Fault::missing(&*fields.place, "runtime"))?;
-        let told = match fields.number("bw_bytes")? {
-            Some(bytes) => Some(bytes),
-            None => fields.number("bw")?.map(|kib| kib * 1024.0),
-        };
-        fields.number("iops")?;
-        let computed = (runtime_ms > 100).then(|| bytes as f64 * 1e3 / runtime_ms as f64);
-        if let Some((told, computed)) = told.zip(computed)
-            && (told - computed).abs() > DIFFERENCE_MAX * computed
-        {
-            notes.push(format!(
-                "fio gives {told} bytes a second, and {computed:.0} are its bytes in its time; \
-                 {} here is the latter.",
-                THROUGHPUT.name
-            ));
-        }
-        Ok(Self {
-            bytes,
-            operations: fields.count("total_ios")?,
-            runtime_ms,
-            latency: Latency::of(fields)?,
-        })
-    }
-
-    fn thread(&self, operation: &str) -> ThreadRecord {
-        let histogram = self
-            .latency
-            .as_ref()
-            .and_then(|latency| latency.histogram.clone());
-        let latency = histogram.map(|histogram| fslab_model::OperationLatency {
-            operation: operation.to_owned(),
-            histogram,
-        });
-        ThreadRecord {
-            elapsed_ns: self.runtime_ms.saturating_mul(1_000_000),
-            operations: self.operations.unwrap_or_default(),
-            bytes: self.bytes,
-            latencies: latency.into_iter().collect(),
-            cpu: None,
-        }
-    }
-}
-
-/// fio gives the share of the processor over the time of all processes of a job.
-fn processor(job: &Job, is_mixed: bool, record: &mut PhaseRecord) -> Result<(), Fault> {
-    let mut times: Option<[f64; 2]> = Some([0.0; 2]);
-    let mut shares = 0.0;
-    for process in &job.processes {
-        let (user, system) = (process.number("usr_cpu")?, process.number("sys_cpu")?);
-        let Some((user, system)) = user.zip(system) else {
-            return Ok(());
-        };
-        shares += (user + system) / 100.0;
-        let runtime_ns = process.count("job_runtime")?.map(|ms| ms as f64 * 1e6);
-        times = times.zip(runtime_ns).map(|([all_user, all_system], ns)| {
-            [
-                all_user + user / 100.0 * ns,
-                all_system + system / 100.0 * ns,
-            ]
-        });
-    }
-    let mut set = |name: &str, value: f64| record.figures.insert(name.to_owned(), value);
-    let elapsed_ns = record.elapsed_ns.filter(|_| !is_mixed);
-    match times.zip(elapsed_ns) {
-        Some(([user, system], elapsed_ns)) => {
-            set(CPU_USER.name, user);
-            set(CPU_SYSTEM.name, system);
-            set(CPU_SHARE.name, (user + system) / elapsed_ns as f64);
-        }
-        None => {
-            set(CPU_SHARE.name, shares);
-        }
-    }
-    if is_mixed {
-        let note = "Its share of the processor is that of the whole job, all directions.";
-        record.notes.push(note.to_owned());
-    }
-    Ok(())
-}
-
-/// Latencies of fsync(2) and its like, where JSON+ has their bins.
-fn syncs(job: &Job, record: &mut PhaseRecord) -> Result<(), Fault> {
-    let mut merged: Option<Latency> = None;
-    for process in &job.processes {
-        let Some(fields) = process.object("sync")? else {
-            continue;
-        };
-        if let Some(latency) = Latency::of(&fields)? {
-            match &mut merged {
-                Some(merged) => merged.merge(&latency),
-                None => merged = Some(latency),
-            }
-        }
-    }
-    if let Some(histogram) = merged.and_then(|merged| merged.histogram) {
-        record.latencies.push(fslab_model::OperationLatency {
-            operation: "fsync".to_owned(),
-            histogram,
-        });
-    }
-    Ok(())
 }

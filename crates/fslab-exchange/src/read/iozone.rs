@@ -97,8 +97,11 @@ pub(crate) enum Measure {
 impl Measure {
     /// What Iozone says of it before its figures.
     fn of(line: &str) -> Option<Self> {
-        let line = line.to_ascii_lowercase();
-        if line.starts_with("ops mode") || line.contains("output is in operations per second") {
+        let line = line.trim_matches('"').to_ascii_lowercase();
+        if line.starts_with("ops mode")
+            || line.contains("output is in operations per second")
+            || line.starts_with("output is in ops/sec")
+        {
             Some(Self::Operations)
         } else if line.starts_with("microseconds/op mode") || line.contains("microseconds per op") {
             Some(Self::Microseconds)
@@ -269,21 +272,15 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
     let is_throughput = lines
         .iter()
         .any(|(_, line)| iozone_throughput::is_mark(line.trim()));
+    let has = |mark: &str| lines.iter().any(|(_, line)| line.trim() == mark);
+    if has(BANNER) && !has("iozone test complete.") {
+        let missing = "the line 'iozone test complete.' is not there";
+        return Err(Fault::truncated("", missing));
+    }
     let mut phases = if is_throughput {
         iozone_throughput::phases(lines, &preamble)?
     } else {
-        let spots = match reports(lines)? {
-            spots if spots.is_empty() => iozone_table::spots(lines)?,
-            spots => spots,
-        };
-        let is_complete = lines
-            .iter()
-            .any(|(_, line)| line.trim() == "iozone test complete.");
-        let has_banner = lines.iter().any(|(_, line)| line.trim() == BANNER);
-        if has_banner && !is_complete {
-            let missing = "the line 'iozone test complete.' is not there";
-            return Err(Fault::truncated("", missing));
-        }
+        let spots = spots(lines)?;
         let zeros = spots.iter().filter(|spot| spot.value == 0.0).count();
         if zeros > 0 {
             let note = format!("{zeros} points that Iozone gives as 0 were not measured");
@@ -321,6 +318,29 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
         ..Measured::default()
     });
     Ok(())
+}
+
+/// The figures of the reports, else of the table. Where there are both, the table tells whether the
+/// reports, which stand behind it, are whole.
+fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
+    let reports = reports(lines)?;
+    if reports.is_empty() {
+        return iozone_table::spots(lines);
+    }
+    // A table that is not certain proves nothing.
+    for spot in iozone_table::spots(lines).unwrap_or_default() {
+        let is_there =
+            |it: &Spot| (&it.phase, it.place, it.value) == (&spot.phase, spot.place, spot.value);
+        if !reports.iter().any(is_there) {
+            let (file, record) = spot.place;
+            let missing = format!(
+                "the reports lack {} of {} for a file of {file} KiB in records of {record} KiB",
+                spot.value, spot.phase
+            );
+            return Err(Fault::truncated("", missing));
+        }
+    }
+    Ok(reports)
 }
 
 /// The figures as phases, each at its point of the sweep.
@@ -465,7 +485,8 @@ mod tests {
     use super::*;
     use crate::error::ImportErrorKind;
 
-    const REPORTS: &str = "\"Writer report\"\n        \"4\"  \"8\"\n\"4\"   100 \n\"64\"   200  300 \n\n\
+    const REPORTS: &str = "\"Writer report\"\n        \"4\"  \"8\"\n\"4\"   100 \n\
+                           \"64\"   200  300 \n\n\
                            \"Pwritex report\"\n        \"4\"\n\"64\"   7 \n";
 
     #[test]

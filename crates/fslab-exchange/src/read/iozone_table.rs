@@ -13,13 +13,19 @@ const COLUMNS: usize = 13;
 /// How far a value may end from the end of its column's head.
 const REACH: usize = 4;
 
+/// The heads of the columns; those behind `random`, `bkwd` and so on stand above them.
+const HEADS: [&str; COLUMNS] = [
+    "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite",
+    "frewrite", "fread", "freread",
+];
+
 /// The second line of the table's head.
 pub(crate) fn is_head(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let kb = words
         .next()
         .is_some_and(|word| word.eq_ignore_ascii_case("kb"));
-    kb && words.next() == Some("reclen") && words.next() == Some("write")
+    kb && words.next() == Some("reclen") && HEADS.iter().all(|head| words.next() == Some(head))
 }
 
 /// The figures of all rows; none where there is no table.
@@ -117,7 +123,8 @@ fn columns_of(values: &[(usize, &str)], ends: &[usize]) -> Option<Vec<usize>> {
 mod tests {
     use super::*;
 
-    const HEAD: &str = "              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read   fwrite frewrite    fread  freread";
+    const HEAD: &str = "              kB  reclen    write  rewrite    read    reread    read     \
+                        write     read   rewrite      read   fwrite frewrite    fread  freread";
 
     fn phases(row: &str) -> Result<Vec<String>, Fault> {
         let lines = [(1, HEAD), (2, row)];

@@ -4,7 +4,9 @@
 //! value of one trial, the others are told beside it. It prints 0.000 for what it did not do.
 
 use fslab_model::definitions::{ELAPSED, OPERATION_RATE};
-use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
+use fslab_model::{
+    Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PointValue, Swept,
+};
 
 use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
@@ -69,6 +71,16 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         }
     }
     launch.close(&mut reading)?;
+    let count = |mark: &str| {
+        let lines = text.lines().filter(|line| line.trim().starts_with(mark));
+        lines.count()
+    };
+    if count("-- started at") > count("-- finished at") {
+        return Err(Fault::truncated(
+            "",
+            "the line '-- finished at' is not there",
+        ));
+    }
     if reading.trials.is_empty() {
         return Err(Fault::truncated(
             "",
@@ -81,7 +93,15 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
 /// Whether the line belongs to a table: its head, its rule, or one of its rows.
 fn is_row(line: &str) -> bool {
     let line = line.trim();
-    !line.is_empty() && !line.starts_with("-- ") && !line.starts_with("SUMMARY") && !is_banner(line)
+    let is_end = line.starts_with("-- ") || line.starts_with("SUMMARY") || is_banner(line);
+    !line.is_empty() && !is_end && tasks(line).is_none()
+}
+
+/// `2 tasks, 100 files/directories`.
+fn tasks(line: &str) -> Option<(u64, u64)> {
+    let (tasks, items) = line.trim().split_once(" tasks, ")?;
+    let items = items.split_whitespace().next()?;
+    Some((tasks.parse().ok()?, items.parse().ok()?))
 }
 
 /// One execution of mdtest.
@@ -92,6 +112,8 @@ struct Launch {
     facts: Facts,
     iterations: Option<u64>,
     phases: Vec<PhaseRecord>,
+    /// The phases of smaller numbers of tasks, where it goes through several (`-f`, `-l`).
+    sections: Vec<Vec<PhaseRecord>>,
     summaries: usize,
 }
 
@@ -117,15 +139,12 @@ impl Launch {
         } else if let Some((_, path)) = line.split_once(':').filter(|_| line.starts_with("Path")) {
             self.facts
                 .insert("mdtest path".into(), path.trim().to_owned());
-        } else if let Some(items) = line.split_once(" tasks, ").map(|(_, items)| items) {
-            // "2 tasks, 100 files/directories"
-            let count = items
-                .split_whitespace()
-                .next()
-                .and_then(|word| word.parse().ok());
-            if let Some(count) = count {
-                self.parameters.insert("items".into(), u64::into(count));
+        } else if let Some((tasks, items)) = tasks(line) {
+            if !self.phases.is_empty() {
+                self.sections.push(std::mem::take(&mut self.phases));
             }
+            self.parameters.insert("tasks".into(), tasks.into());
+            self.parameters.insert("items".into(), items.into());
         }
     }
 
@@ -233,7 +252,7 @@ impl Launch {
     }
 
     fn close(&mut self, reading: &mut Reading) -> Result<(), Fault> {
-        let launch = std::mem::take(self);
+        let mut launch = std::mem::take(self);
         if launch.summaries == 0 {
             return match launch.tool.is_empty() {
                 true => Ok(()),
@@ -247,6 +266,11 @@ impl Launch {
             true => "mdtest".to_owned(),
             false => launch.tool,
         };
+        if !launch.sections.is_empty() {
+            launch.sections.push(std::mem::take(&mut launch.phases));
+            let phases = launch.sections.into_iter().flatten();
+            launch.phases = phases.map(over_tasks).collect();
+        }
         let mut facts = launch.facts;
         facts.insert("mdtest".into(), tool.clone());
         reading.tool = tool;
@@ -258,6 +282,22 @@ impl Launch {
         });
         Ok(())
     }
+}
+
+/// The phase at its point of a sweep over the number of tasks.
+fn over_tasks(mut phase: PhaseRecord) -> PhaseRecord {
+    let tasks = phase
+        .parameters
+        .get("tasks")
+        .and_then(serde_json::Value::as_u64);
+    let tasks = tasks.unwrap_or_default();
+    let name = std::mem::take(&mut phase.name);
+    phase.name = format!("{name} {tasks}");
+    phase.swept = Some(Swept {
+        phase: name,
+        point: [("tasks".to_owned(), PointValue::Count(tasks))].into(),
+    });
+    phase
 }
 
 /// The columns behind the operation: `Max`, `Min`, `Mean`, `Std Dev`.

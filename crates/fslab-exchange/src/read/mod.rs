@@ -7,6 +7,7 @@ pub(crate) mod fio;
 pub(crate) mod fio_documents;
 pub(crate) mod fio_fields;
 pub(crate) mod fio_latency;
+mod fio_side;
 pub(crate) mod iozone;
 pub(crate) mod iozone_table;
 pub(crate) mod iozone_throughput;

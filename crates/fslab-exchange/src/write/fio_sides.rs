@@ -71,7 +71,7 @@ fn mixed(phase: &PhaseRecord, operations: u64, runtime_ns: u64) -> Result<Vec<Si
     }
     let counted: u64 = merged.values().map(LatencyHistogram::count).sum();
     let bytes = phase.bytes.unwrap_or_default();
-    if counted == 0 || bytes % counted != 0 || counted != operations && bytes > 0 {
+    if counted == 0 || !bytes.is_multiple_of(counted) || counted != operations && bytes > 0 {
         return Err("how much of it is reading, and how much writing, was not recorded".to_owned());
     }
     let side = |(direction, histogram): (&'static str, LatencyHistogram)| Side {

@@ -17,7 +17,7 @@ pub struct Analysis<'a> {
     pub phases: Vec<PhaseAnalysis<'a>>,
     /// mkfs, mount, unmount and check, those that any trial measured.
     pub steps: Vec<Comparison>,
-    /// How many comparisons of a headline figure with the best of its phase were corrected together.
+    /// How many pairs of subjects, over all headline figures, were corrected together.
     pub family: usize,
     /// All phases in one figure a subject; `None` where there is nothing to compare.
     pub overall: Option<OverallAnalysis>,

@@ -1,8 +1,8 @@
 //! One metric over all subjects: where each stands, and how certain that is.
 //!
-//! A comparison alone judges by its intervals. Many comparisons that are read together are corrected
-//! together, see [`super::correction`]: then a subject is told apart from the best only where both
-//! the interval and the corrected p-value say so.
+//! A comparison alone judges by its intervals. Many that are read together are corrected together,
+//! see [`super::correction`]: then a subject is told apart from the best only where both the
+//! interval and the corrected p-value say so.
 
 use fslab_model::{Better, MetricDefinition};
 use fslab_stats::{CONFIDENCE, Estimate, Interval, Summary, Test, Verdict};
@@ -149,6 +149,23 @@ impl Comparison {
     /// better. `None` where one of them has no values, or the metric has no good direction.
     #[must_use]
     pub fn speed(&self, subject: usize, other: usize) -> Option<Estimate> {
+        self.known_speed(subject, other).or_else(|| {
+            let back = self.known_speed(other, subject);
+            back.map(Estimate::inverse)
+                .or_else(|| self.find_speed(subject, other))
+        })
+    }
+
+    /// The speed, where it was found already: intervals are costly.
+    fn known_speed(&self, subject: usize, other: usize) -> Option<Estimate> {
+        let entry = self.entries.get(subject)?;
+        if self.best == Some(other) && entry.to_best.is_some() {
+            return entry.to_best;
+        }
+        entry.to_first.filter(|_| other == 0)
+    }
+
+    fn find_speed(&self, subject: usize, other: usize) -> Option<Estimate> {
         let of = |index: usize| self.entries.get(index).map(|entry| entry.values.as_slice());
         match self.metric.better {
             Better::Higher => ratio(of(subject)?, of(other)?),

@@ -1,7 +1,7 @@
 //! A phase that ran in several rounds of one trial: one repeat, and the rounds that it is made of.
 //!
-//! Rounds share a file system and are not independent; a trial's value is their mean, and nothing of
-//! them is dropped.
+//! Rounds share a file system and are not independent; a trial's value is their mean, and nothing
+//! of them is dropped.
 
 use std::collections::BTreeMap;
 
@@ -54,8 +54,8 @@ pub(super) fn rounds<'a>(records: &[&'a PhaseRecord]) -> Vec<RepeatRound<'a>> {
     records.iter().filter_map(round).collect()
 }
 
-/// What stands for all rounds: the figures of the repeat, and the record that comes nearest to them.
-/// `None` where no round was run to its end.
+/// What stands for all rounds: the figures of the repeat, and the record that comes nearest to
+/// them. `None` where no round was run to its end.
 pub(super) fn together<'a>(rounds: &[RepeatRound<'a>]) -> Option<(&'a PhaseRecord, Vec<Metric>)> {
     let done: Vec<&PhaseRecord> = rounds
         .iter()

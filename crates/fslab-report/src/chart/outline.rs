@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 /// A point in pixels.
-type Point = (f64, f64);
+pub(super) type Point = (f64, f64);
 
 /// Pixels that a line may pass a point by that is left out.
 const TOLERANCE: f64 = 0.35;
@@ -92,7 +92,7 @@ fn number(tenths: i64) -> String {
     let sign = if tenths < 0 { "-" } else { "" };
     let (whole, rest) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
     match (whole, rest) {
-        (whole, 0) if whole == 0 => "0".to_owned(),
+        (0, 0) => "0".to_owned(),
         (whole, 0) => format!("{sign}{whole}"),
         (0, rest) => format!("{sign}.{rest}"),
         (whole, rest) => format!("{sign}{whole}.{rest}"),

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::WIDTH;
 use super::drawing::Drawing;
-use super::outline::{Outline, simplified};
+use super::outline::{Outline, Point, simplified};
 use crate::palette;
 
 /// A drawing, [`WIDTH`] wide unless told otherwise.
@@ -50,7 +50,7 @@ impl Svg {
     }
 
     /// Straight lines of one class; nothing where there is none.
-    pub(super) fn lines(&mut self, class: &str, lines: &[((f64, f64), (f64, f64))]) {
+    pub(super) fn lines(&mut self, class: &str, lines: &[(Point, Point)]) {
         let mut outline = Outline::default();
         for (from, to) in lines {
             outline.segment(*from, *to);

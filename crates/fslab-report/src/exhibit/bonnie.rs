@@ -209,6 +209,8 @@ struct Line<'a> {
     created: Option<&'a PhaseRecord>,
     /// Whether bonnie++ itself measured it: then its settings are parameters of the phases.
     is_own: bool,
+    /// Its seed then.
+    seed: Option<String>,
 }
 
 impl<'a> Line<'a> {
@@ -219,17 +221,23 @@ impl<'a> Line<'a> {
         let first = |names: &[&str]| names.iter().find_map(|name| record(name));
         let data = first(&["block-write", "block-read", "rewrite"]);
         let created = first(&["create-seq", "create-rand"]);
-        let any = data.or(created);
+        let is_own = data
+            .or(created)
+            .is_some_and(|phase| phase.workload == "bonnie++");
         Self {
             figures: phases
                 .iter()
                 .enumerate()
-                .map(|(column, phase)| figures(*phase, of, column < OPERATIONS_FROM))
+                .map(|(column, phase)| figures(*phase, of, (column < OPERATIONS_FROM, is_own)))
                 .collect(),
             data,
             seeks: record("seeks"),
             created,
-            is_own: any.is_some_and(|phase| phase.workload == "bonnie++"),
+            is_own,
+            seed: trial
+                .and_then(|trial| trial.facts.get("bonnie++ seed"))
+                .filter(|_| is_own)
+                .cloned(),
         }
     }
 
@@ -266,12 +274,16 @@ impl<'a> Line<'a> {
         let mut fields = vec![
             "1.98".to_owned(),
             match &run.header.plan.venue {
-                VenuePlan::Imported { tool } => tool.replace(',', ";"),
+                VenuePlan::Imported { tool } => {
+                    tool.trim_start_matches("bonnie++ ").replace(',', ";")
+                }
                 _ => format!("fslab {}", run.header.fslab),
             },
             name.to_owned(),
             concurrency.unwrap_or(1).to_string(),
-            run.header.plan.seed.to_string(),
+            self.seed
+                .clone()
+                .unwrap_or_else(|| run.header.plan.seed.to_string()),
             size.unwrap_or_default(),
             number(chunk),
             number(self.set(self.seeks, "seeks")),
@@ -295,7 +307,7 @@ impl<'a> Line<'a> {
 fn figures(
     phase: Option<&PhaseAnalysis>,
     (subject, repeat): (usize, u32),
-    of_data: bool,
+    (of_data, is_own): (bool, bool),
 ) -> [String; 3] {
     // A phase that did not run at all has empty fields.
     let nothing = || std::array::from_fn(|_| String::new());
@@ -312,7 +324,12 @@ fn figures(
     } else {
         &OPERATION_RATE
     };
-    let rate = value(known_by).map(|rate| rate_text(known_by, rate));
+    let rate = value(known_by).map(|rate| match is_own {
+        // To the digit: it was read from such a line.
+        true if of_data => (rate / 1024.0).to_string(),
+        true => rate.to_string(),
+        false => rate_text(known_by, rate),
+    });
     let share = value(&CPU_SHARE).map(|share| format!("{:.0}", 100.0 * share));
     [
         rate.unwrap_or_else(|| NO_RATE.to_owned()),

@@ -5,7 +5,7 @@
 
 use super::document::Cast;
 use super::panel::Panel;
-use super::run::{Run, winners_first};
+use super::run::{Run, doubts, winners_first};
 use crate::chart::Label;
 use crate::{Analysis, Chapter, ReportError, Table, exhibit, tables, wording};
 
@@ -98,6 +98,12 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
         table,
     };
     let mut files = vec![whole("overview", winners_first(tables::overview(analysis)))];
+    files.extend(tables::overall(analysis).map(|table| whole("overall", table)));
+    files.extend(
+        doubts(analysis)
+            .into_iter()
+            .map(|(kind, table)| whole(kind, table)),
+    );
     files.extend(tables::aged(analysis).map(|table| whole("aged", table)));
     for exhibit in exhibit::exhibits(analysis, chapter.original) {
         for (index, table) in exhibit.tables.into_iter().enumerate() {
@@ -124,6 +130,9 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
         match tables::sweep(phase, analysis.subjects()) {
             Some(table) => of_phase("points", table),
             None => of_phase("figures", tables::phase(phase, analysis.subjects())),
+        }
+        if let Some(table) = tables::certainty(phase, analysis.subjects(), analysis.family) {
+            of_phase("certainty", table);
         }
         if let Some(table) = tables::disk(phase, analysis.subjects()) {
             of_phase("disk", table);

@@ -34,6 +34,8 @@ pub(super) struct PhasePart {
     pub(super) panels: Vec<Panel>,
     /// `None` for a swept phase, whose points are in its sweep's.
     pub(super) table: Option<String>,
+    /// Means, deviations and tests; `None` for exact figures.
+    pub(super) certainty: Option<String>,
     pub(super) sweep: Option<SweepPart>,
     /// What is not drawn.
     pub(super) note: Option<String>,
@@ -95,12 +97,21 @@ impl Stage<'_> {
             cold: phase.cache == CachePolicy::Cold,
             sentence: sentence(self.analysis, phase),
             table: phase.sweep.is_none().then(table).transpose()?,
+            certainty: self.certainty(phase)?,
             sweep: self.sweep(phase, &id)?,
             note,
             disk: self.disk(phase, &id)?,
             panels,
             id,
         })
+    }
+
+    fn certainty(&self, phase: &PhaseAnalysis) -> Result<Option<String>, ReportError> {
+        let table = tables::certainty(phase, self.analysis.subjects(), self.analysis.family);
+        let id = format!("{}.certainty", slug(&tables::phase_target(phase.name)));
+        table
+            .map(|table| render(&table, Style::Sheet, self.looks, &id))
+            .transpose()
     }
 
     /// Every repeat of a comparison.

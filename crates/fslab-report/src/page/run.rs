@@ -30,6 +30,10 @@ pub(super) struct Run {
     pub(super) lead: Vec<String>,
     pub(super) caveats: Vec<String>,
     pub(super) overview: String,
+    /// The geometric mean over all phases.
+    pub(super) overall: Option<String>,
+    /// What is not known well enough, what is odd, and where the variance arises.
+    pub(super) doubts: Vec<String>,
     pub(super) exhibits: Vec<ExhibitPart>,
     pub(super) claims: Option<ClaimsPart>,
     pub(super) aged: Option<String>,
@@ -102,6 +106,11 @@ impl Run {
                 let table = winners_first(tables::overview(analysis));
                 render(&table, Style::Heat, &looks, "overview.table")?
             },
+            overall: optional(tables::overall(analysis), "overall.table")?,
+            doubts: doubts(analysis)
+                .iter()
+                .map(|(kind, table)| sheet(table, &format!("certainty.{kind}")))
+                .collect::<Result<_, _>>()?,
             exhibits: stage.exhibits(chapter)?,
             claims: stage.claims(chapter)?,
             aged: optional(tables::aged(analysis), "aged.table")?,
@@ -134,6 +143,7 @@ impl Run {
     pub(super) fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let parts = [
             (true, ("overview", "Overview")),
+            (!self.doubts.is_empty(), ("certainty", "How certain it is")),
             (self.aged.is_some(), ("aged", "Fresh and aged")),
             (
                 !self.exhibits.is_empty(),
@@ -165,6 +175,19 @@ impl Run {
         let there = parts.into_iter().filter(|(there, _)| *there);
         there.map(|(_, part)| part).collect()
     }
+}
+
+/// What speaks against the figures, by kind.
+pub(super) fn doubts(analysis: &Analysis) -> Vec<(&'static str, Table)> {
+    let found = [
+        ("spread", tables::spread(analysis)),
+        ("oddities", tables::diagnosis(analysis)),
+        ("components", tables::components(analysis)),
+    ];
+    let there = found.into_iter();
+    there
+        .filter_map(|(kind, table)| Some((kind, table?)))
+        .collect()
 }
 
 /// The overview with the column of the winners beside the phases: where subjects are many, it would

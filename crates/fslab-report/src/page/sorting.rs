@@ -23,8 +23,8 @@ const UNITS: [(&str, f64); 19] = [
     ("TB/s", 1e12),
 ];
 
-/// The number that a cell is sorted by: of `≈ 0.97` 0.97, of `421–440 MB/s` 421 million, of `3 of 9`
-/// 3. `None` for what is no figure.
+/// The number that a cell is sorted by: of `≈ 0.97` 0.97, of `421–440 MB/s` 421 million, of
+/// `3 of 9` 3. `None` for what is no figure.
 pub(super) fn sort_value(text: &str) -> Option<f64> {
     let begin = text.find(|letter: char| letter.is_ascii_digit())?;
     let (before, rest) = text.split_at(begin);

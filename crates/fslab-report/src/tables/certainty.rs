@@ -7,9 +7,9 @@ use super::cells::{against_best, subject_cell};
 use crate::wording;
 use crate::{Column, Comparison, Entry, PhaseAnalysis, Standing, Table, TableCell, Tone};
 
-/// Repeats, mean, standard deviation and coefficient of variation of each subject's headline figure,
-/// and how it compares with the best: ratio with interval, percent of the loser, p-value, corrected
-/// p-value and verdict. `family` is how many comparisons were corrected together.
+/// Repeats, mean, standard deviation and coefficient of variation of each subject's headline
+/// figure, and how it compares with the best: ratio with interval, percent of the loser, p-value, corrected
+/// p-value and verdict. `family` is how many pairs of subjects were corrected together.
 ///
 /// `None` where nothing was measured, and for exact figures, which need no test.
 #[must_use]
@@ -152,10 +152,10 @@ fn notes(comparison: &Comparison, family: usize) -> Vec<String> {
     }
     if !words.is_empty() {
         notes.push(format!(
-            "p-values: {}; corrected over {} of the run's headline figures with the best of \
-             their phase, after Benjamini and Hochberg.",
+            "p-values: {}; corrected for {} over all headline figures of the run, after \
+             Benjamini and Hochberg.",
             words.join("; "),
-            wording::count(family, "comparison")
+            wording::count(family, "pair") + " of subjects"
         ));
     }
     notes

@@ -204,9 +204,9 @@ fn lost(analysis: &Analysis) -> Option<String> {
         lost.push(more);
     }
     (!lost.is_empty()).then(|| {
-        let family = wording::count(analysis.family, "comparison");
+        let family = wording::count(analysis.family, "pair");
         format!(
-            "Not after correction for {family}, though the interval excludes 1: {}.",
+            "Not after correction for {family} of subjects, though the interval excludes 1: {}.",
             lost.join("; ")
         )
     })
@@ -233,8 +233,8 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
         } else if analysis.has_intervals() {
             notes.push(
                 "A winner is named only where the 95 % interval of its ratio to every other \
-                 subject excludes 1, and the test does so too, corrected for all comparisons of \
-                 this table; ≈ cannot be told apart from the best."
+                 subject excludes 1, and the test does so too, corrected for all pairs of \
+                 subjects in this table; ≈ cannot be told apart from the best."
                     .to_owned(),
             );
             notes.extend(lost(analysis));

@@ -1,0 +1,127 @@
+//! Whatever comes in: a run whose figures are finite, or an error that names its cause.
+
+use fslab_exchange::{Format, import};
+use fslab_model::phase_metrics;
+use proptest::prelude::*;
+
+use crate::fixture::{content, labels, names, source};
+
+/// Demands that `content` is read or refused, and never half of both.
+fn demand_sense(content: &[u8], format: Option<Format>) {
+    let sources = [source("any", content)];
+    match import(&sources, format, &labels()) {
+        Err(error) => assert!(!error.fault.to_string().is_empty()),
+        Ok(imported) => {
+            let trials = imported.runs.iter().flat_map(|run| &run.trials);
+            for metric in trials
+                .flat_map(|trial| &trial.phases)
+                .flat_map(phase_metrics)
+            {
+                assert!(
+                    metric.value.is_finite() && metric.value >= 0.0,
+                    "{metric:?}"
+                );
+            }
+        }
+    }
+}
+
+/// An output of a real tool with some bytes replaced and its end cut off.
+fn damaged() -> impl Strategy<Value = Vec<u8>> {
+    let names = names();
+    let damage = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8);
+    (
+        0..names.len(),
+        damage,
+        any::<prop::sample::Index>(),
+        any::<bool>(),
+    )
+        .prop_map(move |(name, damage, end, cut)| {
+            let mut content = content(&names[name]);
+            for (place, byte) in damage {
+                let place = place.index(content.len());
+                // Letters, digits and signs do more harm than what is refused at once.
+                content[place] = 0x20 + byte % 0x5f;
+            }
+            if cut {
+                content.truncate(end.index(content.len()));
+            }
+            content
+        })
+}
+
+/// Words that formats are made of, in any order.
+fn words() -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "1.96",
+        "1.98",
+        ",",
+        ",,,,,,,,,",
+        "+++++",
+        "300M",
+        "\n",
+        " ",
+        "\"",
+        "\"Writer report\"",
+        "\"4\"",
+        "\"64\"",
+        "Excel output is below:",
+        "kB  reclen    write",
+        "mdtest-4.0.0 was launched",
+        "SUMMARY rate: (of 1 iterations)",
+        "Operation  Max  Min  Mean  Std Dev",
+        "File stat",
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        "\"fio version\"",
+        "\"jobs\"",
+        "\"jobname\"",
+        "\"read\"",
+        "\"io_bytes\"",
+        "\"runtime\"",
+        "\"bins\"",
+        "\"clat_ns\"",
+        "1",
+        "-1",
+        "9e300",
+        "18446744073709551615",
+        "subject,phase,repeat,metric,value",
+        "throughput",
+        "a,b,0,",
+        "Children see throughput for 2 readers = 5",
+        "Throughput test with 2 processes",
+        "\u{fc}",
+    ]);
+    prop::collection::vec(word, 0..40).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(2000)
+    })]
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(
+        content in prop::collection::vec(any::<u8>(), 0..400),
+        format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
+    ) {
+        demand_sense(&content, format);
+    }
+
+    #[test]
+    fn no_words_of_the_formats_make_a_reader_panic(
+        content in words(),
+        format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
+    ) {
+        demand_sense(content.as_bytes(), format);
+    }
+
+    #[test]
+    fn no_damage_to_an_output_makes_a_reader_panic_or_a_figure_senseless(content in damaged()) {
+        demand_sense(&content, None);
+    }
+}

@@ -1,0 +1,161 @@
+//! What is not read, and how that is said.
+
+use fslab_exchange::{ImportError, ImportErrorKind};
+
+use crate::fixture::{names, read, source, text};
+
+fn refused(content: impl Into<Vec<u8>>) -> ImportError {
+    read(&[source("f.txt", content)]).expect_err("must be refused")
+}
+
+#[test]
+fn what_is_empty_or_no_text_says_so() {
+    let error = refused("");
+    assert_eq!(error.to_string(), "cannot import f.txt");
+    assert_eq!(error.fault.to_string(), "it is empty");
+    let binary = refused(b"\x7fELF\x02\x01\0\0".to_vec());
+    assert_eq!(
+        binary.fault.to_string(),
+        "it is not text: the byte at offset 4 is in none"
+    );
+    let foreign = refused("Dear Sir or Madam\n");
+    assert_eq!(foreign.fault.kind, ImportErrorKind::Unrecognised);
+    assert!(
+        foreign
+            .hint()
+            .is_some_and(|hint| hint.contains("bonnie++ CSV"))
+    );
+}
+
+#[test]
+fn outputs_of_two_tools_are_refused_by_the_names_of_both_files() {
+    let sources = [
+        source("a.csv", text("bonnie-2.00a.txt")),
+        source("b.json", text("fio-3.33-grouped.json")),
+    ];
+    let error = read(&sources).expect_err("mixed");
+    assert_eq!(error.to_string(), "cannot import b.json as JSON of fio");
+    let expected = "a.csv is an output of another kind: CSV of bonnie++";
+    assert_eq!(error.fault.to_string(), expected);
+    let both = text("iozone-3.489-table.txt") + &text("mdtest-4.0.0.txt");
+    assert!(matches!(
+        refused(both).fault.kind,
+        ImportErrorKind::Mixed { .. }
+    ));
+}
+
+#[test]
+fn repeats_that_measured_something_else_are_refused() {
+    let other = text("bonnie-2.00a.txt").replace(",300M,", ",600M,");
+    let sources = [source("a", text("bonnie-2.00a.txt")), source("b", other)];
+    let error = read(&sources).expect_err("another size");
+    let shown = error.fault.to_string();
+    let expected = "no repeat of the phase 'per-char-write': file_size is 629145600, and \
+                    314572800 in an earlier one (a)";
+    assert_eq!(shown, expected);
+    assert!(
+        error
+            .hint()
+            .is_some_and(|hint| hint.contains("--subject NAME=FILE"))
+    );
+}
+
+/// Wherever an output is cut off before its last figure, it is refused, or what is left of it is
+/// whole in itself: never is a figure of it another.
+#[test]
+fn an_output_that_is_cut_off_is_refused_or_has_no_other_figures() {
+    // Between two snapshots of fio the file holds the first of them, whole.
+    let names = names()
+        .into_iter()
+        .filter(|name| !name.contains("intervals"));
+    for name in names {
+        let whole = text(&name);
+        let run = read(&[source("f", whole.clone())])
+            .expect(&name)
+            .runs
+            .remove(0);
+        for share in 1..40 {
+            let mut end = whole.len() * share / 40;
+            while !whole.is_char_boundary(end) {
+                end += 1;
+            }
+            let Ok(imported) = read(&[source("f", &whole[..end])]) else {
+                continue;
+            };
+            for trial in &imported.runs[0].trials {
+                let original = run.trials.iter().find(|it| it.trial == trial.trial);
+                let original = original.expect("a trial of the whole");
+                for phase in &trial.phases {
+                    let known = original.phases.iter().any(|it| it.figures == phase.figures);
+                    assert!(known, "{name} to {end}: {phase:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_number_that_is_none_is_refused_in_every_format() {
+    for (name, from) in [
+        ("bonnie-1.97.3.txt", "535702"),
+        ("iozone-3.489-all.txt", ""),
+        ("mdtest-4.0.0.txt", ""),
+        ("fio-3.33-grouped.json", "\"io_bytes\" : 2097152"),
+    ] {
+        let whole = text(name);
+        let figure = match name {
+            "iozone-3.489-all.txt" => first_of_report(&whole),
+            "mdtest-4.0.0.txt" => mean_of_first_row(&whole),
+            _ => from.to_owned(),
+        };
+        let number: String = figure
+            .chars()
+            .filter(|c| c.is_ascii_digit() || *c == '.')
+            .collect();
+        for wrong in ["-5", "nan"] {
+            let bad = figure.replace(&number, wrong);
+            let broken = whole.replace(&figure, &bad);
+            assert_ne!(broken, whole, "{name} has no {figure}");
+            let error = refused(broken);
+            let shown = error.fault.to_string();
+            let is_named = shown.contains("line ") || shown.contains("job ");
+            assert!(is_named && shown.contains(wrong), "{name}: {shown}");
+        }
+    }
+}
+
+fn first_of_report(text: &str) -> String {
+    let row = text
+        .split("\"Writer report\"")
+        .nth(1)
+        .and_then(|rest| rest.lines().nth(2));
+    row.and_then(|row| row.split_whitespace().nth(1))
+        .expect("a rate")
+        .to_owned()
+}
+
+fn mean_of_first_row(text: &str) -> String {
+    let row = text
+        .lines()
+        .find(|line| line.trim().starts_with("Directory creation"));
+    row.and_then(|row| row.split_whitespace().nth(4))
+        .expect("a mean")
+        .to_owned()
+}
+
+#[test]
+fn the_list_of_an_exact_export_is_no_run() {
+    let error = refused("[]");
+    assert!(
+        error
+            .hint()
+            .is_some_and(|hint| hint.contains("--format json"))
+    );
+    let error = refused("{\"run\": \"x\", \"plan\": {\"format\": 99}, \"trials\": []}");
+    assert!(matches!(error.fault.kind, ImportErrorKind::Version { .. }));
+    let error = refused("{\"run\": \"x\"");
+    assert!(matches!(
+        error.fault.kind,
+        ImportErrorKind::Truncated { .. }
+    ));
+}

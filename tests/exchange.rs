@@ -1,0 +1,149 @@
+//! Outputs of other tools into the store and out again, as a user does it.
+
+use std::fs;
+
+use crate::harness::Desk;
+
+const FOLDER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/fixtures/exchange/"
+);
+
+fn fixture(name: &str) -> String {
+    format!("{FOLDER}{name}")
+}
+
+#[test]
+fn an_import_is_shown_listed_and_reported_like_any_run() {
+    let desk = Desk::new();
+    let file = fixture("bonnie-1.96-two-machines.csv");
+    let imported = desk.run(&["import", &file]);
+    imported.expect_code(0);
+    assert!(imported.out.contains("box-a"), "{}", imported.out);
+    assert!(imported.out.contains("Block write"), "{}", imported.out);
+    let shown = desk.run(&["show", "last", "--all", "--figures"]);
+    shown.expect_code(0);
+    assert!(shown.out.contains("K/sec"), "{}", shown.out);
+    desk.run(&["list"]).expect_code(0);
+    desk.run(&["report", "last", "--out", "out"]).expect_code(0);
+    let run = desk.last_run();
+    assert_eq!(run["plan"]["venue"]["venue"], "imported");
+    assert_eq!(run["trials"].as_array().map(Vec::len), Some(6));
+}
+
+#[test]
+fn standard_input_is_read_and_json_is_pure() {
+    let desk = Desk::new();
+    let text = fs::read_to_string(fixture("fio-3.33-grouped.json")).expect("an output");
+    let words = [
+        "import",
+        "-",
+        "--json",
+        "--subject",
+        "ext4:noatime",
+        "--run",
+        "mine",
+    ];
+    let ended = desk.run_with_input(&words, &text);
+    ended.expect_code(0);
+    let run: serde_json::Value = serde_json::from_str(&ended.out).expect("pure JSON");
+    assert_eq!(run["run"], "mine");
+    assert_eq!(run["trials"][0]["subject"], "ext4:mount=noatime");
+    assert_eq!(run["trials"][0]["facts"]["imported from"], "standard input");
+}
+
+#[test]
+fn files_may_be_given_to_subjects() {
+    let desk = Desk::new();
+    let file = fixture("fio-3.33-grouped.json");
+    for name in ["a1", "a2", "b"] {
+        fs::copy(&file, desk.path(name)).expect("a copy");
+    }
+    let words = ["import", "--subject", "ext4=a1,a2", "--subject", "xfs=b"];
+    desk.run(&words).expect_code(0);
+    let run = desk.last_run();
+    let trials = run["trials"].as_array().expect("trials").iter();
+    let trials: Vec<String> = trials
+        .map(|trial| format!("{} {}", trial["subject"], trial["trial"]["repeat"]))
+        .collect();
+    assert_eq!(trials, ["\"ext4\" 0", "\"ext4\" 1", "\"xfs\" 0"]);
+    let twice = desk.run(&["import", "a1", "a1"]);
+    twice.expect_code(2).expect_error("a1 is named twice", "");
+}
+
+#[test]
+fn what_is_refused_leaves_nothing_in_the_store() {
+    let desk = Desk::new();
+    desk.run(&["import", &fixture("mdtest-4.0.0.txt"), "--run", "whole"])
+        .expect_code(0);
+    let whole = fs::read_to_string(fixture("bonnie-2.00a.txt")).expect("an output");
+    let cut = &whole[..whole.trim_end().len() - 60];
+    fs::write(desk.path("cut.csv"), cut).expect("written");
+    let refused = desk.run(&["import", "cut.csv"]);
+    refused
+        .expect_code(2)
+        .expect_error("cannot import cut.csv as CSV of bonnie++", "cut off");
+    assert!(refused.err.contains("fields, and not"), "{}", refused.err);
+    let mixed = [
+        &*fixture("fio-3.33-plus.json"),
+        &fixture("iozone-3.489-all.txt"),
+    ];
+    let refused = desk.run(&["import", mixed[0], mixed[1]]);
+    refused
+        .expect_code(2)
+        .expect_error("output of another kind", "by themselves");
+    desk.run(&["import", "nowhere"])
+        .expect_code(2)
+        .expect_error("cannot read nowhere", "");
+    let list = desk.run(&["list", "--json"]);
+    assert_eq!(list.out.matches("\"run\"").count(), 1, "{}", list.out);
+}
+
+#[test]
+fn a_run_moves_to_another_store_and_comes_out_the_same_to_the_byte() {
+    let desk = Desk::new();
+    desk.run(&["import", &fixture("fio-3.33-plus.json"), "--run", "first"])
+        .expect_code(0);
+    let export = |store: &str| {
+        let words = ["export", "first", "--format", "json", "--store", store];
+        let ended = desk.run(&words);
+        ended.expect_code(0);
+        ended.out
+    };
+    let store = desk.store();
+    let before = export(store.to_str().expect("a path of text"));
+    fs::write(desk.path("first.json"), &before).expect("written");
+    desk.run(&["import", "first.json", "--store", "other.db"])
+        .expect_code(0);
+    assert!(export("other.db") == before, "the export differs");
+    desk.run(&["import", "first.json", "--store", "other.db"])
+        .expect_code(2)
+        .expect_error("has a run first already", "--run NAME");
+}
+
+#[test]
+fn every_form_is_written_to_a_file_as_a_whole() {
+    let desk = Desk::new();
+    desk.run(&["import", &fixture("fio-3.33-plus.json")])
+        .expect_code(0);
+    for (form, begin) in [
+        ("json", "{\n"),
+        ("csv", "run,plan_hash"),
+        ("csv-wide", "run,plan_hash"),
+        ("fio", "{\n"),
+        ("parquet", "PAR1"),
+    ] {
+        let path = desk.path(form);
+        let file = path.to_str().expect("a path of text");
+        desk.run(&["export", "last", "--format", form, "-o", file])
+            .expect_code(0);
+        let content = fs::read(&path).expect("a file");
+        assert!(content.starts_with(begin.as_bytes()), "{form}");
+    }
+    let none = desk.run(&["export", "last", "--format", "bonnie", "-o", "none.csv"]);
+    none.expect_code(2);
+    assert!(!desk.path("none.csv").exists());
+    let parts = fs::read_dir(desk.path("")).expect("the desk").flatten();
+    let parts = parts.filter(|entry| entry.path().extension().is_some_and(|it| it == "part"));
+    assert_eq!(parts.count(), 0);
+}
