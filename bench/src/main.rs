@@ -10,8 +10,8 @@
 //!                      --- report     tables for the terminal, and the page that is kept
 //! ```
 //!
-//! `fslab-bench sim` measures what virtual time costs: see `sim`. `fslab-bench store` measures a store
-//! of a million trials: see `store`.
+//! `fslab-bench sim` measures what virtual time costs: see `sim`. `fslab-bench store` measures a
+//! store of a million trials: see `store`.
 
 mod args;
 mod bench;

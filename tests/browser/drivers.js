@@ -61,9 +61,14 @@
     const named = () => all(names)
       .filter((part) => !part.closest("nav, #r1-overview\\.table tbody"))
       .filter((part) => text(part) === "xfs" && seen(part)).length;
+    const colour = getComputedStyle(document.querySelector(".chip.s1 .mark")).backgroundColor;
+    const painted = (part) => {
+      const { stroke, fill } = getComputedStyle(part);
+      return [stroke, fill].includes(colour) && seen(part);
+    };
     const look = () => ({
       named: named(),
-      lines: all("svg .curve, svg .course, svg .dot").filter(seen).length,
+      lines: all("svg .curve, svg .course, svg .dot").filter(painted).length,
       height: one("r1-phase-write.rate").querySelector("svg").viewBox.baseVal.height,
     });
     const before = look();

@@ -6,8 +6,8 @@
 //!         iteration    the same mount, the phases once more in a fresh folder
 //! ```
 //!
-//! What lies below a repeat shares its file system: a trial gives one value of a figure, the mean of
-//! its rounds, and only trials are independent of each other.
+//! What lies below a repeat shares its file system: a trial gives one value of a figure, the mean
+//! of its rounds, and only trials are independent of each other.
 
 use serde::{Deserialize, Serialize};
 

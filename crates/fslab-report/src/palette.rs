@@ -40,9 +40,9 @@ pub(crate) fn shape(subject: usize) -> &'static str {
     SHAPES[subject % SHAPES.len()]
 }
 
-/// Style rules: each subject's colour and mark, how the others fade while one is chosen, and how one
-/// goes that shall not be seen. They ask the bar's controls, so that no script is needed; the bar and
-/// not the body, or every element that comes to the page would have all styles asked again.
+/// Style rules: each subject's colour and mark, how the others fade while one is chosen, and how
+/// one goes that shall not be seen. They ask the bar's controls, so that no script is needed; the
+/// bar and not the body, or every element that comes to the page would have all styles asked again.
 pub(crate) fn rules(subjects: usize) -> String {
     let mut rules = String::new();
     for subject in 0..subjects {

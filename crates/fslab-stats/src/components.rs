@@ -30,7 +30,8 @@ impl Component {
     }
 }
 
-/// The variance of a value by the level at which it arises; `None` for a level that is not repeated.
+/// The variance of a value by the level at which it arises; `None` for a level that is not
+/// repeated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Components {
     /// From file system to file system: mkfs, and where everything came to lie.

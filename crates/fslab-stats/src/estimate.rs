@@ -27,8 +27,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// How far the interval reaches from the value, as a share of it: 0.05 is "known to 5 %". `None`
-    /// where there is no interval.
+    /// How far the interval reaches from the value, as a share of it: 0.05 is "known to 5 %".
+    /// `None` where there is no interval.
     #[must_use]
     pub fn reach(self) -> Option<f64> {
         let interval = self.interval?;

@@ -8,7 +8,8 @@
 //! ```text
 //!     &[f64] --> Summary                        n, median, mean, sd, extremes
 //!            --> location --> Estimate          geometric mean, t-interval on the logarithms
-//!            --> outliers, modes, drift, warm_up    what is odd about a sample, each with a p-value
+//!            --> outliers, modes, drift, warm_up    what is odd about a sample, each with a
+//! p-value
 //!     two    --> ratio    --> Estimate          ratio of geometric means, with its interval
 //!                             Estimate --> Verdict
 //!            --> difference_test, mann_whitney --> Test

@@ -15,8 +15,8 @@ pub type TrialValues = Vec<Vec<Option<f64>>>;
 pub struct Overall {
     /// The phases that it is over, by their places.
     pub phases: Vec<usize>,
-    /// One a subject: the geometric mean over `phases` for each trial. Empty where the subject lacks
-    /// one of them.
+    /// One a subject: the geometric mean over `phases` for each trial. Empty where the subject
+    /// lacks one of them.
     pub subjects: Vec<Vec<f64>>,
 }
 
@@ -33,8 +33,8 @@ impl Overall {
     /// 29, 1958; Miller, "The jackknife - a review", Biometrika 61, 1974). Where none is missing,
     /// that is its geometric mean.
     ///
-    /// That the mean be geometric: Fleming and Wallace, "How not to lie with statistics: the correct
-    /// way to summarize benchmark results", Communications of the ACM 29, 1986.
+    /// That the mean be geometric: Fleming and Wallace, "How not to lie with statistics: the
+    /// correct way to summarize benchmark results", Communications of the ACM 29, 1986.
     ///
     /// `None` where fewer than two phases are left.
     #[must_use]

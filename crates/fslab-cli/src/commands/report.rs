@@ -91,7 +91,8 @@ impl ReportArgs {
         Ok(Exit::Done)
     }
 
-    /// Writes the charts and tables that are asked for, and returns the indices of what was written.
+    /// Writes the charts and tables that are asked for, and returns the indices of what was
+    /// written.
     fn parts(
         &self,
         records: &[RunRecord],

@@ -162,9 +162,9 @@ fn certain<T>(found: Option<(f64, T)>) -> Option<(f64, T)> {
     found.filter(|(p, _)| *p <= ODD)
 }
 
-/// The drift of the whole run: of each trial the median, over its phases, of how far its figures are
-/// from the geometric means of its subject, in the order in which the trials ran. The median, since
-/// a phase that drifts alone is not the machine.
+/// The drift of the whole run: of each trial the median, over its phases, of how far its figures
+/// are from the geometric means of its subject, in the order in which the trials ran. The median,
+/// since a phase that drifts alone is not the machine.
 fn whole_run(samples: &[Sample]) -> Option<Finding> {
     let mut trials: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.values.len() > 1) {

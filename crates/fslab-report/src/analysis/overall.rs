@@ -24,7 +24,8 @@ pub struct OverallAnalysis {
 }
 
 impl OverallAnalysis {
-    /// `None` where there is one subject, or fewer than two phases that all subjects of weight have.
+    /// `None` where there is one subject, or fewer than two phases that all subjects of weight
+    /// have.
     pub(super) fn of(phases: &[PhaseAnalysis]) -> Option<Self> {
         let compared = || {
             phases

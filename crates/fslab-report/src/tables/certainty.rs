@@ -8,8 +8,8 @@ use crate::wording;
 use crate::{Column, Comparison, Entry, PhaseAnalysis, Standing, Table, TableCell, Tone};
 
 /// Repeats, mean, standard deviation and coefficient of variation of each subject's headline
-/// figure, and how it compares with the best: ratio with interval, percent of the loser, p-value, corrected
-/// p-value and verdict. `family` is how many pairs of subjects were corrected together.
+/// figure, and how it compares with the best: ratio with interval, percent of the loser, p-value,
+/// corrected p-value and verdict. `family` is how many pairs of subjects were corrected together.
 ///
 /// `None` where nothing was measured, and for exact figures, which need no test.
 #[must_use]

@@ -5,9 +5,9 @@
 /// 13, 1985). It lies between 1/2n, for values in one heap, and 1/4, for two.
 ///
 /// The nearest such distribution follows the greatest convex function below the steps up to some
-/// interval, and the least concave one above them behind it. The interval is narrowed from the whole
-/// sample, until the two functions are nowhere farther apart in it than the steps are from them
-/// outside of it (Hartigan, "Computation of the dip statistic", Applied Statistics 34, 1985).
+/// interval, and the least concave one above them behind it. The interval is narrowed from the
+/// whole sample, until the two functions are nowhere farther apart in it than the steps are from
+/// them outside of it (Hartigan, "Computation of the dip statistic", Applied Statistics 34, 1985).
 pub(super) fn dip(sorted: &[f64]) -> f64 {
     let heaps = heaps(sorted);
     let (mut from, mut to) = (0, heaps.len().saturating_sub(1));

@@ -25,12 +25,12 @@ pub struct Drift {
 }
 
 /// The drift of `sample`, whose values stand in the order in which they were measured: Mann's test
-/// of Kendall's coefficient ("Nonparametric tests against trend", Econometrica 13, 1945), two-sided,
-/// exact up to 60 values without ties, else by the normal approximation with corrections for ties
-/// and continuity; and the median slope of all pairs of logarithms, after Theil ("A rank-invariant
-/// method of linear and polynomial regression analysis", 1950) and Sen ("Estimates of the
-/// regression coefficient based on Kendall's tau", Journal of the American Statistical Association
-/// 63, 1968).
+/// of Kendall's coefficient ("Nonparametric tests against trend", Econometrica 13, 1945),
+/// two-sided, exact up to 60 values without ties, else by the normal approximation with corrections
+/// for ties and continuity; and the median slope of all pairs of logarithms, after Theil ("A
+/// rank-invariant method of linear and polynomial regression analysis", 1950) and Sen ("Estimates
+/// of the regression coefficient based on Kendall's tau", Journal of the American Statistical
+/// Association 63, 1968).
 ///
 /// `None` below five values, or where a value is not positive.
 #[must_use]

@@ -52,9 +52,9 @@ const P_VALUE_LEAST: f64 = 1e-6;
 /// American Statistical Association 53, 1958).
 ///
 /// The p-value is that of a uniform sample, the hardest to tell from two modes: a normal one alarms
-/// much less often. Where values are equal, a coarse clock rounded them: they are spread evenly over
-/// its step, so that its steps are no modes. `None` below eight values, or where a value is not
-/// positive.
+/// much less often. Where values are equal, a coarse clock rounded them: they are spread evenly
+/// over its step, so that its steps are no modes. `None` below eight values, or where a value is
+/// not positive.
 #[must_use]
 pub fn modes(sample: &[f64]) -> Option<Modes> {
     let mut logs = logarithms(sample)?;

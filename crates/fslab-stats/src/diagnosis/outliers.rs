@@ -36,14 +36,14 @@ pub struct Outliers {
 ///
 /// A candidate's modified z-score, `0.6745 (x - median) / MAD`, is above 3.5 (Iglewicz and Hoaglin,
 /// How to Detect and Handle Outliers, 1993), where the median absolute deviation is taken to be no
-/// less than 0.1 % and than the rounding of a coarse clock, so that it is never divided by zero. A third of the values at most are
-/// candidates, and each is more than 1 % away.
+/// less than 0.1 % and than the rounding of a coarse clock, so that it is never divided by zero. A
+/// third of the values at most are candidates, and each is more than 1 % away.
 ///
 /// The score alone would alarm in one of ten samples of ten values. So the candidates are held
 /// against the others: each is predicted from their mean and standard deviation by Student's t, as
 /// Grubbs does for one ("Procedures for detecting outlying observations in samples", Technometrics
-/// 11, 1969), and the p-value of the nearest candidate is multiplied by the number of ways to choose
-/// as many values.
+/// 11, 1969), and the p-value of the nearest candidate is multiplied by the number of ways to
+/// choose as many values.
 ///
 /// `None` below five values, or where a value is not positive.
 #[must_use]
