@@ -73,11 +73,11 @@ impl Browser {
         };
         fs::write(&copy, document).expect("a copy");
         let dom = self.dom(&format!("file://{}#{hash}", copy.display()), width);
-        let driven = dom
-            .rsplit_once("<pre id=\"driven\">")
-            .and_then(|(_, rest)| rest.split_once("</pre>"))
-            .map(|(text, _)| text)
-            .unwrap_or_else(|| panic!("the page ends early: {}", &dom[dom.len().min(2000)..]));
+        let driven = dom.rsplit_once("<pre id=\"driven\">");
+        let driven = driven.and_then(|(_, rest)| rest.split_once("</pre>"));
+        let Some((driven, _)) = driven else {
+            panic!("the page ends early: {}", &dom[..dom.len().min(2000)]);
+        };
         let plain = [
             ("&lt;", "<"),
             ("&gt;", ">"),

@@ -7,7 +7,7 @@ use std::fs;
 use crate::harness::Desk;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-const COMMANDS: [&[&str]; 26] = [
+const COMMANDS: [&[&str]; 28] = [
     &[],
     &["compare"],
     &["run"],
@@ -29,6 +29,8 @@ const COMMANDS: [&[&str]; 26] = [
     &["list"],
     &["show"],
     &["report"],
+    &["diff"],
+    &["gate"],
     &["export"],
     &["import"],
     &["clean"],

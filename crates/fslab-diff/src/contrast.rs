@@ -1,7 +1,7 @@
 //! One figure of one subject in two runs.
 
 use fslab_model::MetricDefinition;
-use fslab_report::{Analysis, Comparison, PhaseAnalysis};
+use fslab_report::{Analysis, Comparison, PhaseAnalysis, PhaseCell};
 use fslab_stats::{Estimate, Summary, Test, Verdict};
 
 use crate::joint::{BASE, NEW};
@@ -112,7 +112,7 @@ fn of_phase(
         Some(metric) => phase.compare(metric),
         None => phase.comparison.clone()?,
     };
-    let absence = |place: usize| phase.cells.get(place).and_then(|cell| cell.absence());
+    let absence = |place: usize| phase.cells.get(place).and_then(PhaseCell::absence);
     // A metric that a phase has nowhere is none of its figures.
     if comparison.is_empty() && metric.is_some() {
         return None;

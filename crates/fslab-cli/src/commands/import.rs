@@ -178,7 +178,7 @@ impl ImportArgs {
         let places = text.match_indices('=').map(|(place, _)| place);
         let splits = places.map(|place| (&text[..place], &text[place + 1..]));
         let mut splits = splits.map(|(subject, files)| (subject, files.split(',').collect()));
-        let found = splits.find(|(_, files): &(_, Vec<&str>)| files.iter().all(|it| is_file(it)));
+        let found = splits.find(|(_, files): &(_, Vec<&str>)| files.iter().all(&is_file));
         found.unwrap_or((text, Vec::new()))
     }
 

@@ -3,7 +3,12 @@
 use std::fmt::Write;
 
 use fslab_claims::Original;
-use fslab_model::{CachePolicy, PhaseEntry, Scale, Study, Sweep, Values, Written};
+use fslab_model::{
+    Adaptive, CachePolicy, PhaseEntry, Rounds, Scale, Study, Sweep, Values, Written,
+};
+use fslab_report::wording::list;
+
+use crate::screen::counted;
 
 /// The columns of a line.
 const LINE_LENGTH: usize = 100;
@@ -43,13 +48,38 @@ fn write_head(text: &mut String, study: &Study) -> std::fmt::Result {
             write_entry(text, name, value)?;
         }
     }
-    let limit = format!("{}, {} s a trial", study.repeats, study.trial_limit_s);
+    let limit = format!("{}, {} s a trial", repeats(study), study.trial_limit_s);
     write_entry(text, "repeats", &limit)?;
+    if !study.rounds.is_one() {
+        let Rounds { mounts, iterations } = study.rounds;
+        let rounds = format!(
+            "{} of each file system, {} in each",
+            counted(mounts as usize, "mount"),
+            counted(iterations as usize, "iteration")
+        );
+        write_entry(text, "rounds", &rounds)?;
+    }
     write_entry(text, "scale", &scale(study))?;
     for (name, value) in &study.required_facts {
         write_entry(text, "demands", &format!("{name} = {value}"))?;
     }
     Ok(())
+}
+
+/// `3`, or `3 to 20, until write and read are known to within 5%`.
+fn repeats(study: &Study) -> String {
+    let Some(most) = study.repeats_max else {
+        return study.repeats.to_string();
+    };
+    let target = study.target.unwrap_or(Adaptive::TARGET);
+    let key = match study.key.as_slice() {
+        [] => "all phases".to_owned(),
+        key => list(key),
+    };
+    format!(
+        "{} to {most}, until {key} are known to within {target}",
+        study.repeats
+    )
 }
 
 /// A name and a value, which may go on in the lines below.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fslab_model::{Bytes, ColdMethod, RunRecord, VenuePlan};
+use fslab_model::{Bytes, ColdMethod, Plan, Rounds, RunRecord, VenueKind, VenuePlan};
 
 use crate::Analysis;
 use crate::wording::{NOTHING, command_line, count};
@@ -87,20 +87,43 @@ fn plan(run: &RunRecord) -> Facts {
         ColdMethod::Drop => "drop: sync and drop caches on the mounted file system",
         ColdMethod::Evict => "evict: fsync and drop the phase's own files, verified",
     };
-    Facts {
-        title: "Plan",
-        entries: vec![
-            words("study", format!("{}: {}", plan.study, plan.title)),
-            words("venue", venue),
+    let mut entries = vec![
+        words("study", format!("{}: {}", plan.study, plan.title)),
+        words("venue", venue),
+    ];
+    // Of a run that another tool made, nothing else was planned.
+    if plan.venue.kind() != VenueKind::Imported {
+        entries.extend([
             words("size", plan.size_bytes.to_string()),
             words("cold", cold),
             words("engine", plan.engine.clone()),
-            words(
-                "repeats",
-                format!("{}, trials in random order", plan.repeats),
-            ),
+            words("repeats", repeats(plan)),
             words("time limit", format!("{} s a trial", plan.trial_limit_s)),
-        ],
+        ]);
+        if !plan.rounds.is_one() {
+            let Rounds { mounts, iterations } = plan.rounds;
+            let (mounts, iterations) = (mounts as usize, iterations as usize);
+            let rounds = format!(
+                "{} of each file system, {} in each",
+                count(mounts, "mount"),
+                count(iterations, "iteration")
+            );
+            entries.push(words("rounds", rounds));
+        }
+    }
+    Facts {
+        title: "Plan",
+        entries,
+    }
+}
+
+fn repeats(plan: &Plan) -> String {
+    match &plan.adaptive {
+        None => format!("{}, trials in random order", plan.repeats),
+        Some(adaptive) => format!(
+            "{} to {}, until a cell is known to within {}; trials in random order",
+            plan.repeats, adaptive.repeats_max, adaptive.target
+        ),
     }
 }
 

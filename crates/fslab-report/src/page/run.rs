@@ -1,6 +1,6 @@
 //! One run's part of the page.
 
-use fslab_model::{RunRecord, TrialOutcome};
+use fslab_model::{Plan, RunRecord, TrialOutcome, VenuePlan};
 
 use super::claims::ClaimsPart;
 use super::conditions::{Facts, facts};
@@ -206,13 +206,18 @@ pub(super) fn winners_first(mut table: Table) -> Table {
     table
 }
 
+/// The venue with the size of its file systems; of an imported run, the tool.
+fn place(plan: &Plan) -> String {
+    match &plan.venue {
+        VenuePlan::Imported { tool } => format!("imported from {tool}"),
+        venue => format!("{}, {}", venue.kind().as_str(), plan.size_bytes),
+    }
+}
+
 fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
     let (header, plan) = (&run.header, &run.header.plan);
     let mut brief = vec![
-        (
-            "venue",
-            format!("{}, {}", plan.venue.kind().as_str(), plan.size_bytes),
-        ),
+        ("venue", place(plan)),
         if exact {
             ("trials", run.trials_planned().to_string())
         } else {
