@@ -11,6 +11,10 @@ const NAMED_MAX: usize = 4;
 /// What to say at the end of a run; `None` where every subject is known well enough.
 pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
     let plan = &record.header.plan;
+    // Who asks for a single repeat asks for no certainty.
+    if plan.repeats < 2 && plan.adaptive.is_none() {
+        return None;
+    }
     let advised = Adaptive {
         repeats_max: ADVISED.1,
         target: Adaptive::TARGET,

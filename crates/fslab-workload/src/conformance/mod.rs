@@ -18,6 +18,7 @@ mod ledger;
 mod manners;
 mod name_script;
 mod parameters;
+mod patience;
 mod problem;
 mod scale;
 mod stage;

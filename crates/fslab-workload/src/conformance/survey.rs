@@ -9,7 +9,6 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use fslab_model::{Capabilities, CaseRule};
 use fslab_sys::{
@@ -19,6 +18,7 @@ use fslab_sys::{
 
 use super::abilities::{Abilities, Answer, compare, compare_case};
 use super::ledger::{Ledger, is_refusal};
+use super::patience::patiently;
 use super::problem::Problem;
 
 /// A limit of names of one file is tried out up to here.
@@ -32,9 +32,6 @@ const NAME_BYTES_MAX: u32 = 255;
 const LIMIT_TRIED_MAX: u64 = (1 << 44) + (1 << 20);
 /// A hole of less says nothing by taking room.
 const HOLE_TOLD_MIN: u64 = 1 << 20;
-/// How long a file system that is cleaned in the background may take to have room for a directory:
-/// on a machine with other work, the cleaner of nilfs2 was seen to need more than 90 s.
-const PATIENCE: Duration = Duration::from_secs(300);
 /// What an offset of 32 bits cannot say, and a little more.
 const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
 
@@ -57,20 +54,19 @@ impl<'a> Survey<'a> {
         promises: Option<&'a Capabilities>,
         ledger: &'a mut Ledger,
     ) -> Result<Abilities, Problem> {
-        make_patiently(folder, ledger)?;
-        let mut survey = Survey {
-            folder,
-            promises,
-            ledger,
-            counts_links: false,
-            verbatim_links: false,
+        let mut ask = |ledger: &mut Ledger| {
+            let mut survey = Survey {
+                folder,
+                promises,
+                ledger,
+                counts_links: false,
+                verbatim_links: false,
+            };
+            survey.ask()
         };
-        let abilities = survey
-            .ask()
+        let abilities = patiently(folder, ledger, &mut ask)
             .map_err(|problem| problem.during("survey of abilities"))?;
-        survey
-            .ledger
-            .must("remove", folder, fs::remove_dir_all(folder))?;
+        ledger.must("remove", folder, fs::remove_dir_all(folder))?;
         Ok(abilities)
     }
 
@@ -521,23 +517,5 @@ impl<'a> Survey<'a> {
         self.ledger.demand(left.is_empty(), self.folder, || {
             format!("still lists {left:?}, which were removed")
         })
-    }
-}
-
-/// Makes the folder. After a file system was full, even that may have to wait for its cleaner.
-fn make_patiently(folder: &Path, ledger: &mut Ledger) -> Result<(), Problem> {
-    let began = Instant::now();
-    loop {
-        match fs::create_dir(folder) {
-            Err(error)
-                if error.kind() == std::io::ErrorKind::StorageFull
-                    && began.elapsed() < PATIENCE =>
-            {
-                ledger.check()?;
-                ledger.note("room for a directory was there only after a while");
-                std::thread::sleep(Duration::from_millis(500));
-            }
-            made => return ledger.must("create", folder, made),
-        }
     }
 }

@@ -1,0 +1,151 @@
+//! Waiting for a cleaner: a file system that frees in the background what was removed has room only
+//! after a while, and on a machine with other work that is minutes.
+//!
+//! A file system without one is not waited for: where its room does not change, it is full.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fslab_model::FailureKind;
+use fslab_sys::FileSystemRoom;
+
+use super::ledger::Ledger;
+use super::problem::Problem;
+
+/// How long a cleaner may take in all: that of nilfs2 was seen to need more than 90 s.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How long it may take to free anything at all.
+const STILL: Duration = Duration::from_secs(60);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Does `work` in `folder`, which it finds empty. Where it runs out of room and there is more a
+/// while later, it is done once more from the start.
+///
+/// # Errors
+/// That of `work`; and where the folder can be neither made nor removed.
+pub(crate) fn patiently<T>(
+    folder: &Path,
+    ledger: &mut Ledger,
+    mut work: impl FnMut(&mut Ledger) -> Result<T, Problem>,
+) -> Result<T, Problem> {
+    let began = Instant::now();
+    loop {
+        make(folder, ledger, began)?;
+        let problem = match work(ledger) {
+            Ok(done) => return Ok(done),
+            Err(problem) => problem,
+        };
+        if problem.kind() != FailureKind::NoSpace {
+            return Err(problem);
+        }
+        // Removing may want room, too, and what is left is met again in the next round.
+        let _ = fs::remove_dir_all(folder);
+        if !more_room(folder, ledger, began)? {
+            return Err(problem);
+        }
+        ledger.note("there was room for a few files only after a while");
+    }
+}
+
+/// Makes the folder, or empties the one that an earlier round left.
+fn make(folder: &Path, ledger: &mut Ledger, began: Instant) -> Result<(), Problem> {
+    loop {
+        if folder.exists() {
+            let _ = fs::remove_dir_all(folder);
+        }
+        match fs::create_dir(folder) {
+            Err(error) if waits(&error) && began.elapsed() < PATIENCE => {
+                ledger.check()?;
+                ledger.note("room for a directory was there only after a while");
+                thread::sleep(PAUSE);
+            }
+            made => return ledger.must("create", folder, made),
+        }
+    }
+}
+
+fn waits(error: &io::Error) -> bool {
+    // A folder that could not be removed for want of room is there still.
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::AlreadyExists
+    )
+}
+
+/// Waits until the file system has more room than now; `false` where it has none for long.
+fn more_room(folder: &Path, ledger: &mut Ledger, began: Instant) -> Result<bool, Problem> {
+    let (before, still) = (room(folder), Instant::now());
+    while still.elapsed() < STILL && began.elapsed() < PATIENCE {
+        ledger.check()?;
+        thread::sleep(PAUSE);
+        if room(folder) > before {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// What may be taken of the file system that `folder` is or was on.
+fn room(folder: &Path) -> Option<u64> {
+    let folder = folder.parent().unwrap_or(folder);
+    FileSystemRoom::of(folder)
+        .ok()
+        .map(|room| room.available_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> Problem {
+        Problem::io(
+            "write",
+            Path::new("file"),
+            io::Error::from(io::ErrorKind::StorageFull),
+        )
+    }
+
+    #[test]
+    fn what_fails_for_another_reason_is_not_done_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut rounds = 0;
+        let work = |_: &mut Ledger| -> Result<(), Problem> {
+            rounds += 1;
+            Err(Problem::against_entry("it does more"))
+        };
+        let ended = patiently(&folder.path().join("a"), &mut Ledger::default(), work);
+        assert!(ended.is_err());
+        assert_eq!(rounds, 1);
+    }
+
+    #[test]
+    fn with_more_room_it_is_done_once_more_in_an_empty_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (place, ballast) = (folder.path().join("a"), folder.path().join("ballast"));
+        let bytes = vec![1_u8; 64 << 20];
+        fs::write(&ballast, bytes).expect("written");
+        let file = fs::File::open(&ballast).expect("a file");
+        file.sync_all().expect("on the disk");
+        // As long as it is open it would keep its room.
+        drop(file);
+        let mut rounds = 0;
+        let cleaner = thread::spawn(move || {
+            thread::sleep(3 * PAUSE);
+            fs::remove_file(ballast).expect("removed");
+        });
+        let work = |_: &mut Ledger| {
+            rounds += 1;
+            assert_eq!(fs::read_dir(&place).expect("a folder").count(), 0);
+            fs::write(place.join("left"), "x").expect("written");
+            if rounds == 1 { Err(full()) } else { Ok(7) }
+        };
+        let ended = patiently(&place, &mut Ledger::default(), work);
+        assert_eq!(ended.expect("the second round"), 7);
+        assert_eq!(rounds, 2);
+        cleaner.join().expect("it removes");
+    }
+}
