@@ -6,13 +6,14 @@ use std::path::Path;
 
 use clap::Args;
 use fslab_diff::{Diff, DiffError, Dimension, Question};
-use fslab_exchange::{Imported, Labels, Source};
+use fslab_exchange::{Imported, Labels};
 use fslab_model::{
     Failure, FailureKind, METRICS, MetricDefinition, Percent, RunId, RunRecord, Subject,
     nearest_name,
 };
 use fslab_store::Store;
 
+use super::import::read_file;
 use super::store_args::{StoreArgs, load};
 use crate::exit::CommandError;
 use crate::screen;
@@ -150,19 +151,8 @@ fn is_database(path: &Path) -> Result<bool, CommandError> {
 
 /// The one run in `files`: one that was exported, or what another tool wrote in each repeat.
 fn read_run(text: &str, files: &[&str]) -> Result<RunRecord, CommandError> {
-    let source = |file: &&str| {
-        let content = std::fs::read(file)
-            .map_err(|error| CommandError::io(format!("cannot read {file}"), &error))?;
-        Ok(Source {
-            name: (*file).to_owned(),
-            content,
-            subject: None,
-        })
-    };
-    let sources = files
-        .iter()
-        .map(source)
-        .collect::<Result<Vec<_>, CommandError>>()?;
+    let read = |file: &&str| read_file(file, None);
+    let sources = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let labels = Labels {
         run: name_of(files[0]),
         subject: None,

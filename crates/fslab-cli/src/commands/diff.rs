@@ -51,7 +51,7 @@ impl DiffArgs {
             Format::Csv => table.to_csv()?,
             Format::Json => screen::json(&DiffDocument::of(&diff))?,
         };
-        put(&text, self.output.as_deref())?;
+        put(text.as_bytes(), self.output.as_deref())?;
         Ok(Exit::Done)
     }
 }

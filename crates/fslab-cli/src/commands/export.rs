@@ -1,12 +1,13 @@
 //! `fslab export`: a run's records for other programs.
 
-use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::IsTerminal;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use fslab_exchange::ExportError;
 use fslab_model::{Failure, FailureKind, RunRecord};
 
+use super::output_file::put;
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
@@ -59,10 +60,7 @@ impl ExportArgs {
         }
         let record = load(&self.store.open_read_only()?, &self.run)?;
         let content = self.content(&record)?;
-        match &self.output {
-            Some(path) => write_whole(path, &content)?,
-            None => screen::print_bytes(&content)?,
-        }
+        put(&content, self.output.as_deref())?;
         Ok(Exit::Done)
     }
 
@@ -83,27 +81,6 @@ impl ExportArgs {
         };
         Ok(text.into_bytes())
     }
-}
-
-/// Writes a file that is there as a whole or not at all. What is no regular file, such as a pipe,
-/// is written to as it is.
-fn write_whole(path: &Path, content: &[u8]) -> Result<(), CommandError> {
-    let failed = |error: std::io::Error| {
-        CommandError::io(format!("cannot write {}", path.display()), &error)
-    };
-    if std::fs::metadata(path).is_ok_and(|it| !it.is_file()) {
-        return std::fs::write(path, content).map_err(failed);
-    }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let written = std::fs::File::create(&part)
-        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&part);
-        failed(error)
-    })
 }
 
 fn in_real_time() -> Failure {

@@ -117,7 +117,7 @@ impl GateArgs {
             put_file(text(&gate, *format)?.as_bytes(), file)?;
         }
         let format = if self.json { Format::Json } else { self.format };
-        put(&text(&gate, format)?, None)?;
+        put(text(&gate, format)?.as_bytes(), None)?;
         if !gate.judges() && !self.strict {
             return Err(nothing_judged().into());
         }

@@ -222,18 +222,28 @@ fn add(wanted: &mut Vec<Wanted>, file: &str, subject: Option<Subject>) -> Result
 
 fn read(wanted: Wanted) -> Result<Source, CommandError> {
     let Wanted { file, subject } = wanted;
-    let (name, content) = if file == STANDARD_INPUT {
-        let mut content = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut content);
-        ("standard input".to_owned(), read.map(|_| content))
-    } else {
-        let content = fs::read(&file);
-        (file, content)
-    };
+    if file != STANDARD_INPUT {
+        return read_file(&file, subject);
+    }
+    let mut content = Vec::new();
+    let read = std::io::stdin().lock().read_to_end(&mut content);
+    source("standard input", read.map(|_| content), subject)
+}
+
+/// The output of a tool in a file.
+pub(super) fn read_file(file: &str, subject: Option<Subject>) -> Result<Source, CommandError> {
+    source(file, fs::read(file), subject)
+}
+
+fn source(
+    name: &str,
+    content: std::io::Result<Vec<u8>>,
+    subject: Option<Subject>,
+) -> Result<Source, CommandError> {
     let content =
         content.map_err(|error| CommandError::io(format!("cannot read {name}"), &error))?;
     Ok(Source {
-        name,
+        name: name.to_owned(),
         content,
         subject,
     })

@@ -11,6 +11,7 @@ use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, MergeError, merge, relabel};
 
 use super::figure_files;
+use super::output_file::put_file;
 use super::part_files;
 use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -240,12 +241,6 @@ fn write_as(
             .with_differences(differences)
     });
     let page = fslab_report::html_of(&chapters.collect::<Vec<_>>())?;
-    let part = path.with_extension("html.part");
-    fs::write(&part, page)
-        .and_then(|()| fs::rename(&part, &path))
-        .map_err(|error| {
-            let _ = fs::remove_file(&part);
-            CommandError::io(format!("cannot write {}", path.display()), &error)
-        })?;
+    put_file(page.as_bytes(), &path)?;
     Ok(path)
 }
