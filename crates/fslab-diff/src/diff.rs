@@ -1,7 +1,7 @@
 //! Two runs beside each other.
 
 use fslab_model::{MetricDefinition, Percent, RunRecord, Subject};
-use fslab_report::{Analysis, wording};
+use fslab_report::{Analysis, EXACT_TOLERANCE, TOLERANCE, wording};
 use fslab_stats::{
     Estimate, Interval, Verdict, benjamini_hochberg, difference_test_among, verdict,
 };
@@ -15,8 +15,6 @@ use crate::pairing::{Pair, pairs, subjects};
 /// A difference is stated where the corrected p-value is at most this: of the differences that a
 /// diff states, this share is expected to be none.
 pub(crate) const FALSE_DISCOVERIES: f64 = 0.05;
-/// Exact figures that differ by less are the same: where a file happens to lie moves them as much.
-pub(crate) const EXACT_TOLERANCE: f64 = 0.01;
 
 /// What is asked about two runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +35,7 @@ impl Default for Question {
             pairs: Vec::new(),
             waived: Vec::new(),
             metrics: Vec::new(),
-            tolerance: Percent::of_share(0.05),
+            tolerance: Percent::of_share(TOLERANCE),
         }
     }
 }

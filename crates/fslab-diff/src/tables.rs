@@ -1,11 +1,11 @@
 //! A diff and a gate as tables.
 
-use fslab_report::wording::{figure, heading, percent, ratio, ratio_interval};
-use fslab_report::{Column, Table, TableCell, Tone};
+use fslab_report::wording::{self, figure, heading, percent, ratio, ratio_interval, share};
+use fslab_report::{Column, EXACT_TOLERANCE, Table, TableCell, Tone};
 use fslab_stats::Verdict;
 
 use crate::contrast::{Contrast, Side};
-use crate::diff::{Diff, EXACT_TOLERANCE, FALSE_DISCOVERIES, Overall};
+use crate::diff::{Diff, FALSE_DISCOVERIES, Overall};
 use crate::gate::{Check, Gate, Ruling};
 
 /// Every contrast of a diff, a row each.
@@ -18,7 +18,7 @@ pub fn diff_table(diff: &Diff) -> Table {
         row.push(speed(contrast));
         if is_tested {
             let p = contrast.p_corrected;
-            row.push(p.map_or_else(TableCell::nothing, |p| TableCell::new(p_value(p))));
+            row.push(p.map_or_else(TableCell::nothing, |p| TableCell::new(wording::p_value(p))));
         }
         row.push(verdict(contrast));
         row
@@ -115,28 +115,17 @@ fn speed_of_check(check: &Check) -> TableCell {
     }
 }
 
-/// A p-value to two digits; below a thousandth, that.
-pub(crate) fn p_value(p: f64) -> String {
-    match p < 0.001 {
-        true => "< 0.001".to_owned(),
-        false => format!("{p:.3}"),
-    }
-}
-
 fn verdict(contrast: &Contrast) -> TableCell {
     if contrast.absence().is_some() {
         return TableCell::new("no comparison").tone(Tone::Weak);
     }
-    match contrast.verdict {
-        Verdict::Faster => TableCell::new("faster").tone(Tone::Strong),
-        Verdict::Slower => TableCell::new("slower").tone(Tone::Bad),
-        Verdict::Same { within } => TableCell::new(format!("the same within {}", share(within))),
-        Verdict::Undecided => TableCell::new("undecided").tone(Tone::Weak),
-    }
-}
-
-fn share(share: f64) -> String {
-    percent(share).replace(".0 %", " %")
+    let tone = match contrast.verdict {
+        Verdict::Faster => Tone::Strong,
+        Verdict::Slower => Tone::Bad,
+        Verdict::Same { .. } => Tone::Plain,
+        Verdict::Undecided => Tone::Weak,
+    };
+    TableCell::new(wording::verdict(contrast.verdict)).tone(tone)
 }
 
 pub(crate) fn ruling_word(ruling: Ruling) -> &'static str {
@@ -193,7 +182,7 @@ fn over_all(overall: &Overall) -> String {
     let interval = interval.map(|interval| format!(" ({})", ratio_interval(interval)));
     format!(
         "Over all {} {} is {}{} times as fast, by the geometric mean.",
-        fslab_report::wording::count(overall.phases, "phase"),
+        wording::count(overall.phases, "phase"),
         overall.subject,
         ratio(overall.speed.value),
         interval.unwrap_or_default()
@@ -209,7 +198,7 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
         notes.push(format!(
             "The {} hold together at {}: where nothing is slower than the limit, at most {} of all \
              gates fail.",
-            fslab_report::wording::count(gate.family, "interval"),
+            wording::count(gate.family, "interval"),
             share(gate.rule.confidence),
             percent(gate.rule.false_alarms())
         ));

@@ -30,8 +30,9 @@ pub mod tables;
 pub mod wording;
 
 pub use analysis::{
-    Analysis, Comparison, Diagnosis, Dimension, Entry, Finding, Oddity, OverallAnalysis,
-    PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Standing, SweepAnalysis,
+    Analysis, Comparison, Diagnosis, Dimension, EXACT_TOLERANCE, Entry, Finding, Oddity,
+    OverallAnalysis, PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Standing,
+    SweepAnalysis, TOLERANCE,
 };
 pub use chapter::Chapter;
 pub use error::ReportError;

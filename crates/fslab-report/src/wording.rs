@@ -1,6 +1,6 @@
 //! How figures and names are put into words: one way each, for sentences, tables and charts.
 
-use fslab_model::{Bytes, MetricDefinition, Rate, Subject, Unit, format_ns};
+use fslab_model::{Bytes, MetricDefinition, Rate, Rounds, Subject, Unit, format_ns};
 use fslab_stats::{Interval, Verdict};
 
 /// Stands where there is no figure.
@@ -119,6 +119,23 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A share as people choose it: "5 %", "2.5 %".
+#[must_use]
+pub fn share(share: f64) -> String {
+    percent(share).replace(".0 %", " %")
+}
+
+/// How often the phases of a trial run: "2 mounts of each file system, 3 iterations in each".
+#[must_use]
+pub fn rounds(rounds: Rounds) -> String {
+    let Rounds { mounts, iterations } = rounds;
+    format!(
+        "{} of each file system, {} in each",
+        count(mounts as usize, "mount"),
+        count(iterations as usize, "iteration")
+    )
+}
+
 /// "1.12 to 1.31".
 #[must_use]
 pub fn ratio_interval(interval: Interval) -> String {
@@ -131,7 +148,7 @@ pub fn verdict(verdict: Verdict) -> String {
     match verdict {
         Verdict::Faster => "faster".to_owned(),
         Verdict::Slower => "slower".to_owned(),
-        Verdict::Same { within } => format!("the same within {:.0} %", within * 100.0),
+        Verdict::Same { within } => format!("the same within {}", share(within)),
         Verdict::Undecided => "undecided".to_owned(),
     }
 }

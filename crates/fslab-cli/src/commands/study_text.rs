@@ -3,12 +3,8 @@
 use std::fmt::Write;
 
 use fslab_claims::Original;
-use fslab_model::{
-    Adaptive, CachePolicy, PhaseEntry, Rounds, Scale, Study, Sweep, Values, Written,
-};
-use fslab_report::wording::list;
-
-use crate::screen::counted;
+use fslab_model::{Adaptive, CachePolicy, PhaseEntry, Scale, Study, Sweep, Values, Written};
+use fslab_report::wording::{list, rounds};
 
 /// The columns of a line.
 const LINE_LENGTH: usize = 100;
@@ -51,13 +47,7 @@ fn write_head(text: &mut String, study: &Study) -> std::fmt::Result {
     let limit = format!("{}, {} s a trial", repeats(study), study.trial_limit_s);
     write_entry(text, "repeats", &limit)?;
     if !study.rounds.is_one() {
-        let Rounds { mounts, iterations } = study.rounds;
-        let rounds = format!(
-            "{} of each file system, {} in each",
-            counted(mounts as usize, "mount"),
-            counted(iterations as usize, "iteration")
-        );
-        write_entry(text, "rounds", &rounds)?;
+        write_entry(text, "rounds", &rounds(study.rounds))?;
     }
     write_entry(text, "scale", &scale(study))?;
     for (name, value) in &study.required_facts {

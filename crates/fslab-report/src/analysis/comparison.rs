@@ -9,9 +9,9 @@ use fslab_stats::{CONFIDENCE, Estimate, Interval, Summary, Test, Verdict};
 use fslab_stats::{difference_test_among, location, ratio, verdict};
 
 /// The difference that does not matter, for the verdict "the same".
-pub(crate) const TOLERANCE: f64 = 0.05;
+pub const TOLERANCE: f64 = 0.05;
 /// Exact figures that differ by less are a tie: where a file happens to lie moves them as much.
-pub(crate) const EXACT_TOLERANCE: f64 = 0.01;
+pub const EXACT_TOLERANCE: f64 = 0.01;
 
 /// Where a subject stands in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
 pub(crate) use breadth::{Breadth, Wide};
 pub use comparison::{Comparison, Entry, Standing};
-pub(crate) use comparison::{EXACT_TOLERANCE, TOLERANCE};
+pub use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub(crate) use correction::correct;
 pub use diagnosis::{Diagnosis, Finding, Oddity};
 pub use overall::OverallAnalysis;

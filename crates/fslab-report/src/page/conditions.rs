@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fslab_model::{Bytes, ColdMethod, Plan, Rounds, RunRecord, VenueKind, VenuePlan};
+use fslab_model::{Bytes, ColdMethod, Plan, RunRecord, VenueKind, VenuePlan};
 
 use crate::Analysis;
-use crate::wording::{NOTHING, command_line, count};
+use crate::wording::{self, NOTHING, command_line, count};
 
 /// Named values under a title.
 pub(super) struct Facts {
@@ -101,14 +101,7 @@ fn plan(run: &RunRecord) -> Facts {
             words("time limit", format!("{} s a trial", plan.trial_limit_s)),
         ]);
         if !plan.rounds.is_one() {
-            let Rounds { mounts, iterations } = plan.rounds;
-            let (mounts, iterations) = (mounts as usize, iterations as usize);
-            let rounds = format!(
-                "{} of each file system, {} in each",
-                count(mounts, "mount"),
-                count(iterations, "iteration")
-            );
-            entries.push(words("rounds", rounds));
+            entries.push(words("rounds", wording::rounds(plan.rounds)));
         }
     }
     Facts {
