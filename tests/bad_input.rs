@@ -42,7 +42,7 @@ fn a_size_too_small_for_the_file_system_names_the_smallest() {
     refused(
         &["xfs", "--venue", "loop", "--size", "64MiB"],
         "too small for xfs",
-        "--size 300 MiB",
+        "--size 300MiB",
     );
 }
 

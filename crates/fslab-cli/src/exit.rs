@@ -110,12 +110,12 @@ impl From<ResolveError> for CommandError {
         let hint = match &error {
             ResolveError::Catalogue(catalogue) => catalogue.hint(),
             ResolveError::TooSmall { needed, .. } => {
-                // Rounded up, since a printed size is rounded down.
                 let enough = Bytes(needed.0.next_multiple_of(1 << 20));
-                Some(format!("use --size {enough} or more"))
+                Some(format!("use --size {} or more", enough.to_argument()))
             }
-            // In bytes, since a printed size may be rounded.
-            ResolveError::UnevenSize { nearest, .. } => Some(format!("use --size {}B", nearest.0)),
+            ResolveError::UnevenSize { nearest, .. } => {
+                Some(format!("use --size {}", nearest.to_argument()))
+            }
             ResolveError::Phases(phases) => phases.hint(),
             ResolveError::Venue { .. } => {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
@@ -125,8 +125,8 @@ impl From<ResolveError> for CommandError {
             }
             ResolveError::Disk(disk) => disk.hint(),
             ResolveError::DiskTooSmall { capacity, .. } => Some(format!(
-                "use --size {}B or less, or a larger --disk",
-                capacity.0
+                "use --size {} or less, or a larger --disk",
+                capacity.to_argument()
             )),
             ResolveError::Repetition(repetition) => repetition.hint(),
             ResolveError::NoTime => None,

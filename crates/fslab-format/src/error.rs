@@ -72,8 +72,12 @@ impl FormatError {
             Self::Unknown { nearest: None, .. } => {
                 Some("fslab mkfs --list names them all".to_owned())
             }
-            Self::TooSmall { minimum, .. } => Some(format!("use --size {minimum} or more")),
-            Self::TooLarge { maximum, .. } => Some(format!("use --size {maximum} or less")),
+            Self::TooSmall { minimum, .. } => {
+                Some(format!("use --size {} or more", minimum.to_argument()))
+            }
+            Self::TooLarge { maximum, .. } => {
+                Some(format!("use --size {} or less", maximum.to_argument()))
+            }
             Self::BadOption { .. } | Self::Io { .. } => None,
         }
     }

@@ -103,8 +103,12 @@ impl CatalogueError {
             Self::DuplicateSubject(_) => {
                 Some("name it once; --repeats measures it more often".to_owned())
             }
-            Self::TooSmall { minimum, .. } => Some(format!("use --size {minimum} or more")),
-            Self::TooLarge { maximum, .. } => Some(format!("use --size {maximum} or less")),
+            Self::TooSmall { minimum, .. } => {
+                Some(format!("use --size {} or more", minimum.to_argument()))
+            }
+            Self::TooLarge { maximum, .. } => {
+                Some(format!("use --size {} or less", maximum.to_argument()))
+            }
             Self::MissingTool(tool) => Some(tool.install_hint()),
             Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("run fslab as root".to_owned())

@@ -113,22 +113,38 @@ fn scaled(number: &str, scale: u64) -> Option<Bytes> {
     u64::try_from(product / divisor).ok().map(Bytes)
 }
 
-impl fmt::Display for Bytes {
-    /// The largest binary unit in which the size is a whole number; else one decimal.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const STEPS: [(&str, u32); 6] = [
-            ("PiB", 50),
-            ("TiB", 40),
-            ("GiB", 30),
-            ("MiB", 20),
-            ("KiB", 10),
-            ("B", 0),
-        ];
-        let exact = STEPS.iter().find(|(_, shift)| {
+/// Binary units, the largest first, with the power of two that each is.
+const STEPS: [(&str, u32); 6] = [
+    ("PiB", 50),
+    ("TiB", 40),
+    ("GiB", 30),
+    ("MiB", 20),
+    ("KiB", 10),
+    ("B", 0),
+];
+
+impl Bytes {
+    /// The size as a whole number of at most four digits, and its unit; `None` where there is none.
+    fn in_whole_units(self) -> Option<(u64, &'static str)> {
+        let found = STEPS.iter().find(|(_, shift)| {
             self.0 >> shift != 0 && self.0.trailing_zeros() >= *shift && self.0 >> shift < 10_000
         });
-        if let Some((unit, shift)) = exact {
-            return write!(f, "{} {unit}", self.0 >> shift);
+        found.map(|(unit, shift)| (self.0 >> shift, *unit))
+    }
+
+    /// The size as one word of a command line, like `300MiB`, which reads back as itself.
+    #[must_use]
+    pub fn to_argument(self) -> String {
+        let (number, unit) = self.in_whole_units().unwrap_or((self.0, "B"));
+        format!("{number}{unit}")
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// The largest binary unit in which the size is a whole number; else one decimal, rounded down.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((number, unit)) = self.in_whole_units() {
+            return write!(f, "{number} {unit}");
         }
         let (unit, shift) = STEPS
             .iter()
@@ -336,6 +352,17 @@ mod tests {
             assert_eq!(printed.parse(), Ok(Bytes(bytes)), "{printed}");
         }
         assert_eq!(Bytes(1_500_000).to_string(), "1.4 MiB");
+    }
+
+    #[test]
+    fn a_size_for_a_command_line_is_one_word_and_never_rounded() {
+        for bytes in [0, 1, 4096, 300 << 20, 1_500_000, (3 << 30) + 512] {
+            let word = Bytes(bytes).to_argument();
+            assert_eq!(word.parse(), Ok(Bytes(bytes)), "{word}");
+            assert!(!word.contains(' '), "{word}");
+        }
+        assert_eq!(Bytes::mib(300).to_argument(), "300MiB");
+        assert_eq!(Bytes(1_500_000).to_argument(), "1500000B");
     }
 
     #[test]

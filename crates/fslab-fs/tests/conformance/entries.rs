@@ -354,7 +354,7 @@ fn a_size_below_the_minimum_is_refused_with_the_minimum() {
         error.to_string(),
         "299 MiB is too small for xfs, which needs 300 MiB"
     );
-    assert_eq!(error.hint().as_deref(), Some("use --size 300 MiB or more"));
+    assert_eq!(error.hint().as_deref(), Some("use --size 300MiB or more"));
     for entry in all() {
         entry
             .validate_size(entry.minimum.size)
