@@ -245,3 +245,73 @@ fn rounds_in_virtual_time_are_the_same_twice() {
     refused.expect_code(2);
     refused.expect_error("the only figures that there are", "--repeats 1");
 }
+
+/// The first round has what a trial without rounds has; the others are measured, too, wherever the
+/// trial runs, on what a stage left and at each point of a sweep.
+#[test]
+fn aged_subjects_and_sweeps_have_their_rounds_in_a_guest_and_on_a_loop_device() {
+    let Some(desk) = Desk::new().with_lab("guest, rounds") else {
+        return;
+    };
+    std::fs::write(desk.path("swept.toml"), SWEPT).expect("written");
+    let compare = |venue: &str| {
+        let words = "compare ext4 ext4:age=churn,turnover=0.2 --study ./swept.toml --folder images \
+                     --out out --mounts 2 --iterations 2 --venue";
+        let mut words: Vec<&str> = words.split_whitespace().collect();
+        words.push(venue);
+        desk.run(&words).expect_code(0);
+        desk.expect_nothing_left();
+        for trial in trials(&desk) {
+            assert_eq!(trial["outcome"], "done", "{trial}");
+            let phases = trial["phases"].as_array().expect("phases");
+            for phase in ["write 1MiB", "write 2MiB", "create"] {
+                let of_phase = phases.iter().filter(|record| record["name"] == phase);
+                let done: BTreeSet<_> = of_phase
+                    .filter(|record| record["outcome"] == "done")
+                    .map(|record| {
+                        (
+                            record["round"]["mount"].as_u64(),
+                            record["round"]["iteration"].as_u64(),
+                        )
+                    })
+                    .collect();
+                assert_eq!(done.len(), 4, "{venue}, {phase}: {done:?}");
+            }
+            let steps = trial["steps"].as_array().expect("steps");
+            let ages = steps.iter().filter(|step| step["step"] == "age").count();
+            let is_aged = trial["subject"]
+                .as_str()
+                .is_some_and(|name| name.contains("age="));
+            assert_eq!(ages, usize::from(is_aged), "ages come once: {steps:?}");
+        }
+    };
+    compare("guest");
+    if let Some(_turn) = can_mount("loop, rounds", &["mkfs.ext4"]) {
+        compare("loop");
+    }
+}
+
+const SWEPT: &str = r#"
+format = 1
+name = "swept"
+title = "A sweep in rounds"
+subjects = ["ext4"]
+size = "128MiB"
+repeats = 1
+trial_limit_s = 120
+
+[sweep.sizes]
+file_size = { from = "1MiB", to = "2MiB", factor = 2 }
+
+[[phase]]
+name = "write"
+workload = "write"
+sweep = "sizes"
+file_size = "$file_size"
+
+[[phase]]
+name = "create"
+workload = "create"
+files = 100
+files_per_directory = 50
+"#;

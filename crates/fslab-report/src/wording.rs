@@ -37,10 +37,10 @@ const VERBS: [(&str, &str); 15] = [
     ("write-files", "writes small files"),
 ];
 
-/// The subject's name in a sentence.
+/// The subject's name in a sentence; whole, where it is more than a file system.
 #[must_use]
 pub fn name(subject: &Subject) -> String {
-    if !subject.mkfs_arguments().is_empty() || !subject.mount_options().is_empty() {
+    if !subject.is_plain() {
         return subject.to_string();
     }
     let known = NAMES.iter().find(|(fs, _)| *fs == subject.fs());
@@ -296,6 +296,8 @@ mod tests {
         assert_eq!(name(&Subject::plain("hammer")), "hammer");
         let options: Subject = "xfs:mkfs=-m reflink=0".parse().expect("a subject");
         assert_eq!(name(&options), "xfs:mkfs=-m reflink=0");
+        let aged: Subject = "ext4:age=churn".parse().expect("a subject");
+        assert_eq!(name(&aged), "ext4:age=churn");
     }
 
     #[test]
