@@ -30,11 +30,25 @@ fn desk() -> Desk {
 
 /// Writes `base.json` to `name` with every duration of `phase` `times` as long.
 fn slowed(desk: &Desk, name: &str, phase: &str, times: f64) {
+    stretched(desk, name, times, |record| record == phase);
+}
+
+/// Writes `base.json` as a run of its own, to `RUN.json`, with every duration `times` as long.
+fn in_another_state(desk: &Desk, run: &str, times: f64) {
+    let name = format!("{run}.json");
+    stretched(desk, &name, times, |_| true);
+    let text = fs::read_to_string(desk.path(&name)).expect("the run");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    document["run"] = run.into();
+    fs::write(desk.path(&name), document.to_string()).expect("written");
+}
+
+fn stretched(desk: &Desk, name: &str, times: f64, wanted: impl Fn(&Value) -> bool) {
     let text = fs::read_to_string(desk.path("base.json")).expect("the base");
     let mut run: Value = serde_json::from_str(&text).expect("JSON");
     for trial in run["trials"].as_array_mut().expect("trials") {
         for record in trial["phases"].as_array_mut().expect("phases") {
-            if record["name"] == phase {
+            if wanted(&record["name"]) {
                 let ns = record["elapsed_ns"].as_f64().expect("a duration");
                 record["elapsed_ns"] = Value::from((ns * times) as u64);
             }
@@ -108,6 +122,40 @@ fn two_stores_are_compared_and_a_store_stands_for_its_last_run() {
     }
     desk.run(&["diff", "base.json", "nowhere.db:last"])
         .expect_code(2);
+}
+
+#[test]
+fn several_runs_tell_how_much_runs_differ_where_nothing_has_changed() {
+    let desk = desk();
+    for (run, times) in [("a", 1.0), ("b", 1.2), ("c", 0.9), ("d", 1.1), ("e", 1.3)] {
+        in_another_state(&desk, run, times);
+    }
+    // A single base run takes the machine's other state for a slower file system.
+    let alarmed = gate(&desk, &["a.json", "e.json", "--max-slowdown", "5%"]);
+    alarmed.expect_code(1);
+    assert!(
+        alarmed.out.contains("Each side is one run"),
+        "{}",
+        alarmed.out
+    );
+    let base = "a.json,b.json,c.json,d.json";
+    let passed = gate(&desk, &[base, "e.json", "--max-slowdown", "5%"]);
+    passed.expect_code(0);
+    assert!(passed.out.contains("n = 20 in 4 runs"), "{}", passed.out);
+    in_another_state(&desk, "slow", 20.0);
+    gate(&desk, &[base, "slow.json"]).expect_code(1);
+    // Runs of stores and of files may stand beside each other, and none twice.
+    let diff = desk.run(&["diff", "last,b.json,c.json", "d.json,e.json", "--json"]);
+    diff.expect_code(0);
+    let document: Value = serde_json::from_str(&diff.out).expect("pure JSON");
+    assert_eq!(document["contrasts"][0]["test"], "t test between runs");
+    assert_eq!(
+        document["contrasts"][0]["new"]["runs"],
+        serde_json::json!([5, 5])
+    );
+    gate(&desk, &["a.json,b.json,a.json", "e.json"])
+        .expect_code(2)
+        .expect_error("has a twice", "");
 }
 
 #[test]

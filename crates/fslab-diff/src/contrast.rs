@@ -1,20 +1,48 @@
 //! One figure of one subject in two runs.
 
+use std::ops::Range;
+
 use fslab_model::MetricDefinition;
 use fslab_report::{Analysis, Comparison, PhaseAnalysis, PhaseCell};
 use fslab_stats::{Estimate, Summary, Test, Verdict};
 
-use crate::joint::{BASE, NEW};
+use crate::certainty::Speed;
+use crate::joint::Places;
 
-/// The values of one run.
+/// The values of one side.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
-    /// One a trial, in the order of the repeats, in the metric's unit.
-    pub values: Vec<f64>,
+    /// Of each run that has any: one value a trial, in the order of the repeats, in the metric's
+    /// unit.
+    pub runs: Vec<Vec<f64>>,
     /// The values in a few figures; `None` where there is none.
     pub summary: Option<Summary>,
     /// Why there is none, where that is known.
     pub absence: Option<String>,
+}
+
+impl Side {
+    /// Of `runs`, one list each; those that have nothing are passed over.
+    #[must_use]
+    pub fn of(mut runs: Vec<Vec<f64>>) -> Self {
+        runs.retain(|values| !values.is_empty());
+        Self {
+            summary: Summary::of(&runs.concat()),
+            runs,
+            absence: None,
+        }
+    }
+
+    /// Every value, in a sequence.
+    pub fn values(&self) -> impl Iterator<Item = f64> {
+        self.runs.iter().flatten().copied()
+    }
+
+    /// Whether there is one value, however often.
+    fn is_constant(&self) -> bool {
+        let first = self.values().next();
+        self.values().all(|value| Some(value) == first)
+    }
 }
 
 /// Which run has no figure.
@@ -59,7 +87,7 @@ impl Contrast {
     /// Which side has no figure; `None` where both have.
     #[must_use]
     pub fn absence(&self) -> Option<Absence> {
-        match (self.base.values.is_empty(), self.new.values.is_empty()) {
+        match (self.base.runs.is_empty(), self.new.runs.is_empty()) {
             (false, false) => None,
             (true, false) => Some(Absence::Base),
             (false, true) => Some(Absence::New),
@@ -67,12 +95,9 @@ impl Contrast {
         }
     }
 
-    /// The samples as (better on top, below): their ratio is the speed.
-    pub(crate) fn as_speed(&self) -> (&[f64], &[f64]) {
-        match self.metric.better {
-            fslab_model::Better::Lower => (&self.base.values, &self.new.values),
-            _ => (&self.new.values, &self.base.values),
-        }
+    /// The values of both sides as a speed; `None` where the metric has no good direction.
+    pub(crate) fn as_speed(&self) -> Option<Speed<'_>> {
+        Speed::of(self.metric.better, &self.base.runs, &self.new.runs)
     }
 
     /// `Random read of ext4`: what a line of a message names.
@@ -87,6 +112,7 @@ impl Contrast {
 pub(crate) fn contrasts(
     subject: &str,
     analysis: &Analysis,
+    places: &Places,
     metric: Option<&'static MetricDefinition>,
 ) -> Vec<Contrast> {
     let of_trial = analysis
@@ -95,17 +121,18 @@ pub(crate) fn contrasts(
         .find(|step| Some(step.metric) == metric);
     if let Some(step) = of_trial {
         let phase = step.metric.name.trim_end_matches("_ns");
-        return vec![contrast(subject, phase, step, [None, None])];
+        return vec![contrast((subject, phase), step, places, |_| None)];
     }
     let phases = analysis.phases.iter();
     phases
-        .filter_map(|phase| of_phase(subject, phase, metric))
+        .filter_map(|phase| of_phase(subject, phase, places, metric))
         .collect()
 }
 
 fn of_phase(
     subject: &str,
     phase: &PhaseAnalysis,
+    places: &Places,
     metric: Option<&'static MetricDefinition>,
 ) -> Option<Contrast> {
     let comparison = match metric {
@@ -117,42 +144,43 @@ fn of_phase(
     if comparison.is_empty() && metric.is_some() {
         return None;
     }
-    let mut found = contrast(
-        subject,
-        phase.name,
-        &comparison,
-        [absence(BASE), absence(NEW)],
-    );
+    let mut found = contrast((subject, phase.name), &comparison, places, absence);
     let sweep = phase.sweep.as_ref();
     found.points = sweep.map(|sweep| (sweep.shared, sweep.points.len()));
     Some(found)
 }
 
 fn contrast(
-    subject: &str,
-    phase: &str,
+    (subject, phase): (&str, &str),
     comparison: &Comparison,
-    [of_base, of_new]: [Option<String>; 2],
+    places: &Places,
+    absence: impl Fn(usize) -> Option<String>,
 ) -> Contrast {
-    let side = |place: usize, absence| {
-        let entry = comparison.entries.get(place);
-        Side {
-            values: entry.map(|entry| entry.values.clone()).unwrap_or_default(),
-            summary: entry.and_then(|entry| entry.summary),
-            absence,
-        }
+    let side = |places: Range<usize>| Side {
+        absence: places.clone().find_map(&absence),
+        ..Side::of(values(comparison, places))
     };
-    Contrast {
+    let (base, new) = (side(places.base.clone()), side(places.new.clone()));
+    let exact = comparison.exact && base.is_constant() && new.is_constant();
+    let mut contrast = Contrast {
         subject: subject.to_owned(),
         phase: phase.to_owned(),
         points: None,
         metric: comparison.metric,
-        base: side(BASE, of_base),
-        new: side(NEW, of_new),
-        speed: comparison.speed(NEW, BASE),
+        base,
+        new,
+        speed: None,
         test: None,
         p_corrected: None,
         verdict: Verdict::Undecided,
-        exact: comparison.exact,
-    }
+        exact,
+    };
+    contrast.speed = contrast.as_speed().and_then(Speed::estimate);
+    contrast
+}
+
+/// The values at `places` of a comparison, a list each.
+pub(crate) fn values(comparison: &Comparison, places: Range<usize>) -> Vec<Vec<f64>> {
+    let entries = places.filter_map(|place| comparison.entries.get(place));
+    entries.map(|entry| entry.values.clone()).collect()
 }

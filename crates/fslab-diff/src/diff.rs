@@ -1,15 +1,16 @@
 //! Two runs beside each other.
 
+use std::slice::from_ref;
+
 use fslab_model::{MetricDefinition, Percent, RunRecord, Subject};
 use fslab_report::{Analysis, EXACT_TOLERANCE, TOLERANCE, wording};
-use fslab_stats::{
-    Estimate, Interval, Verdict, benjamini_hochberg, difference_test_among, verdict,
-};
+use fslab_stats::{Estimate, Interval, Verdict, benjamini_hochberg, verdict};
 
 use crate::DiffError;
-use crate::contrast::{Contrast, contrasts};
-use crate::dimension::{Difference, Dimension, demand_comparable, differences};
-use crate::joint::{BASE, Joint, NEW, joint};
+use crate::certainty::Speed;
+use crate::contrast::{Contrast, contrasts, values};
+use crate::dimension::{Difference, Dimension, demand_alike, demand_comparable, differences};
+use crate::joint::{Joint, Places, joint};
 use crate::pairing::{Pair, pairs, subjects};
 
 /// A difference is stated where the corrected p-value is at most this: of the differences that a
@@ -40,13 +41,13 @@ impl Default for Question {
     }
 }
 
-/// Two runs beside each other.
+/// Two runs beside each other, or several runs of one and several of the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diff {
-    /// Name of the run that is compared with.
-    pub base: String,
-    /// Name of the run that is compared.
-    pub new: String,
+    /// Names of the runs that are compared with.
+    pub base: Vec<String>,
+    /// Names of the runs that are compared.
+    pub new: Vec<String>,
     /// In what else they differ.
     pub differences: Vec<Difference>,
     /// Phases of one name that were not asked the same, with what differs: they are not compared.
@@ -73,47 +74,53 @@ pub struct Overall {
 }
 
 impl Diff {
-    /// Compares `new` with `base`.
+    /// Compares one run with another: [`Diff::of_runs`] of one each.
     ///
     /// # Errors
     /// [`DiffError`], where the two do not compare or have nothing in common.
     pub fn of(base: &RunRecord, new: &RunRecord, question: &Question) -> Result<Self, DiffError> {
-        let pairs = pairs(base, new, &question.pairs)?;
-        let differences = differences(base, new, &pairs);
-        demand_comparable(base, new, &differences, &question.waived)?;
+        Self::of_runs(from_ref(base), from_ref(new), question)
+    }
+
+    /// Compares `new` with `base`. Where a side is several runs, how much they differ counts, and
+    /// not how much the repeats within one do.
+    ///
+    /// # Errors
+    /// [`DiffError`], where runs do not compare or have nothing in common.
+    ///
+    /// # Panics
+    /// Where a side has no run.
+    pub fn of_runs(
+        base: &[RunRecord],
+        new: &[RunRecord],
+        question: &Question,
+    ) -> Result<Self, DiffError> {
+        let (first, last) = (&base[0], &new[0]);
+        let pairs = pairs(first, last, &question.pairs)?;
+        let differences = differences(first, last, &pairs);
+        demand_comparable(first, last, &differences, &question.waived)?;
+        demand_alike(base, &question.waived)?;
+        demand_alike(new, &question.waived)?;
         let mut diff = Self {
-            base: base.header.run.to_string(),
-            new: new.header.run.to_string(),
+            base: names(base),
+            new: names(new),
             differences,
             others: Vec::new(),
-            unpaired: unpaired(base, new, &pairs),
+            unpaired: unpaired(first, last, &pairs),
             contrasts: Vec::new(),
             overall: Vec::new(),
             tolerance: question.tolerance,
         };
         for pair in pairs {
-            let Joint { run, others } = joint(base, new, pair);
-            let analysis = Analysis::of(&run);
-            let subject = title(base, new, pair);
-            match question.metrics.as_slice() {
-                [] => {
-                    diff.contrasts.extend(contrasts(&subject, &analysis, None));
-                    diff.overall.extend(overall(&subject, &analysis));
-                }
-                metrics => metrics.iter().for_each(|metric| {
-                    let of_metric = contrasts(&subject, &analysis, Some(metric));
-                    diff.contrasts.extend(of_metric);
-                }),
-            }
-            let news = others
-                .into_iter()
-                .filter(|other| !diff.others.contains(other));
-            diff.others.extend(news.collect::<Vec<_>>());
+            let joint = joint(base, new, pair);
+            let analysis = Analysis::of(&joint.run);
+            let subject = title(first, last, pair);
+            diff.add(&subject, &analysis, &joint, &question.metrics);
         }
         if diff.contrasts.iter().all(|c| c.absence().is_some()) {
             return Err(DiffError::NoPhase {
-                base: diff.base,
-                new: diff.new,
+                base: named(&diff.base),
+                new: named(&diff.new),
                 why: why_none(&diff.others),
             });
         }
@@ -121,13 +128,37 @@ impl Diff {
         Ok(diff)
     }
 
+    /// Adds what the joint run of a pair says of `metrics`; none: of each phase's headline.
+    fn add(
+        &mut self,
+        subject: &str,
+        analysis: &Analysis,
+        joint: &Joint,
+        metrics: &[&'static MetricDefinition],
+    ) {
+        let places = &joint.places;
+        if metrics.is_empty() {
+            let found = contrasts(subject, analysis, places, None);
+            self.contrasts.extend(found);
+            self.overall.extend(overall(subject, analysis, places));
+        }
+        for metric in metrics {
+            let found = contrasts(subject, analysis, places, Some(metric));
+            self.contrasts.extend(found);
+        }
+        for other in &joint.others {
+            if !self.others.contains(other) {
+                self.others.push(other.clone());
+            }
+        }
+    }
+
     /// Tests, corrects over all contrasts, and puts each into a word.
     fn judge(&mut self) {
         let is_tested = |c: &&Contrast| !c.exact && c.speed.is_some_and(|s| s.interval.is_some());
         let family = self.contrasts.iter().filter(is_tested).count();
         for contrast in self.contrasts.iter_mut().filter(|c| !c.exact) {
-            let (new, base) = (&contrast.new.values, &contrast.base.values);
-            contrast.test = difference_test_among(new, base, family);
+            contrast.test = contrast.as_speed().and_then(|speed| speed.test(family));
         }
         let tested = |contrast: &Contrast| contrast.test.as_ref().map(|test| test.p_value);
         let p_values: Vec<f64> = self.contrasts.iter().filter_map(tested).collect();
@@ -196,13 +227,32 @@ fn word(contrast: &Contrast, tolerance: f64) -> Verdict {
     }
 }
 
-fn overall(subject: &str, analysis: &Analysis) -> Option<Overall> {
+fn overall(subject: &str, analysis: &Analysis, places: &Places) -> Option<Overall> {
     let overall = analysis.overall.as_ref()?;
+    let comparison = &overall.comparison;
+    let (base, new) = (
+        values(comparison, places.base.clone()),
+        values(comparison, places.new.clone()),
+    );
     Some(Overall {
         subject: subject.to_owned(),
         phases: overall.phases.len(),
-        speed: overall.comparison.speed(NEW, BASE)?,
+        speed: Speed::of(comparison.metric.better, &base, &new)?.estimate()?,
     })
+}
+
+fn names(runs: &[RunRecord]) -> Vec<String> {
+    runs.iter().map(|run| run.header.run.to_string()).collect()
+}
+
+/// The runs of a side in a few words.
+pub(crate) fn named(runs: &[String]) -> String {
+    match runs {
+        [first, second, third, more @ ..] if !more.is_empty() => {
+            format!("{first}, {second}, {third} and {} more", more.len())
+        }
+        few => wording::list(few),
+    }
 }
 
 fn title(base: &RunRecord, new: &RunRecord, pair: Pair) -> String {

@@ -197,6 +197,33 @@ pub fn demand_comparable(
     Ok(())
 }
 
+/// Demands that the runs of one side agree in all that nobody waived: they are to be the same
+/// measurement, made several times.
+///
+/// # Errors
+/// [`DiffError::Unlike`].
+pub(crate) fn demand_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(), DiffError> {
+    let Some((first, others)) = runs.split_first() else {
+        return Ok(());
+    };
+    for other in others {
+        let common = subjects(first).enumerate().filter_map(|(base, subject)| {
+            let new = subjects(other).position(|it| it == subject)?;
+            Some(Pair { base, new })
+        });
+        let found = differences(first, other, &common.collect::<Vec<_>>());
+        let unlike = found.into_iter().find(|d| !waived.contains(&d.dimension));
+        if let Some(difference) = unlike {
+            return Err(DiffError::Unlike {
+                first: first.header.run.to_string(),
+                other: other.header.run.to_string(),
+                difference,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// The subjects' names, or what differs in their commands or in the versions of their tools.
 fn of_pair(
     dimension: Dimension,

@@ -13,8 +13,8 @@ use crate::tables::ruling_word;
 /// A diff; every figure of it has its place.
 #[derive(Debug, Serialize)]
 pub struct DiffDocument<'a> {
-    base: &'a str,
-    new: &'a str,
+    base: String,
+    new: String,
     differences: &'a [Difference],
     unpaired: &'a [String],
     not_compared: Vec<NotCompared<'a>>,
@@ -25,8 +25,8 @@ pub struct DiffDocument<'a> {
 /// A gate; every check of it has its place.
 #[derive(Debug, Serialize)]
 pub struct GateDocument<'a> {
-    base: &'a str,
-    new: &'a str,
+    base: String,
+    new: String,
     passed: bool,
     summary: String,
     max_slowdown: f64,
@@ -72,7 +72,9 @@ struct ContrastDocument<'a> {
 
 #[derive(Debug, Serialize)]
 struct SideDocument<'a> {
-    values: &'a [f64],
+    values: Vec<f64>,
+    /// How many of the values each run has.
+    runs: Vec<usize>,
     median: Option<f64>,
     mean: Option<f64>,
     sd: Option<f64>,
@@ -85,8 +87,8 @@ impl<'a> DiffDocument<'a> {
     pub fn of(diff: &'a Diff) -> Self {
         let others = diff.others.iter();
         Self {
-            base: &diff.base,
-            new: &diff.new,
+            base: diff.base.join(","),
+            new: diff.new.join(","),
             differences: &diff.differences,
             unpaired: &diff.unpaired,
             not_compared: others
@@ -109,8 +111,8 @@ impl<'a> GateDocument<'a> {
             contrast: ContrastDocument::of(&check.contrast),
         };
         Self {
-            base: &gate.base,
-            new: &gate.new,
+            base: gate.base.join(","),
+            new: gate.new.join(","),
             passed: gate.passes(),
             summary: gate.summary(),
             max_slowdown: gate.rule.max_slowdown.share(),
@@ -158,7 +160,8 @@ impl<'a> SideDocument<'a> {
     fn of(side: &'a Side) -> Self {
         let summary = side.summary;
         Self {
-            values: &side.values,
+            values: side.values().collect(),
+            runs: side.runs.iter().map(Vec::len).collect(),
             median: summary.map(|summary| summary.median),
             mean: summary.map(|summary| summary.mean),
             sd: summary.and_then(|summary| summary.sd),

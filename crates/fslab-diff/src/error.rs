@@ -1,6 +1,6 @@
 //! Why two runs are not compared.
 
-use crate::dimension::Dimension;
+use crate::dimension::{Difference, Dimension};
 
 /// Why two runs are not compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +14,16 @@ pub enum DiffError {
         new: String,
         /// Each dimension, with what differs.
         dimensions: Vec<(Dimension, String)>,
+    },
+    /// Runs of one side are not the same measurement.
+    #[error("{first} and {other} are on one side and differ in {difference}")]
+    Unlike {
+        /// The first run of the side.
+        first: String,
+        /// Another one.
+        other: String,
+        /// What differs.
+        difference: Difference,
     },
     /// What nobody can waive.
     #[error("{base} and {new} do not compare: {why}")]
@@ -74,6 +84,11 @@ impl DiffError {
                     names.join(",")
                 ))
             }
+            Self::Unlike { difference, .. } => Some(format!(
+                "runs of one side are one measurement, made several times; to let them differ: \
+                 --across {}",
+                difference.dimension
+            )),
             Self::NoSubject { .. } => Some("say which is which: --pair BASE=NEW".to_owned()),
             Self::Question { .. } | Self::NoPhase { .. } => {
                 Some("run the same study at the same scale for both".to_owned())

@@ -7,9 +7,9 @@
 //! where nothing is slower than the limit, at most half of one minus that share of all gates fail.
 
 use fslab_model::Percent;
-use fslab_stats::{Estimate, Interval, tail_p_below, tail_ratio_at};
+use fslab_stats::{Estimate, Interval};
 
-use crate::contrast::{Absence, Contrast};
+use crate::contrast::{Absence, Contrast, Side};
 use crate::diff::Diff;
 
 /// What a gate lets through.
@@ -84,10 +84,10 @@ pub struct Check {
 pub struct Gate {
     /// Its rule.
     pub rule: GateRule,
-    /// Name of the run that is compared with.
-    pub base: String,
-    /// Name of the run that is compared.
-    pub new: String,
+    /// Names of the runs that are compared with.
+    pub base: Vec<String>,
+    /// Names of the runs that are compared.
+    pub new: Vec<String>,
     /// Every figure that either run has.
     pub checks: Vec<Check>,
     /// How many intervals hold together.
@@ -100,16 +100,16 @@ impl Gate {
     pub fn judge(diff: &Diff, rule: GateRule) -> Self {
         let limit = rule.limit();
         let p_value = |contrast: &Contrast| {
-            let (above, below) = contrast.as_speed();
-            tail_p_below(above, below, limit).filter(|_| !contrast.exact)
+            contrast
+                .as_speed()
+                .filter(|_| !contrast.exact)?
+                .tail_p_below(limit)
         };
         let p_values: Vec<Option<f64>> = diff.contrasts.iter().map(p_value).collect();
         let levels = holm_levels(&p_values, rule.false_alarms());
         let checks = diff.contrasts.iter().zip(&levels).map(|(contrast, level)| {
-            let interval = level.and_then(|level| {
-                let (above, below) = contrast.as_speed();
-                tail_ratio_at(above, below, 1.0 - 2.0 * level)?.interval
-            });
+            let interval =
+                level.and_then(|level| contrast.as_speed()?.tail_at(1.0 - 2.0 * level)?.interval);
             Check {
                 ruling: ruling(contrast, interval, limit),
                 interval,
@@ -219,15 +219,13 @@ fn ruling(contrast: &Contrast, interval: Option<Interval>, limit: f64) -> Ruling
         Some(held) if held.low >= limit => Ruling::Passed,
         Some(_) => Ruling::Undecided,
         // A rate of zero has no ratio; one where there was speed has lost all of it.
-        None if is_nothing(&contrast.new.values) && !is_nothing(&contrast.base.values) => {
-            Ruling::Lost
-        }
+        None if is_nothing(&contrast.new) && !is_nothing(&contrast.base) => Ruling::Lost,
         None => Ruling::TooFew,
     }
 }
 
-fn is_nothing(values: &[f64]) -> bool {
-    values.iter().all(|value| *value == 0.0)
+fn is_nothing(side: &Side) -> bool {
+    side.values().all(|value| value == 0.0)
 }
 
 /// For each p-value the level at which Holm's procedure holds it against: what is rejected, at its

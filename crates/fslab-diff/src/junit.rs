@@ -8,6 +8,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::DiffError;
 use crate::contrast::{Contrast, Side};
+use crate::diff::named;
 use crate::gate::{Check, Gate, Ruling};
 use crate::tables::ruling_word;
 
@@ -26,8 +27,8 @@ pub fn junit(gate: &Gate) -> Result<String, DiffError> {
     }
     for (subject, checks) in suites {
         let mut suite = TestSuite::new(subject);
-        suite.add_property(("base", gate.base.as_str()));
-        suite.add_property(("new", gate.new.as_str()));
+        suite.add_property(("base", gate.base.join(",").as_str()));
+        suite.add_property(("new", gate.new.join(",").as_str()));
         suite.add_property(("max-slowdown", gate.rule.max_slowdown.to_string().as_str()));
         for check in checks {
             suite.add_test_case(case(gate, check));
@@ -72,7 +73,10 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
     let Some(speed) = contrast.speed else {
         return match check.ruling {
             Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),
-            _ => format!("{title} is not judged: there is no figure in {}", gate.base),
+            _ => format!(
+                "{title} is not judged: there is no figure in {}",
+                named(&gate.base)
+            ),
         };
     };
     let interval = match check.interval {

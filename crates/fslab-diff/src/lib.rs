@@ -12,6 +12,7 @@
 //! ```
 
 mod annotation;
+mod certainty;
 mod contrast;
 mod diff;
 mod dimension;

@@ -5,7 +5,7 @@ use fslab_report::{Column, EXACT_TOLERANCE, Table, TableCell, Tone};
 use fslab_stats::Verdict;
 
 use crate::contrast::{Contrast, Side};
-use crate::diff::{Diff, FALSE_DISCOVERIES, Overall};
+use crate::diff::{Diff, FALSE_DISCOVERIES, Overall, named};
 use crate::gate::{Check, Gate, Ruling};
 
 /// Every contrast of a diff, a row each.
@@ -30,7 +30,12 @@ pub fn diff_table(diff: &Diff) -> Table {
     }
     columns.push(Column::left("Verdict").of("Verdict"));
     Table {
-        caption: format!("{} against {}: {}", diff.new, diff.base, diff.summary()),
+        caption: format!(
+            "{} against {}: {}",
+            named(&diff.new),
+            named(&diff.base),
+            diff.summary()
+        ),
         columns,
         rows: rows.collect(),
         notes: diff_notes(diff),
@@ -51,7 +56,9 @@ pub fn gate_table(gate: &Gate) -> Table {
     Table {
         caption: format!(
             "{} against {}: slower by more than {}?",
-            gate.new, gate.base, gate.rule.max_slowdown
+            named(&gate.new),
+            named(&gate.base),
+            gate.rule.max_slowdown
         ),
         columns,
         rows: rows.collect(),
@@ -88,7 +95,8 @@ fn side(contrast: &Contrast, side: &Side) -> TableCell {
             let cell = TableCell::new(figure(contrast.metric, summary.median));
             match contrast.exact {
                 true => cell,
-                false => cell.detail(format!("n = {}", summary.n)),
+                false if side.runs.len() == 1 => cell.detail(format!("n = {}", summary.n)),
+                false => cell.detail(format!("n = {} in {} runs", summary.n, side.runs.len())),
             }
         }
         (None, Some(reason)) => TableCell::new("none").detail(reason).tone(Tone::Weak),
@@ -159,6 +167,8 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
             diff.tolerance
         ));
     }
+    let real = diff.contrasts.iter().filter(|contrast| !contrast.exact);
+    notes.extend(of_runs(&diff.base, &diff.new, real));
     if exact > 0 {
         notes.push(format!(
             "Figures of virtual time are exact; those that differ by less than {} are the same.",
@@ -175,6 +185,27 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
     let others = diff.others.iter();
     notes.extend(others.map(|(phase, what)| format!("{phase} is not compared: {what}.")));
     notes
+}
+
+/// On what the intervals of figures rest, where that is no matter of course.
+fn of_runs<'a>(
+    base: &[String],
+    new: &[String],
+    mut figures: impl Iterator<Item = &'a Contrast>,
+) -> Option<String> {
+    figures.next()?;
+    if base.len() + new.len() > 2 {
+        return Some(
+            "The intervals are of how much runs of one side differ, each of which is one value."
+                .to_owned(),
+        );
+    }
+    // Subjects of one run were measured by turns.
+    (base != new).then(|| {
+        "Each side is one run: this holds for a machine in one state, since how much runs differ \
+         where nothing has changed is not in the intervals. Several runs tell: RUN,RUN,RUN."
+            .to_owned()
+    })
 }
 
 fn over_all(overall: &Overall) -> String {
@@ -203,6 +234,9 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
             percent(gate.rule.false_alarms())
         ));
     }
+    let judged = gate.checks.iter().filter(|check| check.interval.is_some());
+    let judged = judged.map(|check| &check.contrast);
+    notes.extend(of_runs(&gate.base, &gate.new, judged));
     if let Some((blind, check)) = gate.blind_up_to() {
         notes.push(format!(
             "A loss of {} in any figure would be more likely seen than not; the widest is {}.",

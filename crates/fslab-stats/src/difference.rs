@@ -19,6 +19,8 @@ pub enum TestMethod {
     },
     /// Welch's t on the logarithms.
     Welch,
+    /// Student's t on the means of clusters.
+    Clusters,
     /// Mann's and Whitney's rank sum, every arrangement counted.
     MannWhitneyExact,
     /// The same by its normal approximation.
@@ -33,6 +35,7 @@ impl TestMethod {
             Self::PermutationExact { .. } => "permutation test, exact",
             Self::PermutationSampled { .. } => "permutation test, sampled",
             Self::Welch => "Welch's t test",
+            Self::Clusters => "t test between runs",
             Self::MannWhitneyExact => "Mann-Whitney test, exact",
             Self::MannWhitneyNormal => "Mann-Whitney test, normal approximation",
         }

@@ -8,11 +8,12 @@
 //! ```text
 //!     &[f64] --> Summary                        n, median, mean, sd, extremes
 //!            --> location --> Estimate          geometric mean, t-interval on the logarithms
-//!            --> outliers, modes, drift, warm_up    what is odd about a sample, each with a
-//! p-value
+//!            --> reaches --> Stopping           whether repeats are enough
+//!            --> outliers, modes, drift, warm_up    what is odd, each with a p-value
 //!     two    --> ratio    --> Estimate          ratio of geometric means, with its interval
 //!                             Estimate --> Verdict
 //!            --> difference_test, mann_whitney --> Test
+//!     clusters --> clustered_ratio_at, clustered_difference_test    where repeats share an error
 //!     p-values --> holm, benjamini_hochberg     corrected for how many they are
 //!     trials x phases --> overall --> Overall   geometric mean over phases
 //!     trial > mount > iteration --> components  where the variance arises
@@ -22,6 +23,7 @@
 //! ```
 
 mod chance;
+mod clusters;
 mod components;
 mod diagnosis;
 mod difference;
@@ -38,10 +40,12 @@ mod quantile;
 mod rank;
 mod ratio;
 mod resample;
+mod stopping;
 mod summary;
 mod tail;
 mod verdict;
 
+pub use clusters::{clustered_difference_test, clustered_p_below, clustered_ratio_at};
 pub use components::{Component, Components, Nested};
 pub use diagnosis::{Drift, Modes, Outlier, Outliers, WarmUp, drift, modes, outliers, warm_up};
 pub use difference::{Test, TestMethod, difference_test, difference_test_among};
@@ -55,6 +59,7 @@ pub use overall::{Overall, TrialValues};
 pub use quantile::quantile;
 pub use rank::{RankCorrelation, rank_correlation};
 pub use ratio::{IntervalMethod, interval_method, ratio, ratio_at, ratio_p_below};
+pub use stopping::{Stopping, reaches, stopping};
 pub use summary::Summary;
 pub use tail::{tail_p_below, tail_ratio_at};
 pub use verdict::{Verdict, verdict};

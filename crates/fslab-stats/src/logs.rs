@@ -1,5 +1,7 @@
 //! The logarithms of a sample: where throughputs, rates and times are closest to normal.
 
+use std::sync::OnceLock;
+
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::CONFIDENCE;
@@ -57,7 +59,13 @@ pub(crate) fn mean_and_variance(values: &[f64]) -> Option<(f64, Option<f64>)> {
 ///
 /// `freedom` may be fractional, as Satterthwaite's approximation gives it; `None` below 1.
 pub(crate) fn t_bound(freedom: f64) -> Option<f64> {
-    t_bound_at(freedom, CONFIDENCE)
+    /// Whole degrees are asked for at every look at every figure, and take a search each.
+    static KNOWN: [OnceLock<Option<f64>>; 64] = [const { OnceLock::new() }; 64];
+    let is_whole = freedom >= 0.0 && freedom.fract() == 0.0;
+    match KNOWN.get(freedom as usize).filter(|_| is_whole) {
+        Some(known) => *known.get_or_init(|| t_bound_at(freedom, CONFIDENCE)),
+        None => t_bound_at(freedom, CONFIDENCE),
+    }
 }
 
 /// The same for an interval of `confidence`.

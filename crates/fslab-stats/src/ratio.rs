@@ -4,7 +4,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::logs::{Logs, logarithms, t_bound_at};
 use crate::resample::{REPLICATES, distances};
-use crate::{CONFIDENCE, Estimate};
+use crate::{CONFIDENCE, Estimate, Interval};
 
 /// From so many values a side on, the interval is bootstrapped. Found by simulation: with fewer, it
 /// gains half a percent of coverage where tails are long, and holds too much where values have two
@@ -13,6 +13,9 @@ const BOOTSTRAP_LEAST: usize = 10;
 
 /// Above so many values a side, means are normal enough, and a bootstrap only costs.
 const BOOTSTRAP_MOST: usize = 200;
+
+/// Logarithms of figures that are nearer to each other are equal, but for rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// How the interval of a ratio comes about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +84,7 @@ pub fn ratio(numerator: &[f64], denominator: &[f64]) -> Option<Estimate> {
 /// a sample has a single value, and where `confidence` is beyond what 2002 replicates can tell.
 #[must_use]
 pub fn ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Estimate> {
-    let contrast = Contrast::of(numerator, denominator)?;
-    Estimate::from_logs(contrast.centre, contrast.half_width(confidence))
+    Contrast::of(numerator, denominator)?.estimate(confidence)
 }
 
 /// The one-sided p-value of "the true ratio is `limit` or more": small where the ratio is below it.
@@ -104,6 +106,9 @@ pub fn ratio_p_below(numerator: &[f64], denominator: &[f64], limit: f64) -> Opti
 pub(crate) struct Contrast {
     /// The difference.
     pub(crate) centre: f64,
+    /// The ratio where neither sample varies: as exact as a division, so that a figure that is at a
+    /// limit is not past it by the rounding of a logarithm.
+    constant: Option<f64>,
     /// `None` where a sample has a single value.
     spread: Option<Spread>,
 }
@@ -111,7 +116,7 @@ pub(crate) struct Contrast {
 enum Spread {
     /// Neither sample has any.
     Zero,
-    Welch {
+    Student {
         error: f64,
         freedom: f64,
     },
@@ -142,32 +147,76 @@ impl Contrast {
         let (above, below) = (Logs::of(numerator)?, Logs::of(denominator)?);
         let welch = welch(&above, &below);
         let spread = match (welch, method) {
-            (Some(Spread::Welch { error, .. }), Some(IntervalMethod::Bootstrap)) => {
+            (Some(Spread::Student { error, .. }), Some(IntervalMethod::Bootstrap)) => {
                 let (above, below) = (logarithms(numerator)?, logarithms(denominator)?);
                 distances(&above, &below).map(|distances| Spread::Bootstrap { error, distances })
             }
             (welch, _) => welch,
         };
+        let constant = |values: &[f64]| {
+            let first = *values.first()?;
+            values.iter().all(|value| *value == first).then_some(first)
+        };
         Some(Self {
             centre: above.mean - below.mean,
+            constant: constant(numerator)
+                .zip(constant(denominator))
+                .map(|(a, b)| a / b),
             spread,
         })
+    }
+
+    /// Of a known standard error with its degrees of freedom.
+    pub(crate) fn with_error(centre: f64, error: f64, freedom: f64) -> Self {
+        let spread = match error == 0.0 {
+            true => Spread::Zero,
+            false => Spread::Student { error, freedom },
+        };
+        Self {
+            centre,
+            constant: None,
+            spread: Some(spread),
+        }
+    }
+
+    /// Of an error that nothing tells.
+    pub(crate) fn without_interval(centre: f64) -> Self {
+        Self {
+            centre,
+            constant: None,
+            spread: None,
+        }
     }
 
     /// The same with other degrees of freedom: `freedom` of those that Satterthwaite gives. Only
     /// Welch's has any.
     pub(crate) fn with_freedom(mut self, freedom: impl FnOnce(f64) -> f64) -> Self {
-        if let Some(Spread::Welch { freedom: own, .. }) = &mut self.spread {
+        if let Some(Spread::Student { freedom: own, .. }) = &mut self.spread {
             *own = freedom(*own);
         }
         self
+    }
+
+    /// The ratio with its interval of `confidence`.
+    pub(crate) fn estimate(&self, confidence: f64) -> Option<Estimate> {
+        let half_width = self.half_width(confidence);
+        match self.constant.filter(|value| value.is_normal()) {
+            Some(value) => Some(Estimate {
+                value,
+                interval: half_width.map(|_| Interval {
+                    low: value,
+                    high: value,
+                }),
+            }),
+            None => Estimate::from_logs(self.centre, half_width),
+        }
     }
 
     pub(crate) fn half_width(&self, confidence: f64) -> Option<f64> {
         let level = (confidence > 0.0 && confidence < 1.0).then_some(1.0 - confidence)?;
         match self.spread.as_ref()? {
             Spread::Zero => Some(0.0),
-            Spread::Welch { error, freedom } => Some(t_bound_at(*freedom, confidence)? * error),
+            Spread::Student { error, freedom } => Some(t_bound_at(*freedom, confidence)? * error),
             Spread::Bootstrap { error, distances } => {
                 // The p-value of a distance, below, is under the level where fewer replicates than
                 // this reach it.
@@ -185,8 +234,8 @@ impl Contrast {
     pub(crate) fn p_below(&self, limit: f64) -> Option<f64> {
         let distance = self.centre - limit;
         match self.spread.as_ref()? {
-            Spread::Zero => Some(if distance < 0.0 { 0.0 } else { 1.0 }),
-            Spread::Welch { error, freedom } => {
+            Spread::Zero => Some(if distance < -ROUNDING { 0.0 } else { 1.0 }),
+            Spread::Student { error, freedom } => {
                 let t = StudentsT::new(0.0, 1.0, *freedom).ok()?;
                 Some(t.cdf(distance / error))
             }
@@ -206,7 +255,11 @@ impl Contrast {
     /// The two-sided p-value of no difference.
     pub(crate) fn p_equal(&self) -> Option<f64> {
         if matches!(self.spread, Some(Spread::Zero)) {
-            return Some(if self.centre == 0.0 { 1.0 } else { 0.0 });
+            return Some(if self.centre.abs() <= ROUNDING {
+                1.0
+            } else {
+                0.0
+            });
         }
         let below = self.p_below(0.0)?;
         Some((2.0 * below.min(1.0 - below)).min(1.0))
@@ -222,7 +275,7 @@ fn welch(above: &Logs, below: &Logs) -> Option<Spread> {
     let share = a / (a + b);
     let freedom =
         1.0 / (share.powi(2) / (above.count - 1.0) + (1.0 - share).powi(2) / (below.count - 1.0));
-    Some(Spread::Welch {
+    Some(Spread::Student {
         error: (a + b).sqrt(),
         freedom,
     })
@@ -283,6 +336,19 @@ mod tests {
         assert_eq!(ratio_p_below(&[1.0, 2.0], &[1.0, 2.0], 0.0), None);
         assert_eq!(ratio_p_below(&[2.0; 3], &[2.0; 3], 1.05), Some(0.0));
         assert_eq!(ratio_p_below(&[2.0; 3], &[2.0; 3], 1.0), Some(1.0));
+    }
+
+    #[test]
+    fn what_is_at_a_limit_without_any_spread_is_not_past_it() {
+        // As logarithms 95 / 100 is 0.9499999999999995.
+        for (a, b) in [(&[95.0; 5][..], &[100.0; 5][..]), (&[95.0; 3], &[100.0; 9])] {
+            let interval = ratio(a, b).and_then(|it| it.interval).expect("repeats");
+            assert_eq!((interval.low, interval.high), (0.95, 0.95));
+            assert_eq!(ratio_p_below(a, b, 0.95), Some(1.0));
+            assert_eq!(ratio_p_below(a, b, 0.951), Some(0.0));
+        }
+        let single = ratio(&[90.0], &[100.0]).expect("positive");
+        assert_eq!((single.value, single.interval), (0.9, None));
     }
 
     #[test]

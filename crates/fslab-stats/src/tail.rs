@@ -20,8 +20,7 @@ use crate::ratio::Contrast;
 /// `None` as there.
 #[must_use]
 pub fn tail_ratio_at(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Estimate> {
-    let contrast = contrast(numerator, denominator)?;
-    Estimate::from_logs(contrast.centre, contrast.half_width(confidence))
+    contrast(numerator, denominator)?.estimate(confidence)
 }
 
 /// As [`crate::ratio_p_below`], from the distribution of [`tail_ratio_at`], with which it agrees

@@ -1,5 +1,6 @@
-//! Two runs that are compared, wherever they are: in the store, in another one, in a file.
+//! Runs that are compared, wherever they are: in the store, in another one, in a file.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -26,10 +27,10 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 pub(super) struct ComparedArgs {
     /// The run that is compared with: a run of the store, STORE:RUN of another, or a file: a
     /// store (its last run), an exported run, or what another tool wrote (FILE,FILE,... are its
-    /// repeats)
+    /// repeats); RUN,RUN,... are runs of one and the same, and how much they differ counts
     #[arg(value_name = "BASE")]
     base: String,
-    /// The run that is compared, named likewise
+    /// The run or the runs that are compared, named likewise
     #[arg(value_name = "NEW")]
     new: String,
     /// Compare a subject with another one, by their names; may be repeated
@@ -100,7 +101,7 @@ impl ComparedArgs {
             metrics: self.metric.clone(),
             tolerance: self.tolerance,
         };
-        Diff::of(&base, &new, &question).map_err(|error| refused(&error))
+        Diff::of_runs(&base, &new, &question).map_err(|error| refused(&error))
     }
 
     fn waived(&self) -> Vec<Dimension> {
@@ -111,27 +112,59 @@ impl ComparedArgs {
         each.collect()
     }
 
-    fn load(&self, text: &str) -> Result<RunRecord, CommandError> {
-        let path = Path::new(text);
-        if path.is_file() && is_database(path)? {
+    /// The runs of a side, one at least.
+    fn load(&self, text: &str) -> Result<Vec<RunRecord>, CommandError> {
+        // A name may have a comma.
+        let names: Vec<&str> = match Path::new(text).is_file() {
+            true => vec![text],
+            false => text.split(',').collect(),
+        };
+        let is_store = |name: &&str| {
+            let path = Path::new(name);
+            Ok::<_, CommandError>(!path.is_file() || is_database(path)?)
+        };
+        let stored = names.iter().map(is_store).collect::<Result<Vec<_>, _>>()?;
+        let of = |wanted: bool| {
+            names
+                .iter()
+                .zip(&stored)
+                .filter(move |(_, is)| **is == wanted)
+        };
+        let in_stores = of(true).map(|(name, _)| self.load_stored(name));
+        let mut runs = in_stores.collect::<Result<Vec<_>, _>>()?;
+        let files: Vec<&str> = of(false).map(|(name, _)| *name).collect();
+        if !files.is_empty() {
+            runs.extend(read_runs(&files)?);
+        }
+        match twice(&runs) {
+            Some(name) => Err(CommandError::bad_input(format!(
+                "{text} has {name} twice: a run is compared once"
+            ))),
+            None => Ok(runs),
+        }
+    }
+
+    /// A run of a store: of the one that is asked for, or of another that is named before it.
+    fn load_stored(&self, name: &str) -> Result<RunRecord, CommandError> {
+        let path = Path::new(name);
+        if path.is_file() {
             return load(&Store::open_read_only(path)?, "last");
         }
-        let files: Vec<&str> = if path.is_file() {
-            vec![text]
-        } else {
-            text.split(',').collect()
-        };
-        if files.iter().all(|file| Path::new(file).is_file()) {
-            return read_run(text, &files);
-        }
-        let elsewhere = text
+        let elsewhere = name
             .rsplit_once(':')
             .filter(|(store, _)| Path::new(store).is_file());
         match elsewhere {
             Some((store, run)) => load(&Store::open_read_only(Path::new(store))?, run),
-            None => load(&self.store.open_read_only()?, text),
+            None => load(&self.store.open_read_only()?, name),
         }
     }
+}
+
+/// A run that is there twice: no number of copies makes it more certain.
+fn twice(runs: &[RunRecord]) -> Option<&RunId> {
+    let mut seen = BTreeSet::new();
+    let names = runs.iter().map(|run| &run.header.run);
+    names.into_iter().find(|name| !seen.insert(*name))
 }
 
 /// What is wrong between two runs, as an error of the command.
@@ -149,8 +182,8 @@ fn is_database(path: &Path) -> Result<bool, CommandError> {
     Ok(head == DATABASE)
 }
 
-/// The one run in `files`: one that was exported, or what another tool wrote in each repeat.
-fn read_run(text: &str, files: &[&str]) -> Result<RunRecord, CommandError> {
+/// The runs in `files`: those that were exported, or what another tool wrote in each repeat of one.
+fn read_runs(files: &[&str]) -> Result<Vec<RunRecord>, CommandError> {
     let read = |file: &&str| read_file(file, None);
     let sources = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let labels = Labels {
@@ -160,15 +193,9 @@ fn read_run(text: &str, files: &[&str]) -> Result<RunRecord, CommandError> {
         command: Vec::new(),
         now_unix_s: 0,
     };
-    let Imported { mut runs, notes } = fslab_exchange::import(&sources, None, &labels)?;
+    let Imported { runs, notes } = fslab_exchange::import(&sources, None, &labels)?;
     notes.iter().for_each(|note| screen::warn(note));
-    match runs.pop() {
-        Some(run) if runs.is_empty() => Ok(run),
-        _ => {
-            let text = format!("{text} are several runs, and one is compared");
-            Err(CommandError::bad_input(text))
-        }
-    }
+    Ok(runs)
 }
 
 /// A run's name, made of that of a file.

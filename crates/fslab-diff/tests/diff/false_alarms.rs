@@ -43,14 +43,9 @@ fn diff() -> Diff {
 }
 
 fn with(contrast: &Contrast, base: Vec<f64>, new: Vec<f64>) -> Contrast {
-    let side = |values: Vec<f64>| Side {
-        summary: fslab_stats::Summary::of(&values),
-        absence: None,
-        values,
-    };
     Contrast {
-        base: side(base),
-        new: side(new),
+        base: Side::of(vec![base]),
+        new: Side::of(vec![new]),
         ..contrast.clone()
     }
 }

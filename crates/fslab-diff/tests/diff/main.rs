@@ -4,5 +4,6 @@ mod chance;
 mod comparable;
 mod false_alarms;
 mod gates;
+mod several_runs;
 mod story;
 mod verdicts;

@@ -4,7 +4,6 @@
 //! many samples can correct for that. Each also needs a difference that matters: a sample that
 //! hardly varies has no oddities.
 
-mod dip;
 mod drift;
 mod modes;
 mod outliers;

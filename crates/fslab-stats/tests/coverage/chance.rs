@@ -43,6 +43,12 @@ pub(crate) enum Kind {
     Bimodal(f64),
     /// The logarithm has heavy tails: 5 % times t with three degrees of freedom.
     HeavyTails,
+    /// Exponential: from next to nothing on.
+    Exponential,
+    /// The logarithm is exponential with a mean of 10 %: a tail above, and an edge below.
+    Pareto,
+    /// The logarithm is uniform over 20 %.
+    Even,
     /// Normal with 5 %, rounded to steps of 5 %.
     Coarse,
     /// Normal with 2 %, rounded to steps of 5 %: most values are equal.
@@ -61,6 +67,9 @@ impl Kind {
                 (0.03 * chance.normal() + up).exp()
             }
             Self::HeavyTails => (0.05 * chance.t3()).exp(),
+            Self::Exponential => chance.exponential(),
+            Self::Pareto => (0.1 * chance.exponential()).exp(),
+            Self::Even => (0.2 * chance.uniform()).exp(),
             Self::Coarse => rounded(1.0 + 0.05 * chance.normal()),
             Self::VeryCoarse => rounded(1.013 + 0.02 * chance.normal()),
         }

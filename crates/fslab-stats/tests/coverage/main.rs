@@ -3,8 +3,10 @@
 //! printed by `cargo test -p fslab-stats --test coverage -- --nocapture`.
 
 mod chance;
+mod clusters;
 mod detectors;
 mod families;
 mod intervals;
 mod phases;
+mod stopping;
 mod tests_of_difference;

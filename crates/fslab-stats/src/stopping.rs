@@ -1,0 +1,165 @@
+//! When repeats are enough: whether figures that are looked at after every repeat are known to
+//! within a target.
+//!
+//! Who looks again and again, and stops when an interval is narrow, stops on samples that happen to
+//! be narrow: of an interval that ends so, 90 of 100 hold the truth and not 95, with a least of
+//! three repeats. What mends it is to look, and then to make repeats that had no part in the choice
+//! (Simons, "On the cost of not knowing the variance when making a fixed-width confidence interval
+//! for the mean", Annals of Mathematical Statistics 39, 1968: to the sequential rule of Chow and
+//! Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals for the mean",
+//! ibid. 36, 1965, a fixed number of further observations is enough, whatever the variance).
+//! How many is found by simulation; docs/statistics.md has the figures.
+
+use crate::logs::t_bound;
+
+/// So many repeats are made after the first look at which all figures were within the target.
+const FURTHER: usize = 6;
+
+/// So many are enough where they were known much better than that: it is rarely luck.
+const FURTHER_MUCH_BETTER: usize = 2;
+
+/// The share of the target within which figures are known much better.
+const MUCH_BETTER: f64 = 0.5;
+
+/// Whether another repeat is to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopping {
+    /// A figure is not within the target.
+    Wide,
+    /// All are, and so many repeats more are to confirm it.
+    Confirming {
+        /// How many; at least 1.
+        more: usize,
+    },
+    /// All are, and were when they were not looked at for the first time.
+    Known,
+}
+
+/// Whether `looks` end it: how far the widest interval reached after each repeat from the least
+/// number on, as a share of its figure (`None`: a figure had no interval).
+///
+/// Figures are known where they are within `target` at the last look, and were at one six looks
+/// before or earlier; two looks, where the first such look found them within half of the target.
+#[must_use]
+pub fn stopping(looks: &[Option<f64>], target: f64) -> Stopping {
+    let within = |reach: &Option<f64>, limit: f64| reach.is_some_and(|reach| reach <= limit);
+    let Some(first) = looks.iter().position(|reach| within(reach, target)) else {
+        return Stopping::Wide;
+    };
+    let further = if within(&looks[first], target * MUCH_BETTER) {
+        FURTHER_MUCH_BETTER
+    } else {
+        FURTHER
+    };
+    let since = looks.len() - 1 - first;
+    match looks.last() {
+        Some(last) if within(last, target) && since >= further => Stopping::Known,
+        Some(last) if within(last, target) => Stopping::Confirming {
+            more: further - since,
+        },
+        _ => Stopping::Wide,
+    }
+}
+
+/// How far the 95 % interval of a figure reaches after each repeat: by [`crate::location`] of the
+/// values so far, as a share of their geometric mean, on the wider side. The first of `values` is
+/// that of the first repeat; a repeat without one leaves the interval as it was.
+///
+/// `None` while there are fewer than two values, and from a value on that is not positive.
+#[must_use]
+pub fn reaches(values: &[Option<f64>]) -> Vec<Option<f64>> {
+    let (mut count, mut mean, mut squares) = (0.0_f64, 0.0, 0.0);
+    let mut reach_with = |value: Option<f64>| {
+        if let Some(value) = value {
+            let log = if value.is_finite() {
+                value.ln()
+            } else {
+                f64::NAN
+            };
+            count += 1.0;
+            // Welford, Technometrics 4, 1962: equal values leave the squares at exactly zero.
+            let away = if count > 1.0 { log - mean } else { 0.0 };
+            mean = if count > 1.0 {
+                mean + away / count
+            } else {
+                log
+            };
+            squares += away * (log - mean);
+        }
+        let error = (squares / (count - 1.0) / count).sqrt();
+        let half = t_bound(count - 1.0)? * error;
+        (mean.is_finite() && half.is_finite())
+            .then(|| half.exp_m1())
+            .filter(|it| it.is_finite())
+    };
+    values.iter().map(|value| reach_with(*value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::location;
+
+    fn after(looks: &[f64]) -> Stopping {
+        let looks: Vec<Option<f64>> = looks.iter().map(|it| Some(*it)).collect();
+        stopping(&looks, 0.05)
+    }
+
+    #[test]
+    fn a_narrow_interval_is_confirmed_by_six_repeats_more() {
+        let more = |more| Stopping::Confirming { more };
+        assert_eq!(after(&[0.2, 0.06]), Stopping::Wide);
+        assert_eq!(after(&[0.2, 0.05]), more(6));
+        assert_eq!(after(&[0.2, 0.05, 0.04, 0.04]), more(4));
+        let enough = [0.2, 0.05, 0.04, 0.04, 0.04, 0.04, 0.04, 0.04];
+        assert_eq!(after(&enough), Stopping::Known);
+        assert_eq!(after(&enough[..7]), more(1));
+    }
+
+    #[test]
+    fn what_is_known_much_better_is_confirmed_by_two() {
+        assert_eq!(after(&[0.025]), Stopping::Confirming { more: 2 });
+        assert_eq!(after(&[0.025, 0.04, 0.03]), Stopping::Known);
+        assert_eq!(after(&[0.0, 0.0, 0.0]), Stopping::Known);
+        // It is the first look within the target that counts.
+        let later = Stopping::Confirming { more: 4 };
+        assert_eq!(after(&[0.04, 0.02, 0.02]), later);
+    }
+
+    #[test]
+    fn what_was_narrow_by_luck_goes_on_until_it_is_narrow_again() {
+        assert_eq!(after(&[0.02, 0.06, 0.06]), Stopping::Wide);
+        assert_eq!(after(&[0.02, 0.06, 0.06, 0.05]), Stopping::Known);
+        assert_eq!(
+            after(&[0.02, 0.06, 0.06, 0.05, 0.06]),
+            Stopping::Wide,
+            "whoever goes on is told how it is"
+        );
+        assert_eq!(after(&[0.02, 0.05]), Stopping::Confirming { more: 1 });
+        assert_eq!(stopping(&[], 0.05), Stopping::Wide);
+        assert_eq!(stopping(&[None, None], 0.05), Stopping::Wide);
+    }
+
+    #[test]
+    fn each_look_reaches_as_far_as_the_interval_of_the_values_so_far() {
+        let values = [100.0, 103.0, 99.0, 104.5, 100.0, 98.0];
+        let looks = reaches(&values.map(Some));
+        assert_eq!(looks[0], None);
+        for count in 2..=values.len() {
+            let reach = location(&values[..count]).and_then(|it| it.reach());
+            let (found, expected) = (looks[count - 1].expect("values"), reach.expect("values"));
+            assert!(
+                (found / expected - 1.0).abs() < 1e-9,
+                "{count}: {found} {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_repeat_without_a_value_leaves_all_as_it_was_and_one_of_zero_ends_it() {
+        let looks = reaches(&[Some(5.0), None, Some(5.0), Some(0.0), Some(5.0)]);
+        assert_eq!(looks, [None, None, Some(0.0), None, None]);
+        assert_eq!(reaches(&[Some(f64::INFINITY), Some(1.0)]), [None, None]);
+        assert_eq!(reaches(&[]), []);
+    }
+}
