@@ -121,6 +121,53 @@ fn a_run_moves_to_another_store_and_comes_out_the_same_to_the_byte() {
         .expect_error("has a run first already", "--run NAME");
 }
 
+/// Names hold the second and some chance: whoever comes second to one gets another.
+#[test]
+fn many_imports_at_once_all_land() {
+    const IMPORTS: usize = 12;
+    let desk = Desk::new();
+    let file = fixture("bonnie-2.00a.txt");
+    std::thread::scope(|scope| {
+        for _ in 0..IMPORTS {
+            scope.spawn(|| {
+                desk.run(&["import", &file]).expect_code(0);
+            });
+        }
+    });
+    let list = desk.run(&["list", "--json"]);
+    assert_eq!(list.out.matches("\"run\"").count(), IMPORTS);
+    assert_eq!(list.out.matches("\"trials_done\": 1").count(), IMPORTS);
+}
+
+/// Seconds of a build were turned into builds a second.
+#[test]
+fn a_table_of_times_is_compared_in_time_and_less_is_better() {
+    let desk = Desk::new();
+    let table = |ext4: [f64; 3]| {
+        let row = |subject: &str, value: f64| format!("{subject},build,time,{value},s\n");
+        let rows: String = ext4.map(|value| row("ext4", value)).concat();
+        let other: String = [58.9, 59.4, 59.0].map(|value| row("xfs", value)).concat();
+        format!("subject,phase,metric,value,unit\n{rows}{other}")
+    };
+    for (name, ext4) in [
+        ("before", [61.2, 60.8, 61.0]),
+        ("after", [71.2, 70.8, 71.0]),
+    ] {
+        fs::write(desk.path(name), table(ext4)).expect("written");
+        desk.run(&["import", name, "--run", name]).expect_code(0);
+    }
+    let shown = desk.run(&["show", "before", "--all"]);
+    assert!(shown.out.contains("61.0 s"), "{}", shown.out);
+    assert!(shown.out.contains("Duration"), "{}", shown.out);
+    assert!(!shown.out.contains("op/s"), "{}", shown.out);
+    let wins = "XFS is 1.03 times as fast as ext4";
+    assert!(shown.out.contains(wins), "{}", shown.out);
+    let gate = ["gate", "before", "after", "--max-slowdown", "5%"];
+    desk.run(&gate).expect_code(1);
+    let back = ["gate", "after", "before", "--max-slowdown", "5%"];
+    desk.run(&back).expect_code(0);
+}
+
 #[test]
 fn every_form_is_written_to_a_file_as_a_whole() {
     let desk = Desk::new();

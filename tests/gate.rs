@@ -153,6 +153,25 @@ fn several_runs_tell_how_much_runs_differ_where_nothing_has_changed() {
         document["contrasts"][0]["new"]["runs"],
         serde_json::json!([5, 5])
     );
+    // Of a store they are counted back from the last.
+    let import = |name: &str| {
+        desk.run(&["import", &format!("{name}.json")])
+            .expect_code(0);
+    };
+    ["b", "c", "d", "e"].into_iter().for_each(import);
+    let counted = desk.run(&["diff", "last~4..last~1", "last", "--json"]);
+    counted.expect_code(0);
+    let document: Value = serde_json::from_str(&counted.out).expect("pure JSON");
+    assert_eq!(
+        document["contrasts"][0]["base"]["runs"],
+        serde_json::json!([5, 5, 5, 5])
+    );
+    gate(&desk, &["last~9..last~1", "last"])
+        .expect_code(2)
+        .expect_error("before the last", "list");
+    gate(&desk, &["last~1..last~9", "last"])
+        .expect_code(2)
+        .expect_error("not the name of a run", "");
     gate(&desk, &["a.json,b.json,a.json", "e.json"])
         .expect_code(2)
         .expect_error("has a twice", "");

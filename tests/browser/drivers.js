@@ -214,7 +214,7 @@
   let found = null;
   try {
     // Its controls come to a table when the page has time.
-    for (let turn = 0; turn < 200 && all("figure.table:not(:has(.copy))").length; turn += 1) {
+    for (let turn = 0; turn < 600 && all("figure.table:not(:has(.copy))").length; turn += 1) {
       await rest(20);
     }
     found = await drivers[DRIVER]() ?? null;

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use fslab_format::FormatError;
-use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_model::{Failure, FailureKind};
 use fslab_report::ReportError;
 use fslab_run::{ConductorError, ResolveError, ResumeError};
 use fslab_store::{StoreError, StoreErrorKind};
@@ -92,6 +92,7 @@ impl From<StoreError> for CommandError {
             | StoreErrorKind::Damaged
             | StoreErrorKind::Newer { .. }
             | StoreErrorKind::NoRuns
+            | StoreErrorKind::TooFewRuns { .. }
             | StoreErrorKind::UnknownRun { .. }
             | StoreErrorKind::AmbiguousRun { .. }
             | StoreErrorKind::RunExists { .. }
@@ -109,10 +110,15 @@ impl From<ResolveError> for CommandError {
     fn from(error: ResolveError) -> Self {
         let hint = match &error {
             ResolveError::Catalogue(catalogue) => catalogue.hint(),
-            ResolveError::TooSmall { needed, .. } => {
-                let enough = Bytes(needed.0.next_multiple_of(1 << 20));
-                Some(format!("use --size {} or more", enough.to_argument()))
-            }
+            ResolveError::TooSmall {
+                enough: Some(enough),
+                ..
+            } => Some(format!("use --size {} or more", enough.to_argument())),
+            ResolveError::TooSmall { enough: None, .. } => Some(
+                "they grow with the file system: fill it less, or make them smaller, like \
+                 --set phase.NAME.file_size=64MiB"
+                    .into(),
+            ),
             ResolveError::UnevenSize { nearest, .. } => {
                 Some(format!("use --size {}", nearest.to_argument()))
             }

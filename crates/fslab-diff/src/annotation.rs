@@ -13,16 +13,17 @@ pub fn annotations(gate: &Gate) -> String {
     for check in &gate.checks {
         let level = match check.ruling {
             _ if gate.fails(check) => "error",
-            Ruling::Undecided | Ruling::TooFew | Ruling::Lost => "warning",
+            Ruling::Undecided | Ruling::TooFew | Ruling::NoRatio | Ruling::Lost => "warning",
             Ruling::Slower | Ruling::Passed | Ruling::NotJudged => continue,
         };
         lines.push_str(&line(level, &title(check), &message(gate, check)));
     }
-    let (level, word) = match gate.passes() {
-        true => ("notice", "passed"),
-        false => ("error", "failed"),
+    let level = match (gate.passes(), gate.judges()) {
+        (true, true) => "notice",
+        _ => "error",
     };
-    lines.push_str(&line(level, &format!("fslab gate {word}"), &gate.summary()));
+    let title = format!("fslab gate {}", gate.outcome());
+    lines.push_str(&line(level, &title, &gate.summary()));
     lines
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use fslab_model::MetricDefinition;
+use fslab_model::{Better, MetricDefinition};
 use fslab_report::{Analysis, Comparison, PhaseAnalysis, PhaseCell};
 use fslab_stats::{Estimate, Summary, Test, Verdict};
 
@@ -92,6 +92,14 @@ impl Contrast {
             (true, false) => Some(Absence::Base),
             (false, true) => Some(Absence::New),
             (true, true) => Some(Absence::Both),
+        }
+    }
+
+    /// Why two figures have no ratio, in a few words.
+    pub(crate) fn why_no_ratio(&self) -> &'static str {
+        match self.metric.better {
+            Better::Neither => "neither more nor less is better",
+            Better::Higher | Better::Lower => "a value of 0 has no ratio",
         }
     }
 

@@ -61,6 +61,9 @@ pub enum Ruling {
     Undecided,
     /// Too few repeats for an interval.
     TooFew,
+    /// Both runs have the figure, and there is no ratio of the two: a value of 0 has none, nor has
+    /// a metric of which neither more nor less is better.
+    NoRatio,
     /// The base has the figure, and the new run has not.
     Lost,
     /// The base has no such figure: there is nothing to be slower than.
@@ -131,7 +134,7 @@ impl Gate {
         match check.ruling {
             Ruling::Slower => true,
             Ruling::Lost => !self.rule.lost_passes,
-            Ruling::Undecided | Ruling::TooFew => self.rule.undecided_fails,
+            Ruling::Undecided | Ruling::TooFew | Ruling::NoRatio => self.rule.undecided_fails,
             Ruling::Passed | Ruling::NotJudged => false,
         }
     }
@@ -164,6 +167,7 @@ impl Gate {
             (Ruling::Lost, "lost"),
             (Ruling::Undecided, "undecided"),
             (Ruling::TooFew, "with too few repeats"),
+            (Ruling::NoRatio, "without a ratio"),
         ] {
             if count(ruling) > 0 {
                 text += &format!(", {} {word}", count(ruling));
@@ -172,12 +176,22 @@ impl Gate {
         text
     }
 
+    /// What became of the gate: `passed`, `failed`, or that it `cannot judge`.
+    #[must_use]
+    pub fn outcome(&self) -> &'static str {
+        match self.passes() {
+            false => "failed",
+            true if self.judges() => "passed",
+            true => "cannot judge",
+        }
+    }
+
     /// Whether any check could have failed: a gate that cannot shut is none.
     #[must_use]
     pub fn judges(&self) -> bool {
         let judged = |check: &Check| match check.ruling {
             Ruling::Slower | Ruling::Passed | Ruling::Undecided | Ruling::Lost => true,
-            Ruling::TooFew | Ruling::NotJudged => false,
+            Ruling::TooFew | Ruling::NoRatio | Ruling::NotJudged => false,
         };
         self.checks.iter().any(judged)
     }
@@ -220,6 +234,7 @@ fn ruling(contrast: &Contrast, interval: Option<Interval>, limit: f64) -> Ruling
         Some(_) => Ruling::Undecided,
         // A rate of zero has no ratio; one where there was speed has lost all of it.
         None if is_nothing(&contrast.new) && !is_nothing(&contrast.base) => Ruling::Lost,
+        None if contrast.speed.is_none() => Ruling::NoRatio,
         None => Ruling::TooFew,
     }
 }

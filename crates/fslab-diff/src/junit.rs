@@ -51,7 +51,7 @@ fn case(gate: &Gate, check: &Check) -> TestCase {
             status
         }
         Ruling::Slower | Ruling::Passed => TestCaseStatus::success(),
-        Ruling::Undecided | Ruling::TooFew | Ruling::Lost | Ruling::NotJudged => {
+        Ruling::Undecided | Ruling::TooFew | Ruling::NoRatio | Ruling::Lost | Ruling::NotJudged => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(text.clone());
             status
@@ -73,6 +73,7 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
     let Some(speed) = contrast.speed else {
         return match check.ruling {
             Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),
+            Ruling::NoRatio => format!("{title} is not judged: {}", contrast.why_no_ratio()),
             _ => format!(
                 "{title} is not judged: there is no figure in {}",
                 named(&gate.base)

@@ -106,7 +106,11 @@ fn side(contrast: &Contrast, side: &Side) -> TableCell {
 
 fn speed(contrast: &Contrast) -> TableCell {
     let Some(speed) = contrast.speed else {
-        return TableCell::nothing();
+        let nothing = TableCell::nothing();
+        return match contrast.absence() {
+            Some(_) => nothing,
+            None => nothing.detail(contrast.why_no_ratio()),
+        };
     };
     let cell = TableCell::new(ratio(speed.value));
     match speed.interval.filter(|_| !contrast.exact) {
@@ -142,6 +146,7 @@ pub(crate) fn ruling_word(ruling: Ruling) -> &'static str {
         Ruling::Passed => "passed",
         Ruling::Undecided => "undecided",
         Ruling::TooFew => "too few repeats",
+        Ruling::NoRatio => "no ratio",
         Ruling::Lost => "lost",
         Ruling::NotJudged => "not judged",
     }
@@ -227,9 +232,11 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
     )];
     if gate.family > 0 {
         notes.push(format!(
-            "The {} hold together at {}: where nothing is slower than the limit, at most {} of all \
-             gates fail.",
-            wording::count(gate.family, "interval"),
+            "{} at {}: where nothing is slower than the limit, at most {} of all gates fail.",
+            match gate.family {
+                1 => "The interval holds".to_owned(),
+                several => format!("The {several} intervals hold together"),
+            },
             share(gate.rule.confidence),
             percent(gate.rule.false_alarms())
         ));

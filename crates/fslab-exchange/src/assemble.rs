@@ -121,7 +121,7 @@ pub(crate) fn assemble(
         // Those that every subject has.
         repeats: next.values().min().copied().unwrap_or(1).max(1),
         adaptive: None,
-        rounds: Rounds::ONE,
+        rounds: rounds(&placed),
         trial_limit_s: TRIAL_LIMIT_S,
         seed: 0,
         scale: Scale::FULL,
@@ -164,6 +164,16 @@ fn subject_of(name: &str) -> Subject {
     // What the store reads back must be the same.
     read.filter(|subject| subject.to_string().parse().as_ref() == Ok(subject))
         .unwrap_or_else(plain)
+}
+
+/// The rounds of a trial: as many as any has.
+fn rounds(placed: &[Placed]) -> Rounds {
+    let phases = placed.iter().flat_map(|trial| &trial.measured.phases);
+    let rounds = phases.filter_map(|phase| phase.round);
+    rounds.fold(Rounds::ONE, |most, round| Rounds {
+        mounts: most.mounts.max(round.mount.saturating_add(1)),
+        iterations: most.iterations.max(round.iteration.saturating_add(1)),
+    })
 }
 
 fn planned(subject: Subject) -> SubjectPlan {

@@ -80,7 +80,13 @@ impl Format {
         if read::csv_rows::has_header(text) {
             return Ok(Self::Csv);
         }
-        Err(Fault::new("", ImportErrorKind::Unrecognised))
+        let fault = Fault::new("", ImportErrorKind::Unrecognised);
+        Err(
+            match text.lines().find_map(|line| known_otherwise(line.trim())) {
+                Some(hint) => fault.hint(hint),
+                None => fault,
+            },
+        )
     }
 
     /// The tool that writes such lines, and no other does.
@@ -109,6 +115,30 @@ impl Format {
     }
 }
 
+/// What to do about the output of a tool that is known, in a form of it that is not read.
+fn known_otherwise(line: &str) -> Option<&'static str> {
+    let terse = line.split_once(";fio-").map(|(version, _)| version);
+    if terse.is_some_and(|version| matches!(version, "2" | "3" | "4" | "5")) {
+        return Some(
+            "this is fio's terse output (--minimal), which lacks what its JSON has: run fio with \
+             --output-format=json+",
+        );
+    }
+    if line.starts_with("fio-") || line.contains(": (groupid=") {
+        return Some("this is what fio prints for people: run it with --output-format=json+");
+    }
+    let log: Vec<&str> = line.split(',').map(str::trim).collect();
+    let is_number = |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    if (4..=6).contains(&log.len()) && log[..4].iter().all(is_number) {
+        return Some(
+            "this may be a log of fio (write_bw_log): what it is of stands in the JSON of the \
+             same execution (--output-format=json+), which is read",
+        );
+    }
+    line.starts_with(read::bonnie::CSV_190)
+        .then_some(read::bonnie::HINT_190)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +155,20 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    /// The forms of fio that hold its figures and are not read.
+    #[test]
+    fn what_fio_writes_otherwise_is_refused_by_what_to_do() {
+        for text in [
+            "fio: a warning\n3;fio-3.33;j;0;0;128;64000;\n",
+            "5;fio-3.33;j;0;0\n",
+            "fio-3.33\nStarting 1 process\n",
+            "1, 6400, 0, 4096, 0\n2, 6400, 1, 4096, 0\n",
+        ] {
+            let hint = Format::of(text).expect_err(text).hint.expect(text);
+            assert!(hint.contains("--output-format=json+"), "{hint}");
+        }
     }
 
     #[test]

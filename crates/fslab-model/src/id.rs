@@ -17,6 +17,14 @@ pub struct RunId(String);
 #[error("'{0}' is not the name of a run; `fslab list` shows the names")]
 pub struct ParseRunIdError(String);
 
+impl ParseRunIdError {
+    /// For `text`, which names no run.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
 impl RunId {
     /// The name as text.
     #[must_use]
@@ -31,7 +39,7 @@ impl FromStr for RunId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if text.is_empty() || !text.chars().all(plain) {
-            return Err(ParseRunIdError(text.to_owned()));
+            return Err(ParseRunIdError::of(text));
         }
         Ok(Self(text.to_owned()))
     }

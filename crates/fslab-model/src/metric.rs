@@ -1,6 +1,9 @@
 //! The figures that are made of a record: their names, units and formulas. docs/figures.md defines
 //! each of them with its bias.
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::{Headline, PhaseKind, PhaseOutcome, PhaseRecord, StepRecord, TrialRecord};
 
 /// Unit of a metric.
@@ -329,6 +332,13 @@ pub fn trial_metrics(trial: &TrialRecord) -> Vec<Metric> {
     ])
 }
 
+/// The words of the headlines that have one of their own.
+const HEADLINES: [(&str, Headline); 3] = [
+    ("throughput", Headline::Throughput),
+    ("operation-rate", Headline::OperationRate),
+    ("duration", Headline::Duration),
+];
+
 impl Headline {
     /// The metric that a phase of this headline is known by.
     #[must_use]
@@ -336,7 +346,57 @@ impl Headline {
         match self {
             Self::Throughput => &definitions::THROUGHPUT,
             Self::OperationRate => &definitions::OPERATION_RATE,
+            Self::Duration => &definitions::ELAPSED,
+            Self::Figure(metric) => metric,
         }
+    }
+
+    /// The headline whose metric is `metric`; `None` where no direction of it is good, so that
+    /// nothing can be compared in it.
+    #[must_use]
+    pub fn of(metric: &MetricDefinition) -> Option<Self> {
+        let known = HEADLINES.iter().map(|(_, headline)| *headline);
+        let mut known = known.filter(|headline| headline.metric() == metric);
+        known.next().or_else(|| {
+            let metric = MetricDefinition::named(metric.name)?;
+            (metric.better != Better::Neither).then_some(Self::Figure(metric))
+        })
+    }
+
+    /// It as a word; [`Headline::named`] reads it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        let known = HEADLINES.iter().find(|(_, headline)| *headline == self);
+        known.map_or(self.metric().name, |(word, _)| word)
+    }
+
+    /// The headline of that word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let known = HEADLINES.iter().find(|(known, _)| *known == word);
+        known.map(|(_, headline)| *headline).or_else(|| {
+            let metric = MetricDefinition::named(word)?;
+            Self::of(metric).filter(|headline| headline.word() == word)
+        })
+    }
+}
+
+impl Serialize for Headline {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl<'de> Deserialize<'de> for Headline {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        Self::named(&word).ok_or_else(|| {
+            let known = HEADLINES.map(|(word, _)| word).join(", ");
+            D::Error::custom(format!(
+                "{word:?} is no headline: it is one of {known}, or a metric in which less or more \
+                 is better"
+            ))
+        })
     }
 }
 
@@ -376,6 +436,26 @@ mod tests {
             .iter()
             .find(|m| m.definition.name == name)
             .map(|m| m.value)
+    }
+
+    #[test]
+    fn every_headline_is_read_as_the_word_that_it_is_written_as() {
+        let written = |headline: Headline| {
+            let json = serde_json::to_string(&headline).expect("a word");
+            (serde_json::from_str(&json).ok(), json)
+        };
+        for metric in METRICS {
+            let headline = Headline::of(metric);
+            assert_eq!(headline.is_none(), metric.better == Better::Neither);
+            let Some(headline) = headline else { continue };
+            assert_eq!(headline.metric(), metric);
+            assert_eq!(written(headline).0, Some(headline), "{}", metric.name);
+        }
+        assert_eq!(written(Headline::OperationRate).1, "\"operation-rate\"");
+        assert_eq!(written(Headline::Duration).1, "\"duration\"");
+        for wrong in ["elapsed_ns", "cpu_share", "fast", ""] {
+            assert_eq!(Headline::named(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

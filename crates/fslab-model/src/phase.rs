@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CachePolicy, DeviceInsight, Failure, HostCost, LatencyHistogram, Parameters};
-use crate::{Round, Swept, ValueList, Window};
+use crate::{CachePolicy, DeviceInsight, Failure, HostCost, LatencyHistogram, MetricDefinition};
+use crate::{Parameters, Round, Swept, ValueList, Window};
 
 /// The side of the device that a phase's application bytes are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,14 +21,18 @@ pub enum PhaseKind {
     Metadata,
 }
 
-/// The figure that a phase is known by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// The figure that a phase is known by, and compared in. It is written as a word: `throughput`,
+/// `operation-rate`, `duration`, or the name of its metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Headline {
     /// Bytes per second.
     Throughput,
     /// Operations per second.
     OperationRate,
+    /// How long it took: less is better.
+    Duration,
+    /// Another metric that has a good direction, such as a percentile of latency.
+    Figure(&'static MetricDefinition),
 }
 
 /// How a phase ended.

@@ -262,14 +262,16 @@ impl fmt::Display for Rate {
             Self::Operations(value) => (value, "op/s"),
         };
         let (scaled, prefix) = decimal_prefix(value);
-        let digits = if scaled >= 100.0 || scaled == 0.0 {
-            0
-        } else if scaled >= 10.0 {
-            1
-        } else {
-            2
-        };
-        write!(f, "{scaled:.digits$} {prefix}{unit}")
+        match scaled.abs() {
+            0.0 => write!(f, "0 {unit}"),
+            // Three digits of what is less than a unit: 0.00412, and 4.12e-6 before it grows long.
+            small if small < 1e-4 => write!(f, "{scaled:.2e} {prefix}{unit}"),
+            size => {
+                // 9.996 is 10.0, and has one digit less.
+                let digits = (2 - (size * 1.0005).log10().floor() as i32).max(0) as usize;
+                write!(f, "{scaled:.digits$} {prefix}{unit}")
+            }
+        }
     }
 }
 
@@ -383,6 +385,11 @@ mod tests {
         assert_eq!(Rate::Bytes(999.7e6).to_string(), "1.00 GB/s");
         assert_eq!(Rate::Operations(12_345.0).to_string(), "12.3 kop/s");
         assert_eq!(Rate::Operations(0.0).to_string(), "0 op/s");
+        assert_eq!(Rate::Operations(1.0).to_string(), "1.00 op/s");
+        assert_eq!(Rate::Operations(9.996).to_string(), "10.0 op/s");
+        assert_eq!(Rate::Operations(99.96).to_string(), "100 op/s");
+        assert_eq!(Rate::Operations(0.016_340).to_string(), "0.0163 op/s");
+        assert_eq!(Rate::Operations(1e-9).to_string(), "1.00e-9 op/s");
         assert_eq!(format_ns(812.0), "812 ns");
         assert_eq!(format_ns(1_240_000.0), "1.24 ms");
         assert_eq!(format_ns(99_960.0), "100 µs");

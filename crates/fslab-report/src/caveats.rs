@@ -33,8 +33,8 @@ fn corrected(analysis: &Analysis, names: &[String]) -> Option<String> {
     (lost > 0).then(|| {
         let verb = if lost == 1 { "is" } else { "are" };
         format!(
-            "{} that a 95 % interval alone would tell {verb} not certain among {} of subjects: \
-             some would be chance.",
+            "{} whose 95 % interval excludes 1 {verb} not counted as certain: among {} of subjects \
+             some intervals do so by chance.",
             count(lost, "difference"),
             count(analysis.family, "pair")
         )

@@ -1,10 +1,15 @@
 //! A run for other programs: everything as JSON, and every figure as one row of CSV.
 
+use std::collections::BTreeMap;
+
+use fslab_model::trial_metrics;
 use fslab_model::{CachePolicy, METRICS, Metric, RunRecord, TrialOutcome, TrialRecord, VenueKind};
-use fslab_model::{MetricDefinition, trial_metrics};
+use fslab_model::{
+    MetricDefinition, PhaseKind, PhaseOutcome, PhaseRecord, Point, PointValue, Round,
+};
 
 use crate::analysis::STEP_METRICS;
-use crate::{Analysis, RepeatState, ReportError};
+use crate::{Analysis, Repeat, RepeatState, ReportError};
 
 /// The run as indented JSON with a line break at its end; reads back as the same record.
 ///
@@ -36,11 +41,20 @@ pub const DIMENSIONS: [&str; 18] = [
     "cache",
 ];
 
-/// One metric of one phase of one trial.
+/// Where in its trial an observation was made, as columns behind all others: what
+/// [`Observation::places`] gives.
+pub const PLACES: [&str; 6] = ["mount", "iteration", "sweep", "point", "kind", "headline"];
+
+/// One metric of one phase of one trial, or of one of its rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'a> {
     /// The trial.
     pub trial: &'a TrialRecord,
+    /// Which round of the trial; `None` where the phases run once.
+    pub round: Option<Round>,
+    /// A record of the phase, for what is the same in all of them; `None` for figures of a trial
+    /// as a whole, and where no trial recorded the phase.
+    pub record: Option<&'a PhaseRecord>,
     /// How the phase ended, in a word; of a trial as a whole, how that did.
     pub outcome: &'static str,
     /// The phase; empty for figures of a trial as a whole.
@@ -84,29 +98,60 @@ impl Observation<'_> {
             self.cache.to_owned(),
         ]
     }
+
+    /// The values of [`PLACES`]: the round, from 0; the sweep that the phase is a point of, and
+    /// which; what the phase does, and what it is known by. Empty is what it has not.
+    #[must_use]
+    pub fn places(&self) -> [String; 6] {
+        let number = |of: fn(Round) -> u32| {
+            let number = self.round.map(of);
+            number.map_or_else(String::new, |number| number.to_string())
+        };
+        let swept = self.record.and_then(|record| record.swept.as_ref());
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        [
+            number(|round| round.mount),
+            number(|round| round.iteration),
+            text(swept.map(|swept| swept.phase.as_str())),
+            swept.map_or_else(String::new, |swept| point_text(&swept.point)),
+            text(self.record.map(|record| kind_word(record.kind))),
+            text(self.record.map(|record| record.headline.word())),
+        ]
+    }
 }
 
-/// Every metric of every phase of every trial, trial by trial; those of a trial as a whole (mkfs,
-/// mount, unmount, check) before those of its phases. Trials without a record are not there.
+/// A point as `file_size=65536B record=4096B processes=2`: a `B` stands behind sizes.
+fn point_text(point: &Point) -> String {
+    let value = |(name, value): (&String, &PointValue)| match value {
+        PointValue::Bytes(bytes) => format!("{name}={bytes}B"),
+        PointValue::Count(count) => format!("{name}={count}"),
+    };
+    point.iter().map(value).collect::<Vec<_>>().join(" ")
+}
+
+/// As it stands in a run's JSON.
+fn kind_word(kind: PhaseKind) -> &'static str {
+    match kind {
+        PhaseKind::Read => "read",
+        PhaseKind::Write => "write",
+        PhaseKind::Mixed => "mixed",
+        PhaseKind::Metadata => "metadata",
+    }
+}
+
+/// Every metric of every phase of every trial, trial by trial and round by round; those of a trial
+/// as a whole (mkfs, mount, unmount, check) before those of its phases. Trials without a record
+/// are not there.
 #[must_use]
 pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
     let analysis = Analysis::of(run);
+    let mut records: BTreeMap<&str, &PhaseRecord> = BTreeMap::new();
+    for record in run.trials.iter().flat_map(|trial| &trial.phases) {
+        records.entry(&record.name).or_insert(record);
+    }
     let mut observations = Vec::new();
     for trial in &run.trials {
-        let outcome = match trial.outcome {
-            TrialOutcome::Done => "done",
-            TrialOutcome::Failed { .. } => "failed",
-        };
-        let figures = trial_metrics(trial);
-        observations.extend(STEP_METRICS.into_iter().map(|metric| Observation {
-            trial,
-            outcome,
-            phase: "",
-            workload: "",
-            cache: "",
-            metric,
-            value: value(metric, &figures),
-        }));
+        observations.extend(of_trial(trial));
         for phase in analysis.runs() {
             let cell = phase.cells.get(trial.trial.cell.0 as usize);
             let Some(repeat) =
@@ -114,22 +159,64 @@ pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
             else {
                 continue;
             };
-            let metrics = METRICS.iter().filter(|m| !STEP_METRICS.contains(m));
-            observations.extend(metrics.map(|metric| Observation {
-                trial,
-                outcome: state(&repeat.state),
-                phase: phase.name,
-                workload: phase.workload,
-                cache: cache(phase.cache),
-                metric,
-                value: value(metric, &repeat.metrics),
-            }));
+            let record = records.get(phase.name).copied();
+            for (round, outcome, figures) in rounds(repeat) {
+                let metrics = METRICS.iter().filter(|m| !STEP_METRICS.contains(m));
+                observations.extend(metrics.map(|metric| Observation {
+                    trial,
+                    round,
+                    record,
+                    outcome,
+                    phase: phase.name,
+                    workload: phase.workload,
+                    cache: cache(phase.cache),
+                    metric,
+                    value: value(metric, &figures),
+                }));
+            }
         }
     }
     observations
 }
 
-/// One row for each trial, phase and metric, with all dimensions of the result.
+/// The figures of a trial as a whole.
+fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Observation<'_>> {
+    let outcome = match trial.outcome {
+        TrialOutcome::Done => "done",
+        TrialOutcome::Failed { .. } => "failed",
+    };
+    let figures = trial_metrics(trial);
+    STEP_METRICS.into_iter().map(move |metric| Observation {
+        trial,
+        round: None,
+        record: None,
+        outcome,
+        phase: "",
+        workload: "",
+        cache: "",
+        metric,
+        value: value(metric, &figures),
+    })
+}
+
+/// The rounds of a repeat, each with its end and its figures; a repeat that ran once is one.
+fn rounds(repeat: &Repeat) -> Vec<(Option<Round>, &'static str, Vec<Metric>)> {
+    if repeat.rounds.is_empty() {
+        return vec![(None, state(&repeat.state), repeat.metrics.clone())];
+    }
+    let rounds = repeat.rounds.iter().map(|round| {
+        let outcome = match round.record.map(|record| &record.outcome) {
+            Some(PhaseOutcome::Done) => "done",
+            Some(PhaseOutcome::Skipped { .. }) => "skipped",
+            Some(PhaseOutcome::Failed { .. }) => "failed",
+            None => "swept",
+        };
+        (Some(round.round), outcome, round.metrics.clone())
+    });
+    rounds.collect()
+}
+
+/// One row for each trial, round, phase and metric, with all dimensions of the result.
 ///
 /// Every metric of every phase has its row; what was not measured has an empty value. Values are in
 /// the metric's unit and to their last digit.
@@ -138,7 +225,8 @@ pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
 /// [`ReportError::Csv`], should a row not be written.
 pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(DIMENSIONS.into_iter().chain(["metric", "value", "unit"]))?;
+    let columns = DIMENSIONS.into_iter().chain(["metric", "value", "unit"]);
+    writer.write_record(columns.chain(PLACES))?;
     for observation in observations(run) {
         let value = observation
             .value
@@ -146,7 +234,9 @@ pub fn csv_long(run: &RunRecord) -> Result<String, ReportError> {
         let (metric, unit) = (observation.metric.name, observation.metric.unit.symbol());
         let dimensions = observation.dimensions(run);
         let dimensions = dimensions.iter().map(String::as_str);
-        writer.write_record(dimensions.chain([metric, &value, unit]))?;
+        let places = observation.places();
+        let places = places.iter().map(String::as_str);
+        writer.write_record(dimensions.chain([metric, &value, unit]).chain(places))?;
     }
     into_text(writer)
 }

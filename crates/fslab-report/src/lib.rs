@@ -37,7 +37,7 @@ pub use analysis::{
 pub use chapter::Chapter;
 pub use error::ReportError;
 pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report};
-pub use export::{DIMENSIONS, Observation, csv_long, json, observations};
+pub use export::{DIMENSIONS, Observation, PLACES, csv_long, json, observations};
 pub use figures::{Figure, figures};
 pub use merge::{MergeError, Merged, merge, relabel};
 pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};

@@ -383,7 +383,17 @@ impl Teller<'_> {
             .iter()
             .take(TIES_MAX)
             .map(|((tied, apart), phases)| {
-                let text = format!("{} {apart} in {}.", self.names_of(tied), list(phases));
+                let is_all = phases.len() > 3 && phases.len() == self.compared().count();
+                let each = if apart.starts_with("cannot") {
+                    "any"
+                } else {
+                    "each"
+                };
+                let places = match is_all {
+                    true => format!("{each} of the {} phases", phases.len()),
+                    false => list(phases),
+                };
+                let text = format!("{} {apart} in {places}.", self.names_of(tied));
                 sentence(SentenceKind::Tie, text)
             })
             .collect()

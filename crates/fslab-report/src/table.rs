@@ -52,6 +52,11 @@ pub struct TableCell {
     pub tone: Tone,
     /// Depth of a heat map's colour, 0 (far behind) to 9 (the best).
     pub heat: Option<u8>,
+    /// The ratio to the best that the text rounds, in billionths: what is relative to another best
+    /// follows from it.
+    pub ratio: Option<u64>,
+    /// How much of the column's largest figure it is, in percent; a page draws it as a bar.
+    pub share: Option<u8>,
     /// Whether the text is a command or a name that a machine reads.
     pub code: bool,
     /// Whether the text is a label to be set apart.
@@ -148,6 +153,21 @@ impl TableCell {
     pub fn heat(mut self, share: f64) -> Self {
         // The share is clamped, so that the cast keeps its value.
         self.heat = Some((share.clamp(0.0, 1.0) * 9.0).round() as u8);
+        self
+    }
+
+    /// Showing a ratio to the best.
+    #[must_use]
+    pub fn ratio(mut self, ratio: f64) -> Self {
+        // A cast saturates, and no ratio to the best is far above 1.
+        self.ratio = Some((ratio * 1e9).round() as u64);
+        self
+    }
+
+    /// With a bar for `share` in 0..=1 of the column's largest figure.
+    #[must_use]
+    pub fn share(mut self, share: f64) -> Self {
+        self.share = Some((share.clamp(0.0, 1.0) * 100.0).round() as u8);
         self
     }
 

@@ -1,4 +1,3 @@
-"use strict";
 // Comforts alone: without this script the page lacks none of its content. What is chosen stands in
 // the page's address after the place, as #PLACE&hide=...&phase=..., so that a link restores it.
 (() => {
@@ -76,24 +75,43 @@
     kind.append(group);
   }
 
-  // Charts with a row for each subject close the gaps of those that are hidden.
-  const closeGaps = (svg, hidden) => {
-    const row = Number(svg.dataset.row);
-    const box = svg.dataset.box ??= svg.getAttribute("viewBox");
-    const [, , width, height] = box.split(" ").map(Number);
-    let gone = 0;
-    for (const part of svg.children) {
-      if (part.tagName !== "g" || part.classList.contains("foot")) continue;
-      part.style.transform = gone ? `translateY(${-gone * row}px)` : "";
-      if (hidden.has(part.classList[1])) gone += 1;
+  // Where the best is hidden, ratios are to the best of those that are left: no test tells these
+  // two apart, and the mark of a tie is of the other one.
+  const ratio = (value) => value >= 9.995 ? value.toFixed(1) : value >= .0995 || value === 0 ? value.toFixed(2)
+    : value >= .00095 ? value.toFixed(4) : value.toExponential(1).replace("+", "");
+  const toldRatios = all("td[data-ratio]").map((cell) => {
+    const text = cell.querySelector(".text") ?? cell;
+    return { cell, text, words: text.textContent, value: cell.dataset.value, class: cell.className };
+  });
+  const compared = Map.groupBy(toldRatios, ({ cell }) =>
+    cell.closest("figure").classList.contains("heat") ? cell.parentNode : cell.closest("tbody"));
+  const classOf = (part) => part.closest(".of")?.className.match(/\bs\d+\b/)?.[0];
+  const compare = (hidden) => {
+    for (const [whole, cells] of compared) {
+      const left = cells.filter(({ cell }) => !hidden.has(classOf(cell)));
+      const best = Math.max(...left.map(({ cell }) => Number(cell.dataset.ratio)));
+      const isOther = left.length < cells.length && left.length > 0 && best < .9999999;
+      for (const { cell, text, words, value, class: name } of cells) {
+        const now = Number(cell.dataset.ratio) / best;
+        text.textContent = isOther ? ratio(now) : words;
+        cell.className = isOther ? name.replace(/^h\d/, `h${Math.round(Math.min(1, now) * 9)}`) : name;
+        if (isOther) cell.dataset.value = now;
+        else if (value === undefined) delete cell.dataset.value;
+        else cell.dataset.value = value;
+      }
+      if (whole.tagName === "TR") whole.classList.toggle("other", isOther);
     }
-    const less = gone * row;
-    const foot = svg.querySelector(".foot");
-    foot.style.transform = less ? `translateY(${-less}px)` : "";
-    const grid = svg.querySelector(".grid");
-    const lines = grid.dataset.lines ??= grid.getAttribute("d");
-    grid.setAttribute("d", lines.replace(/V([\d.]+)/g, (_, y) => `V${Math.max(0, y - less)}`));
-    svg.setAttribute("viewBox", `0 0 ${width} ${height - less}`);
+  };
+  // A bar in a cell is as long as its share of the largest that is shown.
+  const barred = Map.groupBy(all("td[style]"), (cell) => cell.parentNode.parentNode);
+  const measure = (hidden) => {
+    for (const cells of barred.values()) {
+      for (const column of Map.groupBy(cells, (cell) => cell.cellIndex).values()) {
+        const left = column.filter((cell) => !hidden.has(classOf(cell)));
+        const most = Math.max(...left.map(value));
+        for (const cell of left) cell.style.setProperty("--b", `${most > 0 ? Math.round(value(cell) / most * 100) : 0}%`);
+      }
+    }
   };
 
   let before = "";
@@ -103,14 +121,23 @@
     for (const part of all("[data-phase]")) part.hidden = !shown.has(part.dataset.phase);
     const classes = shows.filter((box) => !box.checked).map((box) => box.id.slice("show-".length));
     const key = classes.join();
-    if (key !== before) for (const svg of all("svg[data-row]")) closeGaps(svg, new Set(classes));
+    if (key !== before) {
+      const hidden = new Set(classes);
+      charts.show(hidden);
+      compare(hidden);
+      measure(hidden);
+    }
     before = key;
     const count = (part, whole, noun) => part === whole ? [] : [`${part} of ${whole} ${noun} shown`];
     const told = [
       ...count(shows.length - classes.length, shows.length, "subjects"),
       ...count(shown.size, sections.length, "phases"),
     ];
-    if (classes.length) told.push("ratios and axes are still those of all subjects");
+    if (classes.length) {
+      told.push("axes fit those shown");
+      if (document.querySelector("tr.other")) told.push("where the best is hidden, ratios are to the best shown");
+      told.push("verdicts and tests are of all subjects");
+    }
     one("status").textContent = told.length ? `${told.join(" · ")}.` : "";
     one("reset").hidden = !told.length && !sorted.size && radios[0].checked;
     one("menu-subjects").firstElementChild.classList.toggle("on", classes.length > 0);
@@ -261,6 +288,24 @@
     const mark = event.target.closest(".sort");
     if (mark) turn(mark.closest("figure"), mark.closest("th").cellIndex);
   });
+
+  // ---- What a small screen needs: a hint that a box has more, and room for the bar above a target.
+  const hint = (box) => {
+    box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    box.classList.toggle("below", box.scrollTop + box.clientHeight < box.scrollHeight - 1);
+  };
+  const boxes = all(".scroll, .wide .chart");
+  const sized = new ResizeObserver((entries) => {
+    for (const { target } of entries) hint(target.closest(".scroll, .wide .chart"));
+  });
+  for (const box of boxes) {
+    box.addEventListener("scroll", () => hint(box), { passive: true });
+    sized.observe(box);
+    // What is in it grows by its controls.
+    sized.observe(box.querySelector("table, svg"));
+  }
+  const bar = document.querySelector(".bar");
+  new ResizeObserver(() => { root.style.scrollPaddingTop = `${bar.offsetHeight + 12}px`; }).observe(bar);
 
   // ---- Menus.
   const menus = all(".menu");

@@ -1,8 +1,10 @@
 //! How well the cells of a run are known: the width of the interval of each key figure.
 //!
 //! A trial gives one value of a phase, whatever its rounds and points; the interval is that of the
-//! geometric mean over trials. What the report shows may be computed otherwise: this decides only
-//! whether another repeat is worth its time.
+//! geometric mean over trials. While a run repeats until its figures are known, that an interval is
+//! narrow is not enough: it must stay so over some repeats more, as `fslab_stats::stopping` says.
+//! What the report shows may be computed otherwise: this decides only whether another repeat is
+//! worth its time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +12,7 @@ use fslab_model::{
     Adaptive, CellId, Percent, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
     phase_metrics,
 };
-use fslab_stats::location;
+use fslab_stats::{Stopping, reaches, stopping};
 
 /// How well a cell is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +21,13 @@ pub enum Standing {
     Known {
         /// As a share of the figure.
         reach: f64,
+    },
+    /// Every key figure is, and further repeats are to show that it is not by luck.
+    Confirming {
+        /// As a share of the figure, of the one that is known least.
+        reach: f64,
+        /// How many.
+        more: usize,
     },
     /// A key figure is not.
     Wide {
@@ -37,7 +46,7 @@ impl Standing {
     /// Whether another repeat may help.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        matches!(self, Self::Wide { .. })
+        matches!(self, Self::Wide { .. } | Self::Confirming { .. })
     }
 }
 
@@ -54,12 +63,21 @@ pub struct CellPrecision<'a> {
     pub standing: Standing,
 }
 
-/// How well the cells of `run` are known by the phases that `adaptive` names.
+/// How well the cells of `run` are known by the phases that `adaptive` names, however that came
+/// about: none is said to be confirming.
 #[must_use]
 pub fn precision<'a>(run: &'a RunRecord, adaptive: &Adaptive) -> Vec<CellPrecision<'a>> {
     let mut figures = Figures::new(&run.header.plan, adaptive);
     run.trials.iter().for_each(|trial| figures.add(trial));
-    figures.standings(u32::MAX).collect()
+    let standings = figures.standings(u32::MAX);
+    let settled = standings.map(|cell| match cell.standing {
+        Standing::Confirming { reach, .. } => CellPrecision {
+            standing: Standing::Known { reach },
+            ..cell
+        },
+        _ => cell,
+    });
+    settled.collect()
 }
 
 /// The key figures of a run's trials.
@@ -137,26 +155,51 @@ impl<'a> Figures<'a> {
         }
         let names = trials.iter().flat_map(|trial| trial.phases.keys());
         let names: BTreeSet<&String> = names.collect();
-        let mut widest: Option<(&String, Option<f64>)> = None;
-        for name in names {
-            let reach = reach(&values(trials, name));
-            let is_wider = match widest {
-                None => true,
-                Some((_, known)) => breadth(reach) > breadth(known),
-            };
-            if is_wider {
-                widest = Some((name, reach));
-            }
-        }
-        match widest {
-            None => Standing::NoFigure,
-            Some((_, Some(reach))) if reach <= self.target.share() => Standing::Known { reach },
-            Some((phase, reach)) => Standing::Wide {
+        let figures = names.into_iter().map(|name| Looks {
+            phase: name,
+            reaches: reaches(&values(trials, name)),
+        });
+        let figures: Vec<Looks> = figures.collect();
+        let Some(last) = trials.len().checked_sub(1) else {
+            return Standing::NoFigure;
+        };
+        let Some((phase, reach)) = widest(&figures, last) else {
+            return Standing::NoFigure;
+        };
+        let least = (self.plan.repeats as usize).clamp(1, trials.len());
+        // A trial without a figure adds nothing: there is no other look after it.
+        let is_look = |place: &usize| *place + 1 == least || !trials[*place].phases.is_empty();
+        let looks = (least - 1..trials.len()).filter(is_look);
+        let looks = looks.map(|place| widest(&figures, place).and_then(|(_, reach)| reach));
+        let looks: Vec<Option<f64>> = looks.collect();
+        match (stopping(&looks, self.target.share()), reach) {
+            (Stopping::Known, Some(reach)) => Standing::Known { reach },
+            (Stopping::Confirming { more }, Some(reach)) => Standing::Confirming { reach, more },
+            _ => Standing::Wide {
                 phase: phase.clone(),
                 reach,
             },
         }
     }
+}
+
+/// How far the interval of a phase's figure reached after each trial.
+struct Looks<'a> {
+    phase: &'a String,
+    reaches: Vec<Option<f64>>,
+}
+
+/// The phase that was known least after the trial at `place`; the first of equals.
+fn widest<'a>(figures: &[Looks<'a>], place: usize) -> Option<(&'a String, Option<f64>)> {
+    let at = |looks: &Looks<'a>| (looks.phase, looks.reaches.get(place).copied().flatten());
+    let wider = |known: (&'a String, Option<f64>), other: (&'a String, Option<f64>)| {
+        if breadth(other.1) > breadth(known.1) {
+            other
+        } else {
+            known
+        }
+    };
+    figures.iter().map(at).reduce(wider)
 }
 
 /// What is not known at all is wider than anything.
@@ -180,33 +223,21 @@ fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// The phase's value in each trial that has one: over the points that all of these have.
-fn values(trials: &[&Trial], phase: &str) -> Vec<f64> {
-    let having: Vec<_> = trials
-        .iter()
-        .filter_map(|trial| trial.phases.get(phase))
-        .collect();
+/// The phase's value in each trial, where it has one: over the points that all of those have.
+fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
+    let points: Vec<Option<&BTreeMap<String, f64>>> =
+        trials.iter().map(|trial| trial.phases.get(phase)).collect();
+    let having: Vec<_> = points.iter().copied().flatten().collect();
     let Some(first) = having.first() else {
-        return Vec::new();
+        return vec![None; trials.len()];
     };
     let in_all = |name: &&String| having.iter().all(|points| points.contains_key(*name));
     let shared: Vec<&String> = first.keys().filter(in_all).collect();
-    let value = |points: &&BTreeMap<String, f64>| {
+    let value = |points: &BTreeMap<String, f64>| {
         geometric_mean(shared.iter().filter_map(|name| points.get(*name).copied()))
     };
-    having.iter().filter_map(value).collect()
-}
-
-/// How far the 95 % interval reaches from the value, on its wider side: the upper one, since it is
-/// one on the logarithms.
-fn reach(values: &[f64]) -> Option<f64> {
-    let estimate = location(values)?;
-    let interval = estimate.interval?;
-    let (up, down) = (
-        interval.high / estimate.value,
-        interval.low / estimate.value,
-    );
-    Some((up - 1.0).max(1.0 - down))
+    let values = points.iter().map(|points| points.and_then(value));
+    values.collect()
 }
 
 #[cfg(test)]
@@ -282,7 +313,7 @@ mod tests {
             trial(2, &[("write", 0.99), ("read", 2.0)]),
         ];
         let by_write = standing(&["write"], 3, &trials);
-        let Standing::Known { reach } = by_write else {
+        let Standing::Confirming { reach, more: 6 } = by_write else {
             panic!("{by_write:?}")
         };
         // s of the logarithms is 0.01, t(2) = 4.303: 4.303 * 0.01 / √3 = 0.0248.
@@ -299,9 +330,43 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_interval_is_confirmed_by_repeats_that_did_not_choose_it() {
+        let seconds = [1.0, 1.015, 0.985, 1.01, 0.99, 1.01, 0.99, 1.01, 0.99];
+        let trials: Vec<TrialRecord> = (0..)
+            .zip(seconds)
+            .map(|(repeat, seconds)| trial(repeat, &[("write", seconds)]))
+            .collect();
+        let at = |before: u32| standing(&[], before, &trials[..before as usize]);
+        assert!(
+            matches!(at(3), Standing::Confirming { more: 6, .. }),
+            "{:?}",
+            at(3)
+        );
+        assert!(at(3).is_open());
+        assert!(
+            matches!(at(8), Standing::Confirming { more: 1, .. }),
+            "{:?}",
+            at(8)
+        );
+        assert!(matches!(at(9), Standing::Known { .. }), "{:?}", at(9));
+    }
+
+    #[test]
+    fn a_trial_without_a_figure_confirms_nothing() {
+        let mut trials: Vec<TrialRecord> = (0..5).map(|i| trial(i, &[("write", 2.0)])).collect();
+        assert_eq!(standing(&[], 5, &trials), Standing::Known { reach: 0.0 });
+        trials[4] = trial(4, &[]);
+        let more = Standing::Confirming {
+            reach: 0.0,
+            more: 1,
+        };
+        assert_eq!(standing(&[], 5, &trials), more);
+    }
+
+    #[test]
     fn a_spread_of_zero_is_known_and_failures_and_skips_are_told_apart() {
-        let same = [0, 1].map(|repeat| trial(repeat, &[("write", 2.0)]));
-        assert_eq!(standing(&[], 2, &same), Standing::Known { reach: 0.0 });
+        let same = [0, 1, 2, 3, 4].map(|repeat| trial(repeat, &[("write", 2.0)]));
+        assert_eq!(standing(&[], 5, &same), Standing::Known { reach: 0.0 });
         let failed = [0, 1].map(|repeat| trial(repeat, &[]));
         assert_eq!(standing(&[], 2, &failed), Standing::Failed);
         assert_eq!(standing(&["read"], 2, &same), Standing::NoFigure);
@@ -320,7 +385,7 @@ mod tests {
             }
             trial
         };
-        let trials = [0, 1, 2].map(with_rounds);
-        assert_eq!(standing(&[], 3, &trials), Standing::Known { reach: 0.0 });
+        let trials = [0, 1, 2, 3, 4].map(with_rounds);
+        assert_eq!(standing(&[], 5, &trials), Standing::Known { reach: 0.0 });
     }
 }

@@ -19,6 +19,8 @@ const GUEST_MEMORY: Bytes = Bytes::gib(1);
 const DISK: &str = "hdd-7200-ata100-2002";
 /// The workload that leaves nothing of what the phases before it made.
 const CLEAR: &str = "clear";
+/// A size in a hint is a whole number of these.
+const SIZE_HINT_STEP_BYTES: u64 = 1 << 20;
 /// Every device is a whole number of these; it is the page of every architecture that we know.
 const SIZE_STEP_BYTES: u64 = 4096;
 
@@ -99,7 +101,10 @@ pub enum ResolveError {
     #[error(transparent)]
     Phases(#[from] PhasesError),
     /// The files do not fit.
-    #[error("the files of the study '{study}' take {needed}, more than the size of {size}")]
+    #[error(
+        "the files of the study '{study}' take {needed}, more than {}{size}",
+        left(*taken_percent)
+    )]
     TooSmall {
         /// The study.
         study: String,
@@ -107,6 +112,10 @@ pub enum ResolveError {
         needed: Bytes,
         /// What there is.
         size: Bytes,
+        /// How much of it the fullest subject was filled with before.
+        taken_percent: u8,
+        /// The size from which on they fit; `None` where they grow with it, and never do.
+        enough: Option<Bytes>,
     },
     /// How often it is to be repeated.
     #[error(transparent)]
@@ -209,7 +218,9 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         seed: request.seed,
         venue,
     };
-    demand_room(&plan)?;
+    demand_room(&plan, &|size| {
+        footprint(&phases::phases(study, scale, size)?)
+    })?;
     repetition::demand_key(plan.adaptive.as_ref(), &plan.phases)?;
     Ok(Resolved {
         plan,
@@ -227,20 +238,42 @@ fn demand_even(size: Bytes) -> Result<(), ResolveError> {
     Err(ResolveError::UnevenSize { size, nearest })
 }
 
-/// Demands that the files of the phases fit, beside what a subject was filled with before.
-fn demand_room(plan: &Plan) -> Result<(), ResolveError> {
-    let taken = |subject: &SubjectPlan| u64::from(subject.subject.filled_percent());
-    let taken = plan.subjects.iter().map(taken).max().unwrap_or(0);
-    let needed = footprint(&plan.phases)?.0;
-    let needed = Bytes((u128::from(needed) * 100 / u128::from(100 - taken.min(99))) as u64);
-    if needed > plan.size_bytes {
-        return Err(ResolveError::TooSmall {
-            study: plan.study.clone(),
-            needed,
-            size: plan.size_bytes,
-        });
+/// What there is of a size, in words, where a subject was filled before.
+fn left(taken_percent: u8) -> String {
+    match taken_percent {
+        0 => "the size of ".to_owned(),
+        taken => format!("a subject that is {taken} % full leaves of "),
     }
-    Ok(())
+}
+
+/// Demands that the files of the phases fit, beside what a subject was filled with before;
+/// `footprint` is what they take on a file system of another size.
+fn demand_room(
+    plan: &Plan,
+    footprint: &dyn Fn(Bytes) -> Result<Bytes, ResolveError>,
+) -> Result<(), ResolveError> {
+    let taken = plan.subjects.iter().map(|it| it.subject.filled_percent());
+    let taken = taken.max().unwrap_or(0).min(99);
+    let left = f64::from(100 - taken) / 100.0;
+    let fits = |needed: Bytes, size: Bytes| needed.0 as f64 <= left * size.0 as f64;
+    let size = plan.size_bytes;
+    let needed = footprint(size)?;
+    if fits(needed, size) {
+        return Ok(());
+    }
+    // Files are of a fixed length, or a share of the size: what they take is a straight line.
+    let twice = footprint(Bytes(size.0.saturating_mul(2)))?;
+    let share = (twice.0 as f64 - needed.0 as f64) / size.0 as f64;
+    let fixed = needed.0 as f64 - share * size.0 as f64;
+    let least = (fixed / (left - share)).max(0.0) as u64;
+    let enough = Bytes(least.next_multiple_of(SIZE_HINT_STEP_BYTES) + SIZE_HINT_STEP_BYTES);
+    Err(ResolveError::TooSmall {
+        study: plan.study.clone(),
+        needed,
+        size,
+        taken_percent: taken,
+        enough: (share < left && fits(footprint(enough)?, enough)).then_some(enough),
+    })
 }
 
 /// Each subject, and behind it the same one aged.
@@ -494,6 +527,26 @@ mod tests {
             resolve(&small),
             Err(ResolveError::TooSmall { .. })
         ));
+    }
+
+    #[test]
+    fn files_that_do_not_fit_beside_what_fills_a_subject_tell_what_would() {
+        let filled = |subject: &str, size| {
+            resolve(&Request {
+                size,
+                ..request(&["ext4", subject])
+            })
+        };
+        let enough = |subject: &str| match filled(subject, None) {
+            Err(ResolveError::TooSmall { enough, .. }) => enough,
+            other => panic!("{subject}: {other:?}"),
+        };
+        let size = enough("ext4:fill=70%").expect("a quarter of more fits in three tenths");
+        assert!(filled("ext4:fill=70%", Some(size)).is_ok());
+        let less = Bytes(size.0 - 64 * SIZE_HINT_STEP_BYTES);
+        assert!(filled("ext4:fill=70%", Some(less)).is_err(), "{size}");
+        // A quarter of the size does not fit in a fifth of it, whatever the size.
+        assert_eq!(enough("ext4:age=churn,full=80%"), None);
     }
 
     #[test]

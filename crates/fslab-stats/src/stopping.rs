@@ -98,7 +98,7 @@ pub fn reaches(values: &[Option<f64>]) -> Vec<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::location;
+    use crate::{Estimate, location};
 
     fn after(looks: &[f64]) -> Stopping {
         let looks: Vec<Option<f64>> = looks.iter().map(|it| Some(*it)).collect();
@@ -146,7 +146,7 @@ mod tests {
         let looks = reaches(&values.map(Some));
         assert_eq!(looks[0], None);
         for count in 2..=values.len() {
-            let reach = location(&values[..count]).and_then(|it| it.reach());
+            let reach = location(&values[..count]).and_then(Estimate::reach);
             let (found, expected) = (looks[count - 1].expect("values"), reach.expect("values"));
             assert!(
                 (found / expected - 1.0).abs() < 1e-9,

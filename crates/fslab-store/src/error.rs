@@ -32,6 +32,11 @@ pub enum StoreErrorKind {
     Busy,
     /// The store has no run at all.
     NoRuns,
+    /// The store has fewer runs than it takes to go back so far.
+    TooFewRuns {
+        /// How many before the last were asked for.
+        back: u32,
+    },
     /// No run's name is that, or begins with that.
     UnknownRun {
         /// What was asked for.
@@ -121,7 +126,9 @@ impl StoreError {
             K::NoSpace => "free some space, or name a store on another disk with --store",
             K::Busy => "wait until the other fslab is done, or name another with --store",
             K::NoRuns => "fslab compare ext4 xfs makes one",
-            K::UnknownRun { nearest: None, .. } => "fslab list shows the runs",
+            K::TooFewRuns { .. } | K::UnknownRun { nearest: None, .. } => {
+                "fslab list shows the runs"
+            }
             K::UnknownRun {
                 nearest: Some(run), ..
             } => return Some(format!("did you mean {run}?")),
@@ -154,6 +161,9 @@ impl fmt::Display for StoreError {
             K::NoSpace => write!(f, "no room to {operation} the store {path}"),
             K::Busy => write!(f, "cannot {operation} the store {path}, which is in use"),
             K::NoRuns => write!(f, "the store {path} has no run"),
+            K::TooFewRuns { back } => {
+                write!(f, "the store {path} has no run {back} before the last")
+            }
             K::UnknownRun { wanted, .. } => write!(f, "the store {path} has no run '{wanted}'"),
             K::AmbiguousRun { wanted, candidates } => {
                 write!(

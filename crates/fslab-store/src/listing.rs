@@ -146,18 +146,21 @@ fn summary(row: &Row) -> Result<RunSummary, Fault> {
 
 pub(crate) fn select(connection: &Connection, selector: &RunSelector) -> Result<RunId, Fault> {
     match selector {
-        RunSelector::Last => last(connection),
+        RunSelector::Last => before_last(connection, 0),
+        RunSelector::Before(back) => before_last(connection, *back),
         RunSelector::Named(name) => named(connection, name),
     }
 }
 
-fn last(connection: &Connection) -> Result<RunId, Fault> {
-    let mut statement = connection
-        .prepare_cached("SELECT id FROM runs ORDER BY started_unix_s DESC, id DESC LIMIT 1")?;
-    let mut rows = statement.query([])?;
+fn before_last(connection: &Connection, back: u32) -> Result<RunId, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM runs ORDER BY started_unix_s DESC, id DESC LIMIT 1 OFFSET ?1",
+    )?;
+    let mut rows = statement.query([back])?;
     match rows.next()? {
         Some(row) => read_parsed(row, "runs.id"),
-        None => Err(StoreErrorKind::NoRuns.into()),
+        None if back == 0 => Err(StoreErrorKind::NoRuns.into()),
+        None => Err(StoreErrorKind::TooFewRuns { back }.into()),
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use fslab_model::{
-    Adaptive, Better, Metric, PhaseOutcome, PhaseRecord, Plan, RunHeader, RunId, TrialOutcome,
-    TrialRecord, phase_metrics, trial_metrics,
+    Adaptive, Better, Metric, PhaseOutcome, PhaseRecord, Plan, RunHeader, RunId, RunRecord,
+    TrialOutcome, TrialRecord, phase_metrics, trial_metrics,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 
@@ -80,6 +80,27 @@ impl Store {
             for trial in trials {
                 remove_failed(connection, key, run, trial)?;
                 insert_trial(connection, key, trial, &mut keys)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Stores whole runs, headers and trials, in one transaction, all or none: for those that were
+    /// made elsewhere, and need not be safe one by one. A kill before it returns leaves none of
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Store::begin_run`] and [`Store::add_trial`].
+    pub fn add_runs(&mut self, runs: &[RunRecord]) -> Result<(), StoreError> {
+        self.writing(|connection| {
+            let mut keys = MetricKeys::default();
+            for run in runs {
+                insert_run(connection, &run.header)?;
+                let (name, key) = (&run.header.run, connection.last_insert_rowid());
+                for trial in &run.trials {
+                    remove_failed(connection, key, name, trial)?;
+                    insert_trial(connection, key, trial, &mut keys)?;
+                }
             }
             Ok(())
         })

@@ -15,7 +15,7 @@ use fslab_model::{
 use fslab_store::Store;
 
 use super::import::read_file;
-use super::store_args::{StoreArgs, load};
+use super::store_args::{StoreArgs, load, load_range};
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -27,7 +27,8 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 pub(super) struct ComparedArgs {
     /// The run that is compared with: a run of the store, STORE:RUN of another, or a file: a
     /// store (its last run), an exported run, or what another tool wrote (FILE,FILE,... are its
-    /// repeats); RUN,RUN,... are runs of one and the same, and how much they differ counts
+    /// repeats); RUN,RUN,... or last~5..last~1 are runs of one and the same, and how much they
+    /// differ counts
     #[arg(value_name = "BASE")]
     base: String,
     /// The run or the runs that are compared, named likewise
@@ -130,8 +131,10 @@ impl ComparedArgs {
                 .zip(&stored)
                 .filter(move |(_, is)| **is == wanted)
         };
-        let in_stores = of(true).map(|(name, _)| self.load_stored(name));
-        let mut runs = in_stores.collect::<Result<Vec<_>, _>>()?;
+        let mut runs = Vec::new();
+        for (name, _) in of(true) {
+            runs.extend(self.load_stored(name)?);
+        }
         let files: Vec<&str> = of(false).map(|(name, _)| *name).collect();
         if !files.is_empty() {
             runs.extend(read_runs(&files)?);
@@ -144,18 +147,18 @@ impl ComparedArgs {
         }
     }
 
-    /// A run of a store: of the one that is asked for, or of another that is named before it.
-    fn load_stored(&self, name: &str) -> Result<RunRecord, CommandError> {
+    /// Runs of a store: of the one that is asked for, or of another that is named before them.
+    fn load_stored(&self, name: &str) -> Result<Vec<RunRecord>, CommandError> {
         let path = Path::new(name);
         if path.is_file() {
-            return load(&Store::open_read_only(path)?, "last");
+            return Ok(vec![load(&Store::open_read_only(path)?, "last")?]);
         }
         let elsewhere = name
             .rsplit_once(':')
             .filter(|(store, _)| Path::new(store).is_file());
         match elsewhere {
-            Some((store, run)) => load(&Store::open_read_only(Path::new(store))?, run),
-            None => load(&self.store.open_read_only()?, name),
+            Some((store, runs)) => load_range(&Store::open_read_only(Path::new(store))?, runs),
+            None => load_range(&self.store.open_read_only()?, name),
         }
     }
 }

@@ -37,7 +37,7 @@ pub(crate) enum Format {
 /// Arguments of `fslab export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A run's name, a unique beginning of one, or `last`
+    /// A run's name, a unique beginning of one, `last`, or `last~1` for the one before it
     #[arg(default_value = "last")]
     run: String,
     /// The form

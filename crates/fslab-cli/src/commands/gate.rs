@@ -131,14 +131,12 @@ impl GateArgs {
 fn text(gate: &Gate, format: Format) -> Result<String, CommandError> {
     let table = || gate_table(gate);
     Ok(match format {
-        Format::Table => {
-            let word = if gate.passes() { "passed" } else { "failed" };
-            format!(
-                "{}gate {word}: {}\n",
-                screen::render(&table()),
-                gate.summary()
-            )
-        }
+        Format::Table => format!(
+            "{}gate {}: {}\n",
+            screen::render(&table()),
+            gate.outcome(),
+            gate.summary()
+        ),
         Format::Markdown => table().to_markdown(),
         Format::Csv => table().to_csv()?,
         Format::Json => screen::json(&GateDocument::of(gate))?,

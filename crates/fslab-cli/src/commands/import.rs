@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use fslab_exchange::{Format, ImportError, Imported, Labels, Source};
 use fslab_model::{Failure, FailureKind, RunId, RunRecord, Subject};
-use fslab_store::Store;
+use fslab_store::{Store, StoreError, StoreErrorKind};
 
 use super::show;
 use super::store_args::StoreArgs;
@@ -117,7 +117,8 @@ impl ImportArgs {
             fslab_exchange::import(&sources, self.format.format(), &labels)?;
         self.rename(&mut runs)?;
         let mut store = self.store.open()?;
-        store_all(&mut store, &runs)?;
+        let made_up = Some(&labels.run).filter(|_| self.run.is_empty());
+        store_all(&mut store, &mut runs, made_up)?;
         notes.iter().for_each(|note| screen::warn(note));
         for run in &runs {
             if self.json {
@@ -249,30 +250,44 @@ fn source(
     })
 }
 
-/// Stores all runs, or none of them.
-fn store_all(store: &mut Store, runs: &[RunRecord]) -> Result<(), CommandError> {
-    for (count, run) in runs.iter().enumerate() {
-        let Err(mut error) = store_one(store, run) else {
-            continue;
+/// Names that are tried for a run that was given none: two imports of one second may come to the
+/// same.
+const NAMES_TRIED: usize = 8;
+
+/// Stores all runs, or none of them. Where one of them has a name that was made up, and another
+/// run took it meanwhile, it gets another.
+fn store_all(
+    store: &mut Store,
+    runs: &mut [RunRecord],
+    made_up: Option<&RunId>,
+) -> Result<(), CommandError> {
+    let mut made_up = made_up.cloned();
+    for _ in 1..NAMES_TRIED {
+        let error = match store.add_runs(runs) {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
         };
-        for done in &runs[..count] {
-            store.delete_run(&done.header.run)?;
+        let taken = match error.kind() {
+            StoreErrorKind::RunExists { run } if made_up.as_ref() == Some(run) => run.clone(),
+            _ => return Err(refused(error)),
+        };
+        let fresh = fslab_run::fresh_run_id(fslab_run::unix_seconds());
+        for run in runs.iter_mut().filter(|run| run.header.run == taken) {
+            run.header.run = fresh.clone();
         }
-        let hint = "--run NAME gives it another name".to_owned();
-        error.failure.hint.get_or_insert(hint);
-        return Err(error);
+        made_up = Some(fresh);
     }
-    Ok(())
+    store.add_runs(runs).map_err(refused)
 }
 
-fn store_one(store: &mut Store, run: &RunRecord) -> Result<(), CommandError> {
-    let name = &run.header.run;
-    store.begin_run(&run.header)?;
-    let stored = store.add_trials(name, &run.trials);
-    if stored.is_err() {
-        store.delete_run(name)?;
+fn refused(error: StoreError) -> CommandError {
+    let exists = matches!(error.kind(), StoreErrorKind::RunExists { .. });
+    let mut error = CommandError::from(error);
+    if exists {
+        let hint = "--run NAME gives it another name".to_owned();
+        error.failure.hint.get_or_insert(hint);
     }
-    Ok(stored?)
+    error
 }
 
 impl From<ImportError> for CommandError {

@@ -60,6 +60,10 @@ pub(crate) fn in_words(cell: &CellPrecision) -> String {
     let repeats = crate::screen::counted(cell.repeats as usize, "repeat");
     let state = match &cell.standing {
         Standing::Known { reach } => format!("known to {} after {repeats}", percent(*reach)),
+        Standing::Confirming { reach, more } => format!(
+            "known to {} after {repeats}, which {more} more are to confirm",
+            percent(*reach)
+        ),
         Standing::Wide {
             phase,
             reach: Some(reach),
@@ -122,6 +126,10 @@ mod tests {
             told(2, hopeless),
             "ext4 (known to over 1000 % after 2 repeats)"
         );
+        let (reach, more) = (0.031, 6);
+        let narrow = Standing::Confirming { reach, more };
+        let expected = "ext4 (known to 3.1 % after 3 repeats, which 6 more are to confirm)";
+        assert_eq!(told(3, narrow), expected);
         assert_eq!(told(3, Standing::Failed), "ext4 (all of 3 repeats failed)");
     }
 }

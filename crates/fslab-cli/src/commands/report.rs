@@ -20,7 +20,7 @@ use crate::screen;
 /// Arguments of `fslab report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Runs by name, unique beginning, or `last`
+    /// Runs by name, unique beginning, `last`, or `last~1` for the one before it
     #[arg(default_value = "last")]
     runs: Vec<String>,
     /// Where the report is written

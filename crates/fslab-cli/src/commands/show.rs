@@ -17,7 +17,7 @@ const PHASES_ABREAST_MAX: usize = 8;
 /// Arguments of `fslab show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// A run's name, a unique beginning of one, or `last`
+    /// A run's name, a unique beginning of one, `last`, or `last~1` for the one before it
     #[arg(default_value = "last")]
     run: String,
     /// Show every figure of every phase

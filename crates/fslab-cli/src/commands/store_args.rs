@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_model::RunRecord;
+use fslab_model::{ParseRunIdError, RunRecord};
 use fslab_store::{RunSelector, Store};
 
 use crate::defaults;
@@ -39,10 +39,21 @@ impl StoreArgs {
 /// Reads what a user wrote for a run.
 pub(crate) fn selector(text: &str) -> Result<RunSelector, CommandError> {
     text.parse()
-        .map_err(|error: fslab_model::ParseRunIdError| CommandError::bad_input(error.to_string()))
+        .map_err(|error: ParseRunIdError| no_run(&error))
+}
+
+fn no_run(error: &ParseRunIdError) -> CommandError {
+    CommandError::bad_input(error.to_string())
 }
 
 /// The run that a user named.
 pub(crate) fn load(store: &Store, run: &str) -> Result<RunRecord, CommandError> {
     Ok(store.run(&selector(run)?)?)
+}
+
+/// The runs that a user named, one or a range of them.
+pub(crate) fn load_range(store: &Store, runs: &str) -> Result<Vec<RunRecord>, CommandError> {
+    let selectors = RunSelector::range(runs).map_err(|error| no_run(&error))?;
+    let load = |selector: &RunSelector| Ok(store.run(selector)?);
+    selectors.iter().map(load).collect()
 }

@@ -16,7 +16,7 @@ use crate::screen;
 /// Arguments of `fslab study check`.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// A run's name, a unique beginning of one, or `last`
+    /// A run's name, a unique beginning of one, `last`, or `last~1` for the one before it
     #[arg(default_value = "last")]
     run: String,
     /// The study whose claims are checked, by name or file; the files claims.toml and published.csv

@@ -109,11 +109,24 @@ fn a_rate_of_zero_where_there_was_one_is_lost() {
 }
 
 #[test]
+fn a_value_of_zero_among_others_has_no_ratio_and_says_so() {
+    let base = of("base", vec![4e8; 3], vec![4e8, 0.0, 4e8]);
+    let new = of("new", vec![4e8; 3], vec![4e8; 3]);
+    let found = gate(&base, &new, "5%");
+    assert_eq!(rulings(&found), [Ruling::Passed, Ruling::NoRatio]);
+    assert_eq!(found.outcome(), "passed");
+    let text = annotations(&found);
+    assert!(text.contains("::warning title=Write of ext4::"), "{text}");
+    assert!(text.contains("a value of 0 has no ratio"), "{text}");
+}
+
+#[test]
 fn single_repeats_are_not_judged_and_strict_lets_nothing_undecided_through() {
     let single = |name| of(name, vec![4e8], vec![2e8]);
     let found = gate(&single("base"), &single("new"), "5%");
     assert_eq!(rulings(&found), [Ruling::TooFew, Ruling::TooFew]);
     assert!(found.passes() && !found.judges());
+    assert_eq!(found.outcome(), "cannot judge");
     let strict = GateRule {
         undecided_fails: true,
         ..found.rule

@@ -4,7 +4,7 @@
 //! each line is a trial, and the machine's name its subject. `+++++` stands for a phase that took
 //! less than half a second, whose rate bonnie++ withholds; an empty field for one that was not run.
 
-use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX, OPERATION_RATE, THROUGHPUT};
+use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX};
 use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
 
 use crate::error::{Fault, ImportErrorKind};
@@ -34,6 +34,13 @@ const DATA_PHASES: usize = 6;
 /// More characters, and it is not a machine's name.
 const NAME_LENGTH_MAX: usize = 200;
 
+/// What stands for the size of files that are links to one; the longer word first.
+const LINKS: [&str; 2] = ["hlink", "link"];
+/// A line of so many fields that are figures from the fourth on is one of 1.03 whatever its first
+/// ones are: a machine's name may hold commas.
+const LONG: usize = 20;
+const NAMED: usize = 4;
+
 /// Where the fields of one format stand.
 struct Columns {
     fields: usize,
@@ -46,6 +53,13 @@ struct Columns {
     seeks: Option<usize>,
 }
 
+impl Columns {
+    /// Where concurrency and seed stand, where they do.
+    fn run(&self) -> Option<(usize, usize)> {
+        (self.size == COLUMNS_19X.size).then_some((3, 4))
+    }
+}
+
 const COLUMNS_103: Columns = Columns {
     fields: 27,
     name: 0,
@@ -53,6 +67,16 @@ const COLUMNS_103: Columns = Columns {
     data: 2,
     files: 14,
     latencies: None,
+    seeks: None,
+};
+/// Without concurrency and seed.
+const COLUMNS_191: Columns = Columns {
+    fields: 46,
+    name: 2,
+    size: 3,
+    data: 5,
+    files: 17,
+    latencies: Some(34),
     seeks: None,
 };
 const COLUMNS_19X: Columns = Columns {
@@ -64,6 +88,14 @@ const COLUMNS_19X: Columns = Columns {
     latencies: Some(36),
     seeks: None,
 };
+/// How a line of bonnie++ 1.90 begins, which is not read.
+pub(crate) const CSV_190: &str = "2,1.90";
+pub(crate) const HINT_190: &str =
+    "this is the CSV of bonnie++ 1.90; read is that of 1.00 to 1.04 and of 1.91 to 2.00";
+/// The format of 46 fields.
+const VERSION_191: &str = "1.91";
+/// The first format of 50 fields; those before have 48.
+const COLUMNS_198_VERSION: &str = "1.98";
 const COLUMNS_198: Columns = Columns {
     fields: 50,
     name: 2,
@@ -79,8 +111,9 @@ pub(crate) fn is_mark(line: &str) -> bool {
     line.contains("------Sequential Output------") || is_header(line) || is_data(line)
 }
 
+/// What `-x` prints before its lines; up to 1.03 without versions.
 fn is_header(line: &str) -> bool {
-    line.starts_with("format_version,bonnie_version,")
+    line.starts_with("format_version,bonnie_version,") || line.starts_with("name,file_size,putc,")
 }
 
 /// Whether the line is one of CSV, whole or not.
@@ -91,6 +124,7 @@ fn is_data(line: &str) -> bool {
     }
     is_version(fields[0]) && fields[1].starts_with(|c: char| c.is_ascii_alphanumeric())
         || is_size(fields[1]) && fields[2..].iter().all(|field| is_figure(field))
+        || fields.len() >= LONG && fields[NAMED..].iter().all(|field| is_figure(field))
 }
 
 /// `1.96`, `1.93c`, `1.98`: the formats that begin with their version.
@@ -108,6 +142,12 @@ fn is_size(field: &str) -> bool {
 /// What may stand behind the size in a line of 1.03: rates, counts, nothing.
 fn is_figure(field: &str) -> bool {
     let plain = |c: char| c.is_ascii_digit() || "+-.:/".contains(c);
+    let sizes = LINKS.iter().find_map(|link| field.split_once(*link));
+    if let Some((count, directories)) = sizes {
+        return [count, directories]
+            .iter()
+            .all(|part| part.chars().all(plain));
+    }
     field.chars().all(plain) || matches!(field, "nan" | "-nan" | "inf" | "NaN")
 }
 
@@ -132,8 +172,12 @@ pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
         reading.trials.push(line.measured()?);
     }
     if reading.trials.is_empty() {
-        return Err(Fault::no_figure("there is no line of CSV in it")
-            .hint("bonnie++ writes its CSV to standard output, behind its tables"));
+        let is_old = text.lines().any(|line| line.starts_with(CSV_190));
+        let hint = match is_old {
+            true => HINT_190,
+            false => "bonnie++ writes its CSV to standard output, behind its tables",
+        };
+        return Err(Fault::no_figure("there is no line of CSV that is known in it").hint(hint));
     }
     if others > 0 {
         reading.notes.push(format!(
@@ -173,16 +217,23 @@ fn is_table(line: &str) -> bool {
     ];
     BEGINNINGS.iter().any(|word| line.starts_with(word))
         || done.iter().any(|word| line.contains(word))
-        || line
-            .split_whitespace()
-            .skip(1)
-            .all(|word| is_size(word) || is_figure(word))
+        || is_table_row(line)
         || line.contains("%CP")
+}
+
+/// Whether the line is a row of a table: its first words are a machine's name.
+fn is_table_row(line: &str) -> bool {
+    const FIGURES_MIN: usize = 3;
+    let words = line.split_whitespace().rev();
+    let figures = words.take_while(|word| is_size(word) || is_figure(word));
+    figures.count() >= FIGURES_MIN
 }
 
 /// One line of CSV.
 struct Line<'t> {
     number: usize,
+    /// The machine's name, which alone may hold commas.
+    name: String,
     fields: Vec<&'t str>,
     columns: &'static Columns,
 }
@@ -190,30 +241,57 @@ struct Line<'t> {
 impl<'t> Line<'t> {
     fn split(line: &'t str, number: usize) -> Result<Self, Fault> {
         let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-        let known: &[&Columns] = if is_version(fields[0]) {
-            &[&COLUMNS_19X, &COLUMNS_198]
-        } else {
-            &[&COLUMNS_103]
+        let columns = match is_version(fields[0]) {
+            true if fields[0] >= COLUMNS_198_VERSION => &COLUMNS_198,
+            true if fields[0].starts_with(VERSION_191) => &COLUMNS_191,
+            true => &COLUMNS_19X,
+            false => &COLUMNS_103,
         };
-        let columns = known.iter().find(|columns| columns.fields == fields.len());
-        let Some(columns) = columns else {
-            let wanted = match known {
-                [_] => "the 27 of format 1.03",
-                _ => "the 48 of format 1.9x or the 50 of format 1.98",
-            };
-            let wanted = wanted.to_owned();
+        let wanted = || match columns.fields {
+            27 => "the 27 of format 1.03".to_owned(),
+            fields => format!("the {fields} of its format"),
+        };
+        let Some(commas) = fields.len().checked_sub(columns.fields) else {
             let kind = ImportErrorKind::Fields {
                 found: fields.len(),
-                wanted,
+                wanted: wanted(),
             };
-            return Err(Fault::new(format!("line {number}"), kind)
-                .hint("the line is cut off, or a name in it holds a comma"));
+            return Err(Fault::new(format!("line {number}"), kind).hint("the line is cut off"));
         };
-        Ok(Self {
+        let name = fields[columns.name..=columns.name + commas].join(",");
+        let mut line = Self {
             number,
+            name,
             fields,
             columns,
-        })
+        };
+        line.fields.drain(columns.name + 1..=columns.name + commas);
+        if commas > 0 && !line.is_whole() {
+            let kind = ImportErrorKind::Fields {
+                found: columns.fields + commas,
+                wanted: wanted(),
+            };
+            let hint = "two lines may stand in one; where a machine's name holds a comma, nothing \
+                        else may be amiss";
+            return Err(Fault::new(format!("line {number}"), kind).hint(hint));
+        }
+        Ok(line)
+    }
+
+    /// Whether every field behind the name could be what it should.
+    fn is_whole(&self) -> bool {
+        let columns = self.columns;
+        let end = columns.latencies.unwrap_or(columns.fields);
+        let files = end - 2 * (PHASES.len() - DATA_PHASES)..end;
+        let mut rates = (columns.data..columns.data + 2 * DATA_PHASES).chain(files);
+        let mut latencies = columns
+            .latencies
+            .into_iter()
+            .flat_map(|first| first..first + 12);
+        let is_latency = |text: &str| text.is_empty() || text.ends_with('s') || text.contains('+');
+        is_size(self.fields[columns.size])
+            && rates.all(|field| is_figure(self.fields[field]))
+            && latencies.all(|field| is_latency(self.fields[field]))
     }
 
     /// bonnie++ with its version; format 1.03 does not tell it.
@@ -230,9 +308,8 @@ impl<'t> Line<'t> {
     }
 
     fn measured(&self) -> Result<Measured, Fault> {
-        let name = self.fields[self.columns.name];
         let mut measured = Measured {
-            subject: (!name.is_empty()).then(|| name.to_owned()),
+            subject: (!self.name.is_empty()).then(|| self.name.clone()),
             facts: self.facts(),
             ..Measured::default()
         };
@@ -253,7 +330,9 @@ impl<'t> Line<'t> {
         facts.insert("bonnie++".into(), self.tool());
         if self.columns.fields > 27 {
             facts.insert("bonnie++ format".into(), self.fields[0].to_owned());
-            facts.insert("bonnie++ seed".into(), self.fields[4].to_owned());
+        }
+        if let Some((_, seed)) = self.columns.run() {
+            facts.insert("bonnie++ seed".into(), self.fields[seed].to_owned());
         }
         facts.retain(|_, value| !value.is_empty());
         facts
@@ -287,10 +366,12 @@ impl<'t> Line<'t> {
             parameters.insert("record".into(), bytes.into());
         }
         if self.columns.fields > 27 {
-            if let Some(count) = self.size(3, "concurrency", 1)? {
+            if let Some((concurrency, _)) = self.columns.run()
+                && let Some(count) = self.size(concurrency, "concurrency", 1)?
+            {
                 parameters.insert("concurrency".into(), count.into());
             }
-            if let Some(bytes) = self.size(6, "chunk size", 1)? {
+            if let Some(bytes) = self.size(self.columns.size + 1, "chunk size", 1)? {
                 parameters.insert("record".into(), bytes.into());
             }
         }
@@ -325,21 +406,25 @@ impl<'t> Line<'t> {
             parameters.insert("files".into(), ((count * KIB).round() as u64).into());
         }
         let sizes = rest.into_iter().flat_map(|rest| rest.split([':', '/']));
-        for (name, text) in ["max_size", "min_size", "directories"]
-            .into_iter()
-            .zip(sizes)
-        {
+        let names = match self.fields[first].contains(LINKS[1]) {
+            true => &["max_size", "directories"][..],
+            false => &["max_size", "min_size", "directories"],
+        };
+        for (name, text) in names.iter().copied().zip(sizes) {
             let wrong = || Fault::value(self.place(first, "files"), text, "a size or a count");
-            let value = size_bytes(text, 1).ok_or_else(wrong)?;
-            parameters.insert(name.into(), value.into());
+            let value = match LINKS.contains(&text) {
+                true => text.into(),
+                false => size_bytes(text, 1).ok_or_else(wrong)?.into(),
+            };
+            parameters.insert(name.into(), value);
         }
         if self.columns.fields > 27 {
             let names = ["max_size", "min_size", "directories", "file_chunk"];
             for (name, field) in names.into_iter().zip(first + 1..) {
-                if let Some(value) = self.size(field, name, 1)? {
-                    parameters.insert(name.into(), value.into());
-                } else if !self.fields[field].is_empty() {
+                if LINKS.contains(&self.fields[field]) {
                     parameters.insert(name.into(), self.fields[field].into());
+                } else if let Some(value) = self.size(field, name, 1)? {
+                    parameters.insert(name.into(), value.into());
                 }
             }
         }
@@ -375,9 +460,10 @@ impl<'t> Line<'t> {
             Some(latencies) => self.latency(latencies + place, &format!("{name}, latency"))?,
             None => None,
         };
-        let (metric, unit) = match headline {
-            Headline::Throughput => (&THROUGHPUT, KIB),
-            Headline::OperationRate => (&OPERATION_RATE, 1.0),
+        let unit = if headline == Headline::Throughput {
+            KIB
+        } else {
+            1.0
         };
         match rate {
             Figure::NotRun if latency.is_none() => {
@@ -393,7 +479,8 @@ impl<'t> Line<'t> {
                 "It took less than half a second, and bonnie++ gives no rate of that.".to_owned(),
             ),
             Figure::Is(rate) => {
-                record.figures.insert(metric.name.to_owned(), rate * unit);
+                let name = headline.metric().name.to_owned();
+                record.figures.insert(name, rate * unit);
             }
         }
         if let Figure::Is(percent) = share {
@@ -522,6 +609,36 @@ mod tests {
         let old = line(26, &[(0, "box"), (1, "300M")]);
         let shown = fault(&old).to_string();
         assert!(shown.contains("26 fields, and not the 27"), "{shown}");
+    }
+
+    /// A comma in the name moved every figure into another column, or hid the line.
+    #[test]
+    fn a_machines_name_may_hold_commas() {
+        let old = line(28, &[(0, "rack 3"), (1, "box b"), (2, "300M"), (5, "7")]);
+        let new = line_19x(&[(2, "rack 3,box b"), (9, "7")]);
+        for text in [old, new] {
+            let reading = read(&text).expect(&text);
+            let trial = &reading.trials[0];
+            assert_eq!(trial.subject.as_deref(), Some("rack 3,box b"));
+            assert_eq!(trial.phases[1].figures["throughput"], 7.0 * 1024.0);
+        }
+        let long = line_19x(&[]) + ",5ms";
+        assert!(matches!(fault(&long).kind, ImportErrorKind::Fields { .. }));
+    }
+
+    #[test]
+    fn files_that_are_links_have_no_size() {
+        let old = line(27, &[(0, "box"), (1, ""), (14, "1:link/4")]);
+        let new = line_19x(&[(20, "hlink"), (23, "4")]);
+        for (text, size) in [(old, "link"), (new, "hlink")] {
+            let reading = read(&text).expect(&text);
+            let parameters = &reading.trials[0].phases[6].parameters;
+            assert_eq!(parameters["max_size"], size);
+            assert_eq!(
+                parameters["directories"],
+                if size == "link" { 4 } else { 100 }
+            );
+        }
     }
 
     #[test]

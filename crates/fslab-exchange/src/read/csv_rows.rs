@@ -1,18 +1,20 @@
 //! CSV with a row for each value: fslab's own long CSV, or that of any tool.
 //!
 //! Columns are known by their names: `metric` and `value`, and where there are several of them
-//! `subject`, `phase` and `repeat`; `unit` where a value is not in the metric's own. Every value
-//! is a figure as it stands there: nothing is computed from another, so that what is exported again
-//! is what was read.
+//! `subject`, `phase` and `repeat`; `unit` where a value is not in the metric's own. `mount` and
+//! `iteration` together are a round of a repeat, `sweep` and `point` together a point of a sweep.
+//! Every value is a figure as it stands there: nothing is computed from another, so that what is
+//! exported again is what was read.
 
 use std::collections::BTreeMap;
 
-use fslab_model::definitions::{ELAPSED, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{
-    CachePolicy, Headline, MetricDefinition, Parameters, PhaseKind, PhaseOutcome, PhaseRecord,
+    CachePolicy, Headline, MetricDefinition, PhaseKind, PhaseOutcome, PhaseRecord, Round,
     StepRecord,
 };
 
+use super::csv_known_by::{self, known_by};
+use super::csv_places::{self, Place};
 use super::csv_units::{Unknown, resolve};
 use crate::error::{Fault, ImportErrorKind};
 use crate::reading::{Draft, Measured, Reading, number};
@@ -127,7 +129,9 @@ struct Rows {
     /// In the order in which they came.
     trials: Vec<(Trial, Measured)>,
     /// How many values of a metric came so far, where repeats have no number.
-    counts: BTreeMap<(String, String, &'static str), u64>,
+    counts: BTreeMap<(String, String, &'static str, Option<Round>), u64>,
+    /// What the table itself says of its phases, by their names.
+    named: BTreeMap<String, (Headline, PhaseKind)>,
 }
 
 impl Rows {
@@ -150,6 +154,7 @@ impl Rows {
         };
         let subject = field("subject").unwrap_or_default().to_owned();
         let phase = field("phase").unwrap_or_default();
+        let at = Place::of(field, line)?;
         let repeat = match field("repeat") {
             Some(text) => {
                 let wrong = || Fault::value(place("repeat"), text, "the number of a repeat");
@@ -157,7 +162,7 @@ impl Rows {
             }
             None if value.is_none() => 0,
             None => {
-                let key = (subject.clone(), phase.to_owned(), definition.name);
+                let key = (subject.clone(), phase.to_owned(), definition.name, at.round);
                 let count = self.counts.entry(key).or_default();
                 *count += 1;
                 *count - 1
@@ -167,11 +172,14 @@ impl Rows {
             self.engine = field("engine").map(str::to_owned);
             self.tool = field("fslab").map(|version| format!("fslab {version}"));
         }
+        if let Some(named) = csv_known_by::named(field, line)? {
+            self.named.insert(phase.to_owned(), named);
+        }
         let measured = self.trial((subject, repeat));
         if phase.is_empty() {
             return step(measured, (definition, value), (metric, line));
         }
-        let record = phase_of(measured, phase, field);
+        let record = phase_of(measured, (phase, &at), field);
         let Some(value) = value else { return Ok(()) };
         let twice = record.figures.insert(definition.name.to_owned(), value);
         if twice.is_some() {
@@ -228,7 +236,8 @@ impl Rows {
             measured.repeat = u32::try_from(place).ok();
             reading.trials.push(measured);
         }
-        reading.notes = known_by(&mut reading.trials);
+        csv_places::number_rounds(&mut reading.trials);
+        reading.notes = known_by(&mut reading.trials, &self.named)?;
         Ok(reading)
     }
 }
@@ -280,20 +289,22 @@ fn step(
 /// The record of a phase, made where it is not there yet: skipped, until it has a value.
 fn phase_of<'m, 'r>(
     measured: &'m mut Measured,
-    name: &str,
+    (name, at): (&str, &Place),
     field: impl Fn(&str) -> Option<&'r str>,
 ) -> &'m mut PhaseRecord {
-    let place = measured.phases.iter().rposition(|phase| phase.name == name);
+    let is_it = |phase: &PhaseRecord| phase.name == name && phase.round == at.round;
+    let place = measured.phases.iter().rposition(is_it);
     let place = place.unwrap_or_else(|| {
         let draft = Draft {
             name: name.to_owned(),
             workload: field("workload").unwrap_or("csv").to_owned(),
             kind: PhaseKind::Mixed,
             headline: Headline::OperationRate,
-            parameters: Parameters::new(),
-            swept: None,
+            parameters: at.parameters(),
+            swept: at.swept.clone(),
         };
         let mut record = draft.record();
+        record.round = at.round;
         record.cache = match field("cache") {
             Some("cold") => CachePolicy::Cold,
             Some("warm") => CachePolicy::Warm,
@@ -308,60 +319,6 @@ fn phase_of<'m, 'r>(
         measured.phases.len() - 1
     });
     &mut measured.phases[place]
-}
-
-/// Decides for each phase, over all trials, what it does and by which figure it is known. Of one
-/// that has nothing but its time, the rate is that of doing it as a whole.
-fn known_by(trials: &mut [Measured]) -> Vec<String> {
-    let mut found: BTreeMap<String, [bool; 3]> = BTreeMap::new();
-    for phase in trials.iter().flat_map(|trial| &trial.phases) {
-        let known = found.entry(phase.name.clone()).or_default();
-        for (known, metric) in known
-            .iter_mut()
-            .zip([&THROUGHPUT, &OPERATION_RATE, &ELAPSED])
-        {
-            *known |= phase.figures.contains_key(metric.name);
-        }
-    }
-    for phase in trials.iter_mut().flat_map(|trial| &mut trial.phases) {
-        let [throughput, rate, elapsed] = found.get(&phase.name).copied().unwrap_or_default();
-        if throughput {
-            phase.headline = Headline::Throughput;
-            phase.kind = kind_of(&phase.name);
-        } else if rate {
-            phase.kind = PhaseKind::Metadata;
-        } else if elapsed {
-            let ns = phase
-                .figures
-                .get(ELAPSED.name)
-                .copied()
-                .filter(|ns| *ns > 0.0);
-            if let Some(ns) = ns {
-                let name = OPERATION_RATE.name.to_owned();
-                phase.figures.insert(name, 1e9 / ns);
-                let note = "The table has its time alone: its rate is how often a second it could \
-                            be done as a whole.";
-                phase.notes.push(note.to_owned());
-            }
-        }
-    }
-    let without = found.iter().filter(|(_, known)| !known.contains(&true));
-    let name = |(name, _): (&String, &[bool; 3])| {
-        format!(
-            "the phase '{name}' has neither throughput, operation_rate nor elapsed_ns: it is \
-             shown, and not compared"
-        )
-    };
-    without.map(name).collect()
-}
-
-fn kind_of(name: &str) -> PhaseKind {
-    let name = name.to_ascii_lowercase();
-    match (name.contains("read"), name.contains("writ")) {
-        (true, false) => PhaseKind::Read,
-        (false, true) => PhaseKind::Write,
-        _ => PhaseKind::Mixed,
-    }
 }
 
 #[cfg(test)]
@@ -386,14 +343,6 @@ mod tests {
                 .collect();
             assert_eq!(values, [(Some(0), 2e6), (Some(1), 4e6)]);
         }
-    }
-
-    #[test]
-    fn a_phase_known_by_its_time_alone_is_compared_by_how_often_it_could_be_done() {
-        let reading = read("phase,metric,value,unit\nbuild,time,20,s\n").expect("a time");
-        let phase = &reading.trials[0].phases[0];
-        assert_eq!(phase.figures["operation_rate"], 0.05);
-        assert_eq!(phase.figures["elapsed_ns"], 20e9);
     }
 
     #[test]

@@ -18,11 +18,15 @@ use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading};
 
 /// What a job may do, and what of fslab's that is.
-pub(super) const DIRECTIONS: [(&str, PhaseKind); 3] = [
+pub(super) const DIRECTIONS: [(&str, PhaseKind); 4] = [
     ("read", PhaseKind::Read),
     ("write", PhaseKind::Write),
     ("trim", PhaseKind::Mixed),
+    (ALL, PhaseKind::Mixed),
 ];
+/// All directions in one (`unified_rw_reporting=mixed`); what is there beside them is their sum
+/// (`both`).
+const ALL: &str = "mixed";
 /// Options that say where a job works or what it logs: subjects differ in them, and repeats may.
 const PLACES: [&str; 12] = [
     "directory",
@@ -277,7 +281,8 @@ impl<'d> Execution<'d> {
         }
         let mut sides: Vec<Side> = Vec::new();
         for (direction, kind) in DIRECTIONS {
-            if let Some(side) = Side::of(job, direction, kind)? {
+            let is_sum = direction == ALL && !sides.is_empty();
+            if let Some(side) = Side::of(job, direction, kind)?.filter(|_| !is_sum) {
                 sides.push(side);
             }
         }

@@ -38,18 +38,25 @@ const SPANS: [(&str, &str, f64); 4] = [
 ];
 
 impl Latency {
-    /// The first span of `direction` that has anything; `None` where fio measured none.
+    /// The first span of `direction` that has percentiles (`lat_percentiles` moves them to
+    /// another), else the first that has anything; `None` where fio measured none.
     pub(crate) fn of(direction: &Fields) -> Result<Option<Self>, Fault> {
+        let mut found: Option<Self> = None;
         for (name, span, unit) in SPANS {
             let Some(fields) = direction.object(name)? else {
                 continue;
             };
             let latency = Self::read(&fields, span, unit)?;
-            if latency.is_some() {
-                return Ok(latency);
+            let spread = |it: &Self| it.histogram.is_some() || !it.percentiles.is_empty();
+            let has_spread = latency.as_ref().is_some_and(spread);
+            if has_spread || found.is_none() {
+                found = latency.or(found);
+            }
+            if has_spread {
+                break;
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     fn read(fields: &Fields, span: &'static str, unit: f64) -> Result<Option<Self>, Fault> {
@@ -100,7 +107,8 @@ impl Latency {
     pub(crate) fn put(&self, record: &mut PhaseRecord, operation: &str) {
         if self.span == "lat" {
             record.notes.push(
-                "fio gives no completion latency of it: its latencies begin before submission."
+                "fio gives no percentiles of its completion latency: its latencies begin before \
+                 submission."
                     .to_owned(),
             );
         }

@@ -1,6 +1,8 @@
 //! The readers, one format each: a text in, a reading out, or the first thing that makes no sense.
 
 pub(crate) mod bonnie;
+mod csv_known_by;
+mod csv_places;
 pub(crate) mod csv_rows;
 pub(crate) mod csv_units;
 pub(crate) mod fio;

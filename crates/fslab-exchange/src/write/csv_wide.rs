@@ -1,21 +1,22 @@
-//! CSV with a row for each trial and phase, and a column for each metric.
+//! CSV with a row for each trial, round and phase, and a column for each metric.
 
 use fslab_model::{METRICS, RunRecord};
-use fslab_report::{DIMENSIONS, Observation, ReportError, observations};
+use fslab_report::{DIMENSIONS, Observation, PLACES, ReportError, observations};
 
-/// A row for each trial and phase, with all dimensions of the result and a column for each metric,
-/// in its unit and to its last digit; what was not measured is empty. Figures of a trial as a whole
-/// stand in a row whose phase is empty.
+/// A row for each trial, round and phase, with all dimensions of the result and a column for each
+/// metric, in its unit and to its last digit; what was not measured is empty. Figures of a trial as
+/// a whole stand in a row whose phase is empty.
 ///
 /// # Errors
 /// [`ReportError::Csv`], should a row not be written.
 pub fn csv_wide(run: &RunRecord) -> Result<String, ReportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let metrics = METRICS.iter().map(|metric| metric.name);
-    writer.write_record(DIMENSIONS.into_iter().chain(metrics))?;
+    writer.write_record(DIMENSIONS.into_iter().chain(metrics).chain(PLACES))?;
     let observations = observations(run);
-    let is_same_row =
-        |a: &Observation, b: &Observation| a.trial.trial == b.trial.trial && a.phase == b.phase;
+    let is_same_row = |a: &Observation, b: &Observation| {
+        (a.trial.trial, a.phase, a.round) == (b.trial.trial, b.phase, b.round)
+    };
     for row in observations.chunk_by(is_same_row) {
         let Some(first) = row.first() else { continue };
         let mut fields: Vec<String> = first.dimensions(run).into();
@@ -24,6 +25,7 @@ pub fn csv_wide(run: &RunRecord) -> Result<String, ReportError> {
             let value = found.and_then(|observation| observation.value);
             value.map_or_else(String::new, |value| value.to_string())
         }));
+        fields.extend(first.places());
         writer.write_record(fields)?;
     }
     let bytes = writer

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fslab_model::RunRecord;
-use fslab_report::{DIMENSIONS, Observation, observations};
+use fslab_report::{DIMENSIONS, Observation, PLACES, observations};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -24,6 +24,7 @@ fn column_type(name: &str) -> &'static str {
     match name {
         "size_bytes" => "optional int64",
         "cell" | "repeat" | "position" => "required int32",
+        "mount" | "iteration" => "optional int32",
         "value" => "optional double",
         _ => "required binary",
     }
@@ -33,6 +34,7 @@ fn column_type(name: &str) -> &'static str {
 fn names() -> Vec<&'static str> {
     let mut names = DIMENSIONS.to_vec();
     names.extend(["metric", "value", "unit"]);
+    names.extend(PLACES);
     names
 }
 
@@ -82,6 +84,7 @@ fn write_column(
         )));
     };
     let number = |row: &Observation| row.dimensions(run)[column].clone();
+    let place = PLACES.iter().position(|known| *known == name);
     match name {
         "value" => {
             let levels: Vec<i16> = rows.iter().map(|row| row.value.is_some().into()).collect();
@@ -110,11 +113,27 @@ fn write_column(
                 .typed::<Int32Type>()
                 .write_batch(&values, None, None)?;
         }
+        "mount" | "iteration" => {
+            let value = |row: &Observation| {
+                let number = match name {
+                    "mount" => row.round?.mount,
+                    _ => row.round?.iteration,
+                };
+                Some(number.cast_signed())
+            };
+            let numbers: Vec<Option<i32>> = rows.iter().map(value).collect();
+            let levels: Vec<i16> = numbers.iter().map(|it| it.is_some().into()).collect();
+            let values: Vec<i32> = numbers.into_iter().flatten().collect();
+            writer
+                .typed::<Int32Type>()
+                .write_batch(&values, Some(&levels), None)?;
+        }
         _ => {
-            let text = |row: &Observation| match name {
-                "metric" => row.metric.name.to_owned(),
-                "unit" => row.metric.unit.symbol().to_owned(),
-                _ => number(row),
+            let text = |row: &Observation| match (place, name) {
+                (Some(place), _) => row.places()[place].clone(),
+                (None, "metric") => row.metric.name.to_owned(),
+                (None, "unit") => row.metric.unit.symbol().to_owned(),
+                (None, _) => number(row),
             };
             let values: Vec<ByteArray> = rows
                 .iter()

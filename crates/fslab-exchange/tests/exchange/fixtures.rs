@@ -85,6 +85,8 @@ fn an_output_tells_the_tool_and_its_version() {
         ("fio-2.21-plus.json", "fio 2.21"),
         ("fio-3.33-client.json", "fio 3.33"),
         ("iozone-3.471-table.txt", "iozone 3.471"),
+        ("mdtest-1.8.4-verbose.txt", "mdtest 1.8.4"),
+        ("mdtest-1.9.3.txt", "mdtest 1.9.3"),
         ("mdtest-3.3.0.txt", "mdtest 3.3.0"),
         ("mdtest-4.1.0-tasks.txt", "mdtest 4.1.0+dev"),
     ] {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fslab_exchange::{csv_wide, fio_json};
-use fslab_model::{METRICS, RunRecord, phase_metrics};
+use fslab_model::{Headline, METRICS, PhaseKind, Rounds, RunRecord, Swept, phase_metrics};
 use fslab_report::{bonnie_csv, csv_long, iozone_report, json};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -158,7 +158,55 @@ fn the_long_csv_of_every_run_has_the_same_figures_again() {
         }
         let again = run_of(csv_long(&run).expect("CSV"));
         assert_eq!(rows(&again), before, "{name}");
+        assert_eq!(known_by(&again), known_by(&run), "{name}");
     }
+}
+
+/// What each phase that has figures is known by, what it does, and of which sweep it is.
+fn known_by(run: &RunRecord) -> BTreeMap<&str, (Headline, PhaseKind, Option<&Swept>)> {
+    let phases = run.trials.iter().flat_map(|trial| &trial.phases);
+    let measured = phases.filter(|phase| !phase_metrics(phase).is_empty());
+    measured
+        .map(|phase| {
+            let of = (phase.headline, phase.kind, phase.swept.as_ref());
+            (phase.name.as_str(), of)
+        })
+        .collect()
+}
+
+/// A trial's rounds were averaged: what varied from mount to mount was lost.
+#[test]
+fn the_long_csv_has_a_row_for_each_round_and_reads_them_back() {
+    let mut run = run_of("phase,metric,value,unit\nw,bw,100,B/s\nw,bw,104,B/s\n");
+    run.header.plan.rounds = Rounds {
+        mounts: 2,
+        iterations: 3,
+    };
+    for trial in &mut run.trials {
+        let once = trial.phases.remove(0);
+        for (number, round) in (0_u8..).zip(run.header.plan.rounds.each()) {
+            let mut phase = once.clone();
+            phase.round = Some(round);
+            let value = phase.figures.get_mut("throughput").expect("a rate");
+            *value += f64::from(number);
+            trial.phases.push(phase);
+        }
+    }
+    let again = run_of(csv_long(&run).expect("CSV"));
+    assert_eq!(again.header.plan.rounds, run.header.plan.rounds);
+    let figures = |run: &RunRecord| {
+        let phases = run.trials.iter().flat_map(|trial| &trial.phases);
+        let figures = phases.map(|phase| (phase.round, phase.figures["throughput"]));
+        figures.collect::<Vec<_>>()
+    };
+    assert_eq!(figures(&again).len(), 12);
+    assert_eq!(figures(&again), figures(&run));
+    let wide = csv_wide(&run).expect("CSV");
+    assert_eq!(
+        wide.lines().count(),
+        1 + 2 * (1 + 6),
+        "steps, and six rounds"
+    );
 }
 
 #[test]
@@ -176,7 +224,7 @@ fn the_wide_csv_has_a_row_for_each_trial_and_phase() {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().expect("heads").clone();
     let place = |name: &str| heads.iter().position(|head| head == name).expect(name);
-    assert_eq!(heads.len(), 18 + METRICS.len());
+    assert_eq!(heads.len(), 24 + METRICS.len());
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
     let phases = run.header.plan.phases.len();
     assert_eq!(rows.len(), 6 * (phases + 1));

@@ -118,10 +118,25 @@ fn pooled(records: &[&PhaseRecord]) -> Vec<Metric> {
         ..(*first).clone()
     };
     together.threads.clear();
+    if records.len() > 1 {
+        // A percentile that was imported for one round says nothing of all rounds, but the largest
+        // latency does.
+        together.figures.retain(|name, _| !is_pooled(name));
+        let of_rounds = records
+            .iter()
+            .filter_map(|it| it.figures.get(LATENCY_MAX.name));
+        let largest = of_rounds.copied().max_by(f64::total_cmp);
+        let largest = largest.map(|value| (LATENCY_MAX.name.to_owned(), value));
+        together.figures.extend(largest);
+    }
     let metrics = phase_metrics(&together).into_iter();
     metrics
         .filter(|metric| POOLED.contains(&metric.definition))
         .collect()
+}
+
+fn is_pooled(name: &str) -> bool {
+    POOLED.iter().any(|definition| definition.name == name)
 }
 
 fn pooled_latencies(records: &[&PhaseRecord]) -> Vec<OperationLatency> {
@@ -194,6 +209,28 @@ mod tests {
         assert!((value(&LATENCY_P95) - 9_000.0).abs() < 10.0);
         let by_mount = nested(&rounds, &ELAPSED);
         assert_eq!(by_mount, [vec![1e9, 4e9], vec![2e9]]);
+    }
+
+    #[test]
+    fn percentiles_of_single_rounds_are_none_of_all_and_the_largest_latency_is() {
+        let imported = |iteration, p99, largest| {
+            let mut record = record(iteration, 1, 1);
+            record.latencies.clear();
+            record.figures.insert(LATENCY_P99.name.into(), p99);
+            record.figures.insert(LATENCY_MAX.name.into(), largest);
+            record
+        };
+        let records = [imported(0, 5.0, 9.0), imported(1, 7.0, 20.0)];
+        let value = |records: &[&PhaseRecord], wanted: &MetricDefinition| {
+            let rounds = rounds(records);
+            let (_, metrics) = together(&rounds).expect("done");
+            let found = metrics.iter().find(|metric| metric.definition == wanted);
+            found.map(|metric| metric.value)
+        };
+        let both = records.each_ref();
+        assert_eq!(value(&both, &LATENCY_P99), None);
+        assert_eq!(value(&both, &LATENCY_MAX), Some(20.0));
+        assert_eq!(value(&both[..1], &LATENCY_P99), Some(5.0));
     }
 
     #[test]

@@ -5,12 +5,15 @@ use fslab_model::MetricDefinition;
 
 use super::Label;
 use super::drawing::Drawing;
-use super::scale::{AxisUnit, Scale, direction};
-use super::svg::{Anchor, Svg};
+use super::outline::Zoom;
+use super::scale::{AxisUnit, Rule, Scale, direction};
+use super::svg::{Anchor, Svg, text_width};
 use crate::wording;
 
-const WIDTH: f64 = 2.0 * super::WIDTH;
-const LEFT: f64 = 150.0;
+const WIDTH: f64 = 760.0;
+/// Where bars begin: behind the longest name, up to a half of the drawing.
+const LEFT_MIN: f64 = 150.0;
+const LEFT_MAX: f64 = WIDTH / 2.0;
 const RIGHT: f64 = WIDTH - 92.0;
 const BAR: f64 = 12.0;
 const STEP: f64 = 17.0;
@@ -18,8 +21,9 @@ const STEP: f64 = 17.0;
 const HEAD: f64 = 22.0;
 const GAP: f64 = 8.0;
 const AXIS: f64 = 38.0;
-/// Letters of a subject's name that fit left of its bar.
-const NAME_LETTERS: usize = 21;
+/// How far an axis goes beyond its largest figure.
+const ROOM: f64 = 1.02;
+const TICKS: u32 = 6;
 /// Letters of the reason why there is no bar.
 const REASON_LETTERS: usize = 76;
 
@@ -70,6 +74,7 @@ impl GroupedBars<'_> {
         let mut svg = Svg::with_width(WIDTH, bottom + AXIS);
         let common = self.is_common().then(|| self.scale(high));
         if let (Some(scale), Some(group)) = (common, self.groups.first()) {
+            svg.along(self.rule(scale, group).as_ref(), None);
             axis(
                 &mut svg,
                 scale,
@@ -80,19 +85,46 @@ impl GroupedBars<'_> {
         let mut top = 0.0;
         for group in &self.groups {
             let own = self.scale(group.high().unwrap_or(1.0));
+            if common.is_none() {
+                svg.along(self.rule(own, group).as_ref(), None);
+            }
             svg.text("head", Anchor::Start, (0.0, top + 15.0), &group.title);
             for (index, bar) in group.bars.iter().enumerate() {
                 let top = top + HEAD + STEP * index as f64;
                 draw(&mut svg, common.unwrap_or(own), (group.metric, bar), top);
             }
+            if common.is_none() {
+                svg.close();
+            }
             top += HEAD + STEP * group.bars.len() as f64 + GAP;
+        }
+        if common.is_some() {
+            svg.close();
         }
         Some(svg.into_drawing(&self.description()))
     }
 
+    fn left(&self) -> f64 {
+        let bars = self.groups.iter().flat_map(|group| &group.bars);
+        let widths = bars.map(|bar| text_width(&bar.label.name));
+        let widest = widths.fold(0.0, f64::max);
+        (widest + 22.0).clamp(LEFT_MIN, LEFT_MAX)
+    }
+
     fn scale(&self, high: f64) -> Scale {
-        let high = self.cap.map_or(high * 1.02, |cap| cap.min(high * 1.02));
-        Scale::from_zero(high, LEFT, RIGHT)
+        let high = self.cap.map_or(high * ROOM, |cap| cap.min(high * ROOM));
+        Scale::from_zero(high, self.left(), RIGHT)
+    }
+
+    /// `None` where bars are cut: their ends are not where their figures are.
+    fn rule(&self, scale: Scale, group: &BarGroup) -> Option<Rule> {
+        self.cap.is_none().then(|| Rule {
+            scale,
+            ticks: TICKS,
+            linear_factor_max: f64::INFINITY,
+            room: (ROOM, 1.0),
+            unit: AxisUnit::base(group.metric),
+        })
     }
 
     fn description(&self) -> String {
@@ -123,11 +155,13 @@ impl BarGroup<'_> {
 
 fn axis(svg: &mut Svg, scale: Scale, (metric, high): (&MetricDefinition, f64), bottom: f64) {
     let unit = AxisUnit::of(metric, high);
-    for tick in scale.ticks(6) {
+    let ticks = scale.ticks(TICKS);
+    let upright = |tick: &f64| ((scale.at(*tick), HEAD - 4.0), (scale.at(*tick), bottom));
+    svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
+    for tick in ticks {
         let x = scale.at(tick);
-        svg.line("grid", (x, HEAD - 4.0), (x, bottom));
         svg.text(
-            "tick",
+            "tick x",
             Anchor::Middle,
             (x, bottom + 14.0),
             &unit.label(tick),
@@ -135,14 +169,17 @@ fn axis(svg: &mut Svg, scale: Scale, (metric, high): (&MetricDefinition, f64), b
     }
     let title = format!("{} · {}", unit.name, direction(metric));
     let title = title.trim_start_matches(" · ");
-    svg.text("axis", Anchor::End, (RIGHT, bottom + 31.0), title);
+    svg.text("axis x", Anchor::End, (RIGHT, bottom + 31.0), title);
 }
 
 fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), top: f64) {
     let (words, look) = (top + BAR - 2.0, bar.label.look);
-    svg.open(look);
+    let (middle, highest) = bar
+        .value
+        .map_or((0.0, 0.0), |[middle, _, high]| (middle, high));
+    svg.open_large(look, Zoom(scale.zoom(0.0, highest.max(middle)), 1.0), None);
     svg.mark("key", look, (6.0, top + BAR / 2.0));
-    svg.short_text("label", (16.0, words), &bar.label.name, NAME_LETTERS);
+    svg.text("label", Anchor::Start, (16.0, words), &bar.label.name);
     if let Some([median, low, high]) = bar.value {
         let (from, to) = (scale.at(0.0), scale.at(median));
         svg.rectangle("bar", (from, top), (to.max(from + 1.0), top + BAR));
@@ -160,13 +197,18 @@ fn draw(svg: &mut Svg, scale: Scale, (metric, bar): (&MetricDefinition, &Bar), t
             svg.line("spread", (scale.at(low), y), (scale.at(high), y));
         }
         let at = (scale.at(high).max(to) + 6.0, words);
-        svg.text("value", Anchor::Start, at, &wording::figure(metric, median));
+        svg.text(
+            "value end",
+            Anchor::Start,
+            at,
+            &wording::figure(metric, median),
+        );
     } else {
         let mut why: String = bar.absence.chars().take(REASON_LETTERS).collect();
         if bar.absence.chars().count() > REASON_LETTERS {
             why.push('…');
         }
-        svg.text("none", Anchor::Start, (LEFT + 4.0, words), &why);
+        svg.text("none", Anchor::Start, (scale.at(0.0) + 4.0, words), &why);
     }
     if let Some(published) = bar.published {
         let x = scale.at(published);

@@ -9,12 +9,13 @@ use fslab_model::{DeviceInsight, TimeParts, format_ns};
 
 use super::Label;
 use super::drawing::Drawing;
-use super::scale::{AxisUnit, Scale};
+use super::outline::Zoom;
+use super::scale::{AxisUnit, Rule, Scale};
 use super::svg::{Anchor, Svg};
 use crate::wording;
 
 /// Twice as wide as other charts: it stands alone in its row.
-const WIDTH: f64 = 2.0 * super::WIDTH;
+const WIDTH: f64 = 760.0;
 /// Left of a bar is its name, right of it what it adds up to.
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = WIDTH - 66.0;
@@ -26,8 +27,7 @@ const HEAD: f64 = 18.0;
 /// Between a subject's bars and the next one's name.
 const GAP: f64 = 7.0;
 const AXIS: f64 = 36.0;
-/// Letters of a subject's name that fit in its line.
-const NAME_LETTERS: usize = 90;
+const TICKS: u32 = 6;
 
 /// Class and name of each part, in their order in a bar.
 pub(crate) const PARTS: [(&str, &str); 6] = [
@@ -83,28 +83,44 @@ pub(crate) fn breakdown(subjects: &[Bars]) -> Option<Drawing> {
     let bottom = row * subjects.len() as f64 - GAP + 2.0;
     let mut svg = Svg::with_width(WIDTH, bottom + AXIS).in_rows(row);
     let unit = AxisUnit::of(&ELAPSED, high as f64);
-    let ticks = x.ticks(6);
+    let rule = Rule {
+        scale: x,
+        ticks: TICKS,
+        linear_factor_max: f64::INFINITY,
+        room: (1.0, 1.0),
+        unit: AxisUnit::base(&ELAPSED),
+    };
+    svg.along(Some(&rule), None);
+    let ticks = x.ticks(TICKS);
     let upright = |tick: &f64| ((x.at(*tick), HEAD), (x.at(*tick), bottom));
-    svg.lines("grid", &ticks.iter().map(upright).collect::<Vec<_>>());
+    svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
     svg.foot();
     for tick in ticks {
         let label = unit.label(tick);
-        svg.text("tick", Anchor::Middle, (x.at(tick), bottom + 13.0), &label);
+        svg.text(
+            "tick x",
+            Anchor::Middle,
+            (x.at(tick), bottom + 13.0),
+            &label,
+        );
     }
     let title = format!("{} of device time, summed", unit.name);
-    svg.text("axis", Anchor::End, (RIGHT + 8.0, bottom + 30.0), &title);
+    svg.text("axis x", Anchor::End, (RIGHT + 8.0, bottom + 30.0), &title);
     svg.close();
     for (index, subject) in subjects.iter().enumerate() {
         draw(&mut svg, x, subject, row * index as f64);
     }
+    svg.close();
     Some(svg.into_drawing(&description(subjects)))
 }
 
 fn draw(svg: &mut Svg, x: Scale, subject: &Bars, top: f64) {
     let label = subject.label;
-    svg.open(label.look);
+    let lengths = subject.bars.iter().map(|(_, time)| time.service_ns());
+    let high = lengths.max().unwrap_or(0) as f64;
+    svg.open_large(label.look, Zoom(x.zoom(0.0, high), 1.0), None);
     svg.mark("key", label.look, (10.0, top + 9.0));
-    svg.short_text("label", (20.0, top + 13.0), &label.name, NAME_LETTERS);
+    svg.text("label", Anchor::Start, (20.0, top + 13.0), &label.name);
     for (place, (name, time)) in subject.bars.iter().enumerate() {
         let top = top + HEAD + STEP * place as f64;
         let words = top + BAR - 1.5;

@@ -4,7 +4,9 @@
 use fslab_stats::Interval;
 
 use super::drawing::Drawing;
-use super::scale::{AxisUnit, Scale, direction};
+use super::lines::lines;
+use super::outline::Zoom;
+use super::scale::{AxisUnit, Rule, Scale, direction};
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 use crate::{Comparison, Entry, wording};
@@ -19,8 +21,14 @@ const ROWS: f64 = 190.0;
 const AXIS: f64 = 36.0;
 /// Where figures differ by more than this factor, the axis is logarithmic.
 const LINEAR_FACTOR_MAX: f64 = 30.0;
-/// Letters of a subject's name that fit beside its figure.
-const NAME_LETTERS: usize = 36;
+/// How far the axis goes beyond the largest figure, and on both sides where it is logarithmic.
+const ROOM: (f64, f64) = (1.06, 1.5);
+const TICKS: u32 = 4;
+/// Letters of a subject's name that fit beside its figure, and from one of its lines to the next.
+const NAME_LETTERS: usize = 34;
+const LINE: f64 = 14.0;
+/// Letters of the reason why there is no figure.
+const REASON_LETTERS: usize = 41;
 
 /// A comparison to be drawn.
 pub(crate) struct Dots<'a> {
@@ -37,15 +45,34 @@ impl Dots<'_> {
         let bottom = self.row_height() * self.subjects.len() as f64 + 2.0;
         let mut svg = Svg::new(bottom + AXIS).in_rows(self.row_height());
         let scale = self.scale();
+        svg.along(Some(&self.rule(scale)), None);
         self.axis(&mut svg, scale, bottom);
         for (subject, entry) in self.comparison.entries.iter().enumerate() {
             self.row(&mut svg, scale, subject, entry);
         }
+        svg.close();
         svg.into_drawing(&self.description())
     }
 
     fn row_height(&self) -> f64 {
-        (ROWS / self.subjects.len().max(1) as f64).clamp(ROW, ROW_MAX)
+        let usual = (ROWS / self.subjects.len().max(1) as f64).clamp(ROW, ROW_MAX);
+        usual + self.more_lines()
+    }
+
+    /// What the longest name needs beyond its first line: all rows are of one height.
+    fn more_lines(&self) -> f64 {
+        let counts = self.subjects.iter().map(|label| name_lines(label).len());
+        LINE * (counts.max().unwrap_or(1) - 1) as f64
+    }
+
+    fn rule(&self, scale: Scale) -> Rule {
+        Rule {
+            scale,
+            ticks: TICKS,
+            linear_factor_max: LINEAR_FACTOR_MAX,
+            room: ROOM,
+            unit: AxisUnit::base(self.comparison.metric),
+        }
     }
 
     fn values(&self) -> impl Iterator<Item = f64> + '_ {
@@ -57,24 +84,24 @@ impl Dots<'_> {
         let high = self.values().fold(0.0, f64::max);
         let low = self.values().fold(f64::INFINITY, f64::min);
         if low > 0.0 && low.is_finite() && high / low > LINEAR_FACTOR_MAX {
-            return Scale::logarithmic(low / 1.5, high * 1.5, LEFT, RIGHT);
+            return Scale::logarithmic(low / ROOM.1, high * ROOM.1, LEFT, RIGHT);
         }
         let intervals = self.comparison.entries.iter().filter_map(interval);
         let reach = intervals.map(|interval| interval.high).fold(0.0, f64::max);
         // A wide interval shall not press the points together: it is cut, with an arrow.
-        Scale::from_zero((high * 1.06).max(reach.min(high * 1.4)), LEFT, RIGHT)
+        Scale::from_zero((high * ROOM.0).max(reach.min(high * 1.4)), LEFT, RIGHT)
     }
 
     fn axis(&self, svg: &mut Svg, scale: Scale, bottom: f64) {
         let metric = self.comparison.metric;
         let unit = AxisUnit::of(metric, self.values().fold(0.0, f64::max));
-        let ticks = scale.ticks(4);
+        let ticks = scale.ticks(TICKS);
         let upright = |tick: &f64| ((scale.at(*tick), 20.0), (scale.at(*tick), bottom));
-        svg.lines("grid", &ticks.iter().map(upright).collect::<Vec<_>>());
+        svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
         svg.foot();
         for tick in ticks {
             let place = (scale.at(tick), bottom + 13.0);
-            svg.text("tick", Anchor::Middle, place, &unit.label(tick));
+            svg.text("tick x", Anchor::Middle, place, &unit.label(tick));
         }
         let note = if scale.is_logarithmic() {
             " · log axis"
@@ -83,22 +110,23 @@ impl Dots<'_> {
         };
         let title = format!("{} · {}{note}", unit.name, direction(metric));
         let title = title.trim_start_matches(" · ");
-        svg.text("axis", Anchor::End, (RIGHT + 8.0, bottom + 30.0), title);
+        svg.text("axis x", Anchor::End, (RIGHT + 8.0, bottom + 30.0), title);
         svg.close();
     }
 
     fn row(&self, svg: &mut Svg, scale: Scale, subject: usize, entry: &Entry) {
         let (height, top) = (self.row_height(), self.row_height() * subject as f64);
-        let (words, strip) = (top + 13.0, top + 13.0 + 0.4 * height);
-        let Label { name, look } = &self.subjects[subject];
-        svg.open(*look);
+        let (words, more) = (top + 13.0, self.more_lines());
+        let strip = words + more + 0.4 * (height - more);
+        let label = &self.subjects[subject];
+        let look = &label.look;
+        let beyond = interval(entry).filter(|interval| !scale.has(*interval));
+        svg.open_large(*look, zoom(scale, entry), beyond);
         svg.mark("key", *look, (LEFT + 4.0, words - 4.0));
-        let letters = if entry.median().is_some() {
-            NAME_LETTERS
-        } else {
-            22
-        };
-        svg.short_text("label", (LEFT + 14.0, words), name, letters);
+        for (index, line) in name_lines(label).iter().enumerate() {
+            let place = (LEFT + 14.0, words + LINE * index as f64);
+            svg.text("label", Anchor::Start, place, line);
+        }
         svg.line("strip", (LEFT, strip), (RIGHT, strip));
         if let Some(median) = entry.median() {
             if let Some(interval) = interval(entry) {
@@ -120,11 +148,13 @@ impl Dots<'_> {
         } else {
             let why = self.absences.get(subject).cloned().flatten();
             let why = why.unwrap_or_else(|| "no figure".to_owned());
-            let mut why: String = why.chars().take(41).collect();
-            if why.chars().count() == 41 {
-                why.push('…');
+            // All of it is below the phase's table.
+            let mut short: String = why.chars().take(REASON_LETTERS).collect();
+            if short.len() < why.len() {
+                short.push('…');
             }
-            svg.text("none", Anchor::Start, (LEFT + 14.0, strip + 4.0), &why);
+            let place = (LEFT + 14.0, strip + 4.0);
+            svg.text("none", Anchor::Start, place, &short);
         }
         svg.close();
     }
@@ -149,6 +179,20 @@ impl Dots<'_> {
         let lines = self.subjects.iter().zip(&self.comparison.entries).map(line);
         lines.collect::<Vec<_>>().join(" ")
     }
+}
+
+fn name_lines(label: &Label) -> Vec<String> {
+    lines(&label.name, NAME_LETTERS)
+}
+
+/// How much larger the subject may be drawn once the others are hidden.
+fn zoom(scale: Scale, entry: &Entry) -> Zoom {
+    let values = || entry.values.iter().copied();
+    let (low, high) = (
+        values().fold(f64::INFINITY, f64::min),
+        values().fold(0.0, f64::max),
+    );
+    Zoom(scale.zoom(low, high), 1.0)
 }
 
 fn interval(entry: &Entry) -> Option<Interval> {

@@ -4,12 +4,13 @@ use fslab_model::definitions::LATENCY_MAX;
 use fslab_model::{LatencyHistogram, format_ns};
 
 use super::drawing::Drawing;
-use super::scale::{AxisUnit, Scale};
+use super::outline::Zoom;
+use super::scale::{AxisUnit, Rule, Scale};
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 
 const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 46.0;
+const LEFT: f64 = 54.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
 /// Where 99.99 % stands; the maximum has its own place to the right.
@@ -42,23 +43,40 @@ pub(crate) fn latency(curves: &[Curve]) -> Option<Drawing> {
     let high = curves.iter().filter_map(|c| c.histogram.max_ns()).max()?;
     let y = Scale::logarithmic(low as f64, high as f64, BOTTOM, TOP);
     let mut svg = Svg::new(HEIGHT);
+    // The unit of a time: each tick bears its own.
+    svg.along(
+        None,
+        Some(&Rule {
+            scale: y,
+            ticks: 5,
+            linear_factor_max: 1.0,
+            room: (1.0, 1.0),
+            unit: "each",
+        }),
+    );
     axes(&mut svg, y);
     for curve in curves {
-        svg.open(curve.label.look);
+        let ends = curve.histogram.min_ns().zip(curve.histogram.max_ns());
+        let zoom = ends.map_or(1.0, |(low, high)| y.zoom(low as f64, high as f64));
+        svg.open_large(curve.label.look, Zoom(1.0, zoom), None);
         svg.curves("curve", &[points(curve.histogram, y)]);
         svg.marks("dot", curve.label.look, &marks(curve.histogram, y));
         svg.close();
     }
+    svg.close();
     Some(svg.into_drawing(&description(curves)))
 }
 
 fn axes(svg: &mut Svg, y: Scale) {
+    let ticks = y.ticks(5);
+    let level = |tick: &f64| ((LEFT, y.at(*tick)), (WIDTH - 6.0, y.at(*tick)));
+    svg.lines("grid y", &ticks.iter().map(level).collect::<Vec<_>>());
     let mut grid = Vec::new();
-    for tick in y.ticks(5) {
+    for tick in ticks {
         let unit = AxisUnit::of(&LATENCY_MAX, tick * 1.000_001);
         let label = format!("{} {}", unit.label(tick), unit.name);
-        grid.push(((LEFT, y.at(tick)), (WIDTH - 6.0, y.at(tick))));
-        svg.text("tick", Anchor::End, (LEFT - 5.0, y.at(tick) + 3.5), &label);
+        let place = (LEFT - 5.0, y.at(tick) + 3.5);
+        svg.text("tick y", Anchor::End, place, &label);
     }
     for (percentile, label) in TICKS {
         let x = x_of(nines(percentile));

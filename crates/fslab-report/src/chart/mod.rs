@@ -11,6 +11,7 @@ mod disk;
 mod dots;
 mod drawing;
 mod latency;
+mod lines;
 mod outline;
 mod plot;
 mod png;
@@ -33,7 +34,7 @@ pub(crate) use svg::escape;
 pub(crate) use winners::{Victory, winners};
 
 /// Width of every chart, in CSS pixels at its natural size.
-const WIDTH: f64 = 380.0;
+const WIDTH: f64 = 340.0;
 
 /// A subject as charts show it.
 #[derive(Clone, Debug)]

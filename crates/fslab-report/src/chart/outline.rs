@@ -1,5 +1,5 @@
 //! The data of an SVG path in few bytes: steps from point to point in tenths of a pixel, and lines
-//! without the points that nobody would miss.
+//! without the points that nobody would miss. What a page may enlarge has more digits.
 
 use std::fmt::Write;
 
@@ -9,30 +9,66 @@ pub(super) type Point = (f64, f64);
 /// Pixels that a line may pass a point by that is left out.
 const TOLERANCE: f64 = 0.35;
 
-/// A path that grows. Places are kept in whole tenths of a pixel, so that steps add up exactly.
-#[derive(Default)]
+/// Most digits behind the point of a coordinate.
+const DIGITS_MAX: u32 = 4;
+
+/// How many times as large a drawing may become across and upwards, once others are hidden.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Zoom(pub(super) f64, pub(super) f64);
+
+impl Zoom {
+    /// It stays as it is.
+    pub(super) const NONE: Self = Self(1.0, 1.0);
+
+    /// Digits behind the point with which it is still true to a tenth of a pixel.
+    fn digits(self) -> u32 {
+        let most = self.0.max(self.1);
+        let extra = (0..DIGITS_MAX - 1).find(|digits| 10_f64.powi(*digits as i32) >= most);
+        1 + extra.unwrap_or(DIGITS_MAX - 1)
+    }
+
+    /// A point as it would be.
+    fn of(self, (x, y): Point) -> Point {
+        (x * self.0, y * self.1)
+    }
+}
+
+/// A path that grows. Places are kept as whole numbers of the smallest step, so that steps add up
+/// exactly.
 pub(super) struct Outline {
     data: String,
     at: (i64, i64),
+    digits: u32,
 }
 
 impl Outline {
+    /// An outline that is still true to a tenth of a pixel when it is enlarged.
+    pub(super) fn new(zoom: Zoom) -> Self {
+        Self {
+            data: String::new(),
+            at: (0, 0),
+            digits: zoom.digits(),
+        }
+    }
+
     /// Begins anew at a point.
     pub(super) fn start(&mut self, point: Point) {
-        self.at = tenths(point);
+        self.at = self.whole(point);
         self.data.push('M');
-        self.data.push_str(&number(self.at.0));
+        self.push(self.at.0);
         self.next(self.at.1);
     }
 
     /// A single straight line.
     pub(super) fn segment(&mut self, from: Point, to: Point) {
         self.start(from);
-        let to = tenths(to);
+        let to = self.whole(to);
         if to.0 == self.at.0 {
-            write!(self.data, "V{}", number(to.1)).expect("writes to memory");
+            self.data.push('V');
+            self.push(to.1);
         } else if to.1 == self.at.1 {
-            write!(self.data, "H{}", number(to.0)).expect("writes to memory");
+            self.data.push('H');
+            self.push(to.0);
         } else {
             self.steps(&[to]);
         }
@@ -45,7 +81,7 @@ impl Outline {
             return;
         };
         self.start(*first);
-        let rest: Vec<(i64, i64)> = rest.iter().map(|point| tenths(*point)).collect();
+        let rest: Vec<(i64, i64)> = rest.iter().map(|point| self.whole(*point)).collect();
         self.steps(&rest);
     }
 
@@ -53,6 +89,17 @@ impl Outline {
     pub(super) fn shape(&mut self, center: Point, shape: &str) {
         self.start(center);
         self.data.push_str(shape);
+    }
+
+    /// A rectangle between two of its corners.
+    pub(super) fn rectangle(&mut self, from: Point, to: Point) {
+        self.start(from);
+        let to = self.whole(to);
+        for (letter, place) in [('H', to.0), ('V', to.1), ('H', self.at.0)] {
+            self.data.push(letter);
+            self.push(place);
+        }
+        self.data.push('z');
     }
 
     pub(super) fn finish(self) -> String {
@@ -64,7 +111,7 @@ impl Outline {
             let (x, y) = (point.0 - self.at.0, point.1 - self.at.1);
             if index == 0 {
                 self.data.push('l');
-                self.data.push_str(&number(x));
+                self.push(x);
             } else {
                 self.next(x);
             }
@@ -74,45 +121,50 @@ impl Outline {
     }
 
     /// A number after another one: its minus sign tells them apart.
-    fn next(&mut self, tenths: i64) {
-        if tenths >= 0 {
+    fn next(&mut self, steps: i64) {
+        if steps >= 0 {
             self.data.push(' ');
         }
-        self.data.push_str(&number(tenths));
+        self.push(steps);
     }
-}
 
-fn tenths((x, y): Point) -> (i64, i64) {
-    // Drawings are of some thousand pixels; a cast saturates.
-    ((x * 10.0).round() as i64, (y * 10.0).round() as i64)
-}
+    /// A number without a needless zero.
+    fn push(&mut self, steps: i64) {
+        let unit = 10_u64.pow(self.digits);
+        let sign = if steps < 0 { "-" } else { "" };
+        let (whole, rest) = (steps.unsigned_abs() / unit, steps.unsigned_abs() % unit);
+        let digits = self.digits as usize;
+        let rest = format!("{rest:0digits$}");
+        match (whole, rest.trim_end_matches('0')) {
+            (0, "") => self.data.push('0'),
+            (whole, "") => write!(self.data, "{sign}{whole}").expect("writes to memory"),
+            (0, rest) => write!(self.data, "{sign}.{rest}").expect("writes to memory"),
+            (whole, rest) => write!(self.data, "{sign}{whole}.{rest}").expect("writes to memory"),
+        }
+    }
 
-/// Tenths as a number without a needless zero.
-fn number(tenths: i64) -> String {
-    let sign = if tenths < 0 { "-" } else { "" };
-    let (whole, rest) = (tenths.unsigned_abs() / 10, tenths.unsigned_abs() % 10);
-    match (whole, rest) {
-        (0, 0) => "0".to_owned(),
-        (whole, 0) => format!("{sign}{whole}"),
-        (0, rest) => format!("{sign}.{rest}"),
-        (whole, rest) => format!("{sign}{whole}.{rest}"),
+    fn whole(&self, (x, y): Point) -> (i64, i64) {
+        // Drawings are of some thousand pixels; a cast saturates.
+        let unit = 10_f64.powi(self.digits as i32);
+        ((x * unit).round() as i64, (y * unit).round() as i64)
     }
 }
 
 /// The points of a line without those that lie less than [`TOLERANCE`] beside it (Ramer, "An
 /// iterative procedure for the polygonal approximation of plane curves", 1972; Douglas and Peucker,
-/// 1973).
-pub(super) fn simplified(points: &[Point]) -> Vec<Point> {
+/// 1973), however much it is enlarged.
+pub(super) fn simplified(points: &[Point], zoom: Zoom) -> Vec<Point> {
     if points.len() < 3 {
         return points.to_vec();
     }
+    let shown: Vec<Point> = points.iter().map(|point| zoom.of(*point)).collect();
     let mut kept = vec![false; points.len()];
     kept[0] = true;
     kept[points.len() - 1] = true;
     let mut spans = vec![(0, points.len() - 1)];
     while let Some((from, to)) = spans.pop() {
         let between = (from + 1..to).map(|index| {
-            let aside = distance(points[index], points[from], points[to]);
+            let aside = distance(shown[index], shown[from], shown[to]);
             (index, aside)
         });
         let farthest = between.max_by(|a, b| a.1.total_cmp(&b.1));
@@ -145,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_path_is_of_steps_in_tenths_that_add_up() {
-        let mut outline = Outline::default();
+        let mut outline = Outline::new(Zoom::NONE);
         outline.line(&[(1.04, -0.01), (1.54, 2.0), (0.04, 2.26), (10.04, 2.26)]);
         outline.segment((3.0, 20.0), (3.0, 1052.0));
         outline.segment((3.0, 20.0), (7.25, 20.04));
@@ -161,7 +213,7 @@ mod tests {
         let mut points: Vec<(f64, f64)> = (0..50).map(|x| (f64::from(x), 0.1)).collect();
         points.push((50.0, 9.0));
         points.extend((51..99).map(|x| (f64::from(x), 0.0)));
-        let kept = simplified(&points);
+        let kept = simplified(&points, Zoom::NONE);
         assert_eq!(
             kept,
             [
@@ -172,8 +224,8 @@ mod tests {
                 (98.0, 0.0)
             ]
         );
-        assert_eq!(simplified(&points[..2]), points[..2]);
-        assert_eq!(simplified(&[]), []);
+        assert_eq!(simplified(&points[..2], Zoom::NONE), points[..2]);
+        assert_eq!(simplified(&[], Zoom::NONE), []);
         for point in &points {
             let near = kept
                 .windows(2)
@@ -185,6 +237,17 @@ mod tests {
     #[test]
     fn a_line_that_comes_back_to_its_beginning_is_not_lost() {
         let there_and_back = [(0.0, 0.0), (20.0, 0.0), (0.0, 0.0)];
-        assert_eq!(simplified(&there_and_back), there_and_back);
+        assert_eq!(simplified(&there_and_back, Zoom::NONE), there_and_back);
+    }
+
+    #[test]
+    fn what_may_be_enlarged_keeps_the_digits_and_the_points_that_show_then() {
+        let zoom = Zoom(1.0, 30.0);
+        let mut outline = Outline::new(zoom);
+        outline.line(&[(0.0, 99.987_6), (10.0, 99.95)]);
+        assert_eq!(outline.finish(), "M0 99.988l10-.038");
+        let flat = [(0.0, 100.0), (10.0, 99.9), (20.0, 100.0)];
+        assert_eq!(simplified(&flat, Zoom::NONE).len(), 2);
+        assert_eq!(simplified(&flat, zoom), flat);
     }
 }

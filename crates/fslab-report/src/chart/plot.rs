@@ -4,7 +4,8 @@
 use fslab_model::{Bytes, MetricDefinition, Unit};
 
 use super::drawing::Drawing;
-use super::scale::{AxisUnit, Scale, direction};
+use super::outline::Zoom;
+use super::scale::{AxisUnit, Rule, Scale, direction};
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 use crate::wording;
@@ -15,6 +16,9 @@ const LEFT: f64 = 48.0;
 const BELOW: f64 = 42.0;
 /// Where figures differ by more than this factor, their axis is logarithmic.
 const LINEAR_FACTOR_MAX: f64 = 10.0;
+/// How far the upright axis goes beyond its figures where it is linear, and logarithmic.
+const ROOM: (f64, f64) = (1.06, 1.25);
+const TICKS: u32 = 5;
 /// The least room of a tick's label.
 const LABEL_ROOM: f64 = 48.0;
 /// From this width on a plot is a figure of its own, and higher.
@@ -68,11 +72,25 @@ impl Plot<'_> {
         let x = across(first, last, LEFT + 8.0, right - 6.0);
         let y = upwards(&values, bottom)?;
         let mut svg = Svg::with_width(self.width, height);
+        let unit = match &self.y {
+            Quantity::Metric(metric) => AxisUnit::base(metric),
+            Quantity::Bytes(_) => "KiB",
+            Quantity::Plain(_) => "",
+        };
+        let rule = Rule {
+            scale: y,
+            ticks: TICKS,
+            linear_factor_max: LINEAR_FACTOR_MAX,
+            room: ROOM,
+            unit,
+        };
+        svg.along(None, Some(&rule));
         self.vertical_axis(&mut svg, y, &values, right);
         self.horizontal_axis(&mut svg, (x, &xs), (right, bottom));
         for line in &self.lines {
             draw_line(&mut svg, (x, y), line);
         }
+        svg.close();
         Some(svg.into_drawing(&self.description()))
     }
 
@@ -98,14 +116,19 @@ impl Plot<'_> {
             Quantity::Bytes(title) => (Box::new(bytes), title.clone()),
             Quantity::Plain(title) => (Box::new(plain), title.clone()),
         };
-        let ticks = y.ticks(5);
+        let ticks = y.ticks(TICKS);
         let level = |tick: &f64| ((LEFT, y.at(*tick)), (right, y.at(*tick)));
-        svg.lines("grid", &ticks.iter().map(level).collect::<Vec<_>>());
+        svg.lines("grid y", &ticks.iter().map(level).collect::<Vec<_>>());
         for tick in ticks {
             let at = (LEFT - 5.0, y.at(tick) + 3.5);
-            svg.text("tick", Anchor::End, at, &labels(tick));
+            svg.text("tick y", Anchor::End, at, &labels(tick));
         }
-        svg.text("axis", Anchor::Start, (2.0, 12.0), &format!("{name}{note}"));
+        svg.text(
+            "axis y",
+            Anchor::Start,
+            (2.0, 12.0),
+            &format!("{name}{note}"),
+        );
     }
 
     fn horizontal_axis(
@@ -206,9 +229,9 @@ fn upwards(values: &[f64], bottom: f64) -> Option<Scale> {
     let low = values.iter().copied().reduce(f64::min)?;
     let high = values.iter().copied().reduce(f64::max)?;
     Some(if low > 0.0 && high / low > LINEAR_FACTOR_MAX {
-        Scale::logarithmic(low / 1.25, high * 1.25, bottom, TOP)
+        Scale::logarithmic(low / ROOM.1, high * ROOM.1, bottom, TOP)
     } else {
-        Scale::from_zero(high * 1.06, bottom, TOP)
+        Scale::from_zero(high * ROOM.0, bottom, TOP)
     })
 }
 
@@ -228,7 +251,12 @@ const PLAIN: MetricDefinition = MetricDefinition {
 };
 
 fn draw_line(svg: &mut Svg, (x, y): (Scale, Scale), line: &Line) {
-    svg.open(line.label.look);
+    let figures = || line.spots.iter().filter_map(|spot| spot.y);
+    let low = figures()
+        .map(|[_, low, _]| low)
+        .fold(f64::INFINITY, f64::min);
+    let high = figures().map(|[_, _, high]| high).fold(0.0, f64::max);
+    svg.open_large(line.label.look, Zoom(1.0, y.zoom(low, high)), None);
     let places = |stretch: &[Spot]| -> Vec<(f64, f64)> {
         let places = stretch.iter();
         places

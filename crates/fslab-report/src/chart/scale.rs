@@ -1,6 +1,9 @@
 //! From figures to pixels: linear and logarithmic scales with ticks that people like to read.
 
+use std::fmt;
+
 use fslab_model::{Better, MetricDefinition, Unit};
+use fslab_stats::Interval;
 
 /// A range of figures and the pixels that it covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,6 +76,11 @@ impl Scale {
         self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
+    /// Whether all of an interval has its place.
+    pub(super) fn has(self, interval: Interval) -> bool {
+        self.low <= interval.low && interval.high <= self.high
+    }
+
     /// Whether a figure lies beyond the upper end.
     pub(super) fn is_beyond(self, value: f64) -> bool {
         value > self.high
@@ -105,11 +113,75 @@ impl Scale {
         };
         let decades = ticks(&[1.0]);
         match decades.len() {
-            0 | 1 => ticks(&[1.0, 2.0, 5.0]),
+            0 | 1 => match ticks(&[1.0, 2.0, 5.0]) {
+                // One tick alone tells no scale.
+                few if few.len() < 2 => ticks(&[1.0, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0]),
+                some => some,
+            },
             2 | 3 => ticks(&[1.0, 3.0]),
             4..=6 => decades,
             many => decades.into_iter().step_by(many.div_ceil(5)).collect(),
         }
+    }
+}
+
+impl Scale {
+    /// How many times as long the stretch between two figures would be on an axis for it alone.
+    pub(super) fn zoom(self, low: f64, high: f64) -> f64 {
+        let zoom = if self.logarithmic {
+            let room = (high / low).max(2.0);
+            (self.high / self.low).ln() / room.ln()
+        } else {
+            (self.high - self.low) / high
+        };
+        if zoom.is_finite() { zoom.max(1.0) } else { 1.0 }
+    }
+}
+
+/// How an axis follows from its figures, as the page's script needs it to draw the chart again for
+/// some of the subjects: `templates/report.js` has the same rules.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub(super) scale: Scale,
+    /// About how many ticks a linear one has.
+    pub(super) ticks: u32,
+    /// It is logarithmic where figures differ by more than this factor; infinite for never.
+    pub(super) linear_factor_max: f64,
+    /// By what factor it goes beyond its figures where it is linear, and logarithmic.
+    pub(super) room: (f64, f64),
+    /// Base of the unit of its ticks: `B/s`, `ns`; `KiB` for sizes.
+    pub(super) unit: &'static str,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Scale {
+            low,
+            high,
+            from,
+            to,
+            logarithmic,
+        } = self.scale;
+        // Eight digits place a figure to far less than a pixel.
+        let short = |value: f64| {
+            let text = format!("{value:.7e}");
+            text.parse().unwrap_or(value)
+        };
+        let factor = match self.linear_factor_max.is_finite() {
+            true => self.linear_factor_max,
+            false => 0.0,
+        };
+        write!(
+            f,
+            "{} {} {from} {to} {} {} {factor} {} {} {}",
+            short(low),
+            short(high),
+            u8::from(logarithmic),
+            self.ticks,
+            self.room.0,
+            self.room.1,
+            self.unit
+        )
     }
 }
 
@@ -164,6 +236,17 @@ impl AxisUnit {
         Self { divisor, name }
     }
 
+    /// The unit that prefixes stand before; empty for plain numbers.
+    pub(super) fn base(metric: &MetricDefinition) -> &'static str {
+        match metric.unit {
+            Unit::Nanoseconds => "ns",
+            Unit::Count | Unit::Ratio => "",
+            unit @ (Unit::BytesPerSecond | Unit::OperationsPerSecond | Unit::Bytes) => {
+                unit.symbol()
+            }
+        }
+    }
+
     /// A tick's label, without the unit.
     pub(super) fn label(&self, value: f64) -> String {
         let scaled = value / self.divisor;
@@ -200,6 +283,15 @@ mod tests {
             Scale::logarithmic(15.0, 90.0, 0.0, 1.0).ticks(4),
             [20.0, 50.0]
         );
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_two_ticks_wherever_it_is() {
+        for step in 0..200 {
+            let low = 10_f64.powf(f64::from(step) / 50.0 - 1.0);
+            let scale = Scale::logarithmic(low, low, 0.0, 1.0);
+            assert!(scale.ticks(4).len() >= 2, "{scale:?}: {:?}", scale.ticks(4));
+        }
     }
 
     #[test]

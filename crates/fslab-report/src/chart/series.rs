@@ -4,7 +4,8 @@ use fslab_model::definitions::ELAPSED;
 use fslab_model::{MetricDefinition, PhaseRecord, TimeSeries, Unit};
 
 use super::drawing::Drawing;
-use super::scale::{AxisUnit, Scale};
+use super::outline::Zoom;
+use super::scale::{AxisUnit, Rule, Scale};
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
 use crate::wording;
@@ -14,6 +15,9 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 24.0;
 const BOTTOM: f64 = HEIGHT - 40.0;
+/// How far the rates' axis goes beyond the largest.
+const ROOM: f64 = 1.05;
+const TICKS: u32 = 5;
 /// Points of a line; a longer series is joined into as many intervals.
 const POINTS_MAX: usize = 80;
 /// Of each course at most one point in so many may lie beyond the axis,
@@ -106,19 +110,31 @@ impl Series<'_> {
         let top = reach.unwrap_or(high);
         let (x, y) = (
             Scale::from_zero(end, LEFT, RIGHT),
-            Scale::from_zero(top * 1.05, BOTTOM, TOP),
+            Scale::from_zero(top * ROOM, BOTTOM, TOP),
         );
         let mut svg = Svg::new(HEIGHT);
+        let rule = |scale, room, unit| Rule {
+            scale,
+            ticks: TICKS,
+            linear_factor_max: f64::INFINITY,
+            room: (room, 1.0),
+            unit,
+        };
+        svg.along(
+            Some(&rule(x, 1.0, AxisUnit::base(&ELAPSED))),
+            Some(&rule(y, ROOM, AxisUnit::base(self.metric))),
+        );
         axes(&mut svg, (x, end), (y, top), self.metric);
         if reach.is_some() {
             let most = wording::figure(self.metric, high);
             let note = format!("↑ beyond, up to {most}");
-            svg.text("axis", Anchor::End, (RIGHT + 6.0, 12.0), &note);
+            svg.text("axis beyond", Anchor::End, (RIGHT + 6.0, 12.0), &note);
         }
         for course in self.courses {
             let look = self.subjects.get(course.subject)?.look;
             draw(&mut svg, (x, y), course, look);
         }
+        svg.close();
         Some(svg.into_drawing(&description(self.metric, self.subjects, self.courses)))
     }
 
@@ -131,16 +147,14 @@ impl Series<'_> {
 fn draw(svg: &mut Svg, (x, y): (Scale, Scale), course: &Course, look: usize) {
     let place = |(ns, rate): &(f64, f64)| (x.at(*ns), y.at(*rate));
     let points: Vec<(f64, f64)> = course.points.iter().map(place).collect();
-    svg.open(look);
+    let rates = course.points.iter().map(|(_, rate)| *rate);
+    let high = rates.filter(|rate| !y.is_beyond(*rate)).fold(0.0, f64::max);
+    let zoom = Zoom(x.zoom(0.0, course.end_ns), y.zoom(0.0, high));
+    svg.open_large(look, zoom, None);
     svg.curves("course", std::slice::from_ref(&points));
     let beyond = course.points.iter().filter(|(_, rate)| y.is_beyond(*rate));
-    for (left, top) in beyond.map(place) {
-        let below = top + 1.0;
-        svg.polyline(
-            "cap",
-            &[(left - 4.0, below), (left, top - 4.0), (left + 4.0, below)],
-        );
-    }
+    let arrows: Vec<(f64, f64)> = beyond.map(place).collect();
+    svg.shapes("cap", "m-4 1l4-5 4 5", &arrows);
     if let Some(last) = points.last() {
         svg.mark("dot small", look, *last);
     }
@@ -170,23 +184,26 @@ fn reach(courses: &[Course]) -> Option<f64> {
 
 fn axes(svg: &mut Svg, (x, end): (Scale, f64), (y, high): (Scale, f64), metric: &MetricDefinition) {
     let unit = AxisUnit::of(metric, high);
-    let mut grid = Vec::new();
-    for tick in y.ticks(5) {
-        grid.push(((LEFT, y.at(tick)), (RIGHT, y.at(tick))));
+    let ticks = y.ticks(TICKS);
+    let level = |tick: &f64| ((LEFT, y.at(*tick)), (RIGHT, y.at(*tick)));
+    svg.lines("grid y", &ticks.iter().map(level).collect::<Vec<_>>());
+    for tick in ticks {
         let label = unit.label(tick);
-        svg.text("tick", Anchor::End, (LEFT - 5.0, y.at(tick) + 3.5), &label);
+        let place = (LEFT - 5.0, y.at(tick) + 3.5);
+        svg.text("tick y", Anchor::End, place, &label);
     }
     let time = AxisUnit::of(&ELAPSED, end);
-    for tick in x.ticks(5) {
-        let at = x.at(tick);
-        grid.push(((at, TOP), (at, BOTTOM)));
+    let ticks = x.ticks(TICKS);
+    let upright = |tick: &f64| ((x.at(*tick), TOP), (x.at(*tick), BOTTOM));
+    svg.lines("grid x", &ticks.iter().map(upright).collect::<Vec<_>>());
+    for tick in ticks {
         let label = time.label(tick);
-        svg.text("tick", Anchor::Middle, (at, BOTTOM + 14.0), &label);
+        let place = (x.at(tick), BOTTOM + 14.0);
+        svg.text("tick x", Anchor::Middle, place, &label);
     }
-    svg.lines("grid", &grid);
-    svg.text("axis", Anchor::Start, (2.0, 12.0), &unit.name);
+    svg.text("axis y", Anchor::Start, (2.0, 12.0), &unit.name);
     let title = format!("{} since the phase began", time.name);
-    svg.text("axis", Anchor::End, (RIGHT + 6.0, BOTTOM + 31.0), &title);
+    svg.text("axis x", Anchor::End, (RIGHT + 6.0, BOTTOM + 31.0), &title);
 }
 
 fn description(metric: &MetricDefinition, subjects: &[Label], courses: &[Course]) -> String {
@@ -298,7 +315,7 @@ mod tests {
             drawing.body + &drawing.description
         };
         let (cut, whole) = (draw(true), draw(false));
-        assert_eq!(cut.matches("class=\"cap\"").count(), 1);
+        assert_eq!(cut.matches("m-4 1l4-5 4 5").count(), 1);
         assert!(cut.contains("↑ beyond, up to 1.50 GB/s") && cut.contains(">MB/s<"));
         assert!(!whole.contains("beyond") && whole.contains(">GB/s<"));
         assert!(cut.contains("ext4: between 40.0 MB/s and 1.50 GB/s."));

@@ -2,9 +2,12 @@
 
 use std::fmt::Write;
 
+use fslab_stats::Interval;
+
 use super::WIDTH;
 use super::drawing::Drawing;
-use super::outline::{Outline, Point, simplified};
+use super::outline::{Outline, Point, Zoom, simplified};
+use super::scale::Rule;
 use crate::palette;
 
 /// A drawing, [`WIDTH`] wide unless told otherwise.
@@ -13,6 +16,8 @@ pub(super) struct Svg {
     height: f64,
     /// Height of each subject's row, where subjects stand below one another.
     row: Option<f64>,
+    /// How much larger what is drawn now may become.
+    zoom: Zoom,
     body: String,
 }
 
@@ -34,6 +39,7 @@ impl Svg {
             width,
             height,
             row: None,
+            zoom: Zoom::NONE,
             body: String::new(),
         }
     }
@@ -51,7 +57,7 @@ impl Svg {
 
     /// Straight lines of one class; nothing where there is none.
     pub(super) fn lines(&mut self, class: &str, lines: &[(Point, Point)]) {
-        let mut outline = Outline::default();
+        let mut outline = Outline::new(self.zoom);
         for (from, to) in lines {
             outline.segment(*from, *to);
         }
@@ -71,24 +77,24 @@ impl Svg {
 
     /// A line through `points`, broken nowhere.
     pub(super) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
-        let mut outline = Outline::default();
+        let mut outline = Outline::new(self.zoom);
         outline.line(points);
         self.outline(class, outline);
     }
 
     /// Lines without the points that nobody would see.
     pub(super) fn curves(&mut self, class: &str, lines: &[Vec<(f64, f64)>]) {
-        let mut outline = Outline::default();
+        let mut outline = Outline::new(self.zoom);
         for points in lines {
-            outline.line(&simplified(points));
+            outline.line(&simplified(points, self.zoom));
         }
         self.outline(class, outline);
     }
 
     pub(super) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let ((left, top), (right, bottom)) = (from, to);
-        let (left, top, right, bottom) = (at(left), at(top), at(right), at(bottom));
-        self.path(class, &format!("M{left} {top}H{right}V{bottom}H{left}z"));
+        let mut outline = Outline::new(self.zoom);
+        outline.rectangle(from, to);
+        self.outline(class, outline);
     }
 
     /// A field that shows its colour where an image, PNG in base64, is bright. The image begins at
@@ -120,9 +126,14 @@ impl Svg {
 
     /// The subject's mark at each of the points.
     pub(super) fn marks(&mut self, class: &str, subject: usize, points: &[(f64, f64)]) {
-        let mut outline = Outline::default();
+        self.shapes(class, palette::shape(subject), points);
+    }
+
+    /// A shape, given in relative steps, around each of the points.
+    pub(super) fn shapes(&mut self, class: &str, shape: &str, points: &[(f64, f64)]) {
+        let mut outline = Outline::new(self.zoom);
         for point in points {
-            outline.shape(*point, palette::shape(subject));
+            outline.shape(*point, shape);
         }
         self.outline(class, outline);
     }
@@ -141,26 +152,32 @@ impl Svg {
         ));
     }
 
-    /// Text that is cut to `letters`, in full as its tooltip.
-    pub(super) fn short_text(
-        &mut self,
-        class: &str,
-        at_point: (f64, f64),
-        text: &str,
-        letters: usize,
-    ) {
-        if text.chars().count() <= letters {
-            return self.text(class, Anchor::Start, at_point, text);
+    /// Begins what is drawn along scales: a page that hides subjects draws it again for those that
+    /// are left.
+    pub(super) fn along(&mut self, x: Option<&Rule>, y: Option<&Rule>) {
+        self.body.push_str("<g");
+        for (name, rule) in [("x", x), ("y", y)] {
+            if let Some(rule) = rule {
+                write!(self.body, " data-{name}=\"{rule}\"").expect("writes to memory");
+            }
         }
-        let short: String = text.chars().take(letters.saturating_sub(1)).collect();
-        self.push(format_args!("<g><title>{}</title>", escape(text)));
-        self.text(class, Anchor::Start, at_point, &format!("{short}…"));
-        self.close();
+        self.body.push('>');
     }
 
     /// Begins what belongs to one subject.
     pub(super) fn open(&mut self, subject: usize) {
-        self.push(format_args!("<g class=\"of {}\">", palette::class(subject)));
+        self.open_large(subject, Zoom::NONE, None);
+    }
+
+    /// The same where it may be enlarged. `interval` is one that reaches beyond the axis.
+    pub(super) fn open_large(&mut self, subject: usize, zoom: Zoom, interval: Option<Interval>) {
+        let class = palette::class(subject);
+        let interval = interval.map_or_else(String::new, |interval| {
+            let (low, high) = (interval.low, interval.high);
+            format!(" data-interval=\"{low:.5e} {high:.5e}\"")
+        });
+        self.push(format_args!("<g class=\"of {class}\"{interval}>"));
+        self.zoom = zoom;
     }
 
     /// Begins what stands below the rows of the subjects.
@@ -168,7 +185,9 @@ impl Svg {
         self.body.push_str("<g class=\"foot\">");
     }
 
+    /// Ends what was begun last.
     pub(super) fn close(&mut self) {
+        self.zoom = Zoom::NONE;
         self.body.push_str("</g>");
     }
 
@@ -237,7 +256,7 @@ mod tests {
         };
         let lines = svg.into_drawing("d").on_page(&names).replace("><", ">\n<");
         insta::assert_snapshot!(lines, @r#"
-        <svg viewBox="0 0 380 20" role="img" aria-labelledby="x-t x-d">
+        <svg viewBox="0 0 340 20" role="img" aria-labelledby="x-t x-d">
         <title id="x-t">a &quot;b&quot;</title>
         <desc id="x-d">d</desc>
         <g class="of s1">

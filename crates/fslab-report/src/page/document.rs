@@ -37,7 +37,11 @@ pub fn html_of(chapters: &[Chapter]) -> Result<String, ReportError> {
         },
         style: include_str!("../../templates/report.css"),
         colours: palette::rules(cast.0.len()),
-        script: include_str!("../../templates/report.js"),
+        script: concat!(
+            "\"use strict\";\n",
+            include_str!("../../templates/charts.js"),
+            include_str!("../../templates/report.js")
+        ),
         chips: cast.chips(),
         runs: parts,
         definitions: definitions::parts(),

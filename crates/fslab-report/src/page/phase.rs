@@ -54,6 +54,9 @@ impl PhasePart {
     }
 }
 
+/// Parameters of workloads that are sizes, though their names do not say so.
+const SIZES: [&str; 4] = ["file_size", "record", "segment", "buffer"];
+
 /// What all charts of a run need.
 pub(super) struct Stage<'a> {
     pub(super) analysis: &'a Analysis<'a>,
@@ -144,14 +147,17 @@ impl Stage<'_> {
 
     fn rate(&self, phase: &PhaseAnalysis, id: &str) -> Option<Panel> {
         let comparison = phase.comparison.as_ref().filter(|c| !c.is_empty())?;
-        let title = match (comparison.metric.name, &phase.sweep) {
-            ("throughput", None) => "Throughput",
-            (_, None) => "Rate",
-            ("throughput", Some(_)) => "Throughput, mean of the points",
-            (_, Some(_)) => "Rate, mean of the points",
+        let known = match comparison.metric.name {
+            "throughput" => "Throughput".to_owned(),
+            "operation_rate" => "Rate".to_owned(),
+            _ => wording::heading(comparison.metric.title),
+        };
+        let title = match &phase.sweep {
+            None => known,
+            Some(_) => format!("{known}, mean of the points"),
         };
         let absences: Vec<_> = phase.cells.iter().map(PhaseCell::absence).collect();
-        Some(self.dots(comparison, &absences, (id, "rate", title)))
+        Some(self.dots(comparison, &absences, (id, "rate", &title)))
     }
 
     /// Durable throughput of one phase; `None` where it does not settle.
@@ -280,7 +286,9 @@ fn setting(phase: &PhaseAnalysis) -> Vec<(String, String)> {
         Some((wording::phase(dimension.name), text))
     }));
     let is_fixed = |name: &str| dimensions.iter().all(|dimension| dimension.name != name);
-    let fixed = phase.parameters.iter().filter(|(name, _)| is_fixed(name));
+    let says = |value: &serde_json::Value| value.as_object().is_none_or(|parts| !parts.is_empty());
+    let fixed = phase.parameters.iter();
+    let fixed = fixed.filter(|(name, value)| is_fixed(name) && says(value));
     setting.extend(fixed.map(|(name, value)| {
         let first = parameter(name, value);
         let points = phase.points().iter();
@@ -302,9 +310,16 @@ fn setting(phase: &PhaseAnalysis) -> Vec<(String, String)> {
 fn parameter(name: &str, value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Number(number) if name.ends_with("_bytes") => {
+        serde_json::Value::Number(number) if name.ends_with("_bytes") || SIZES.contains(&name) => {
             let bytes = number.as_u64().map(fslab_model::Bytes);
             bytes.map_or_else(|| number.to_string(), |bytes| bytes.to_string())
+        }
+        serde_json::Value::Object(parts) => {
+            let parts: Vec<String> = parts
+                .iter()
+                .map(|(name, value)| format!("{} {}", wording::phase(name), parameter(name, value)))
+                .collect();
+            parts.join(", ")
         }
         other => other.to_string(),
     }

@@ -123,6 +123,10 @@ struct Cell {
     marked: bool,
     /// What the cell is sorted by, where that is not its text.
     value: Option<String>,
+    /// The ratio to the best, with more digits than the text has.
+    ratio: Option<String>,
+    /// The length of its bar in percent.
+    share: Option<u8>,
     target: Option<String>,
 }
 
@@ -208,6 +212,13 @@ impl Cell {
             badge: cell.badge,
             marked: cell.subject.is_some(),
             value: None,
+            ratio: cell.ratio.map(|billionths| {
+                let ratio = billionths as f64 / 1e9;
+                format!("{ratio:.4e}")
+                    .parse()
+                    .map_or_else(|_| short(ratio), short)
+            }),
+            share: cell.share,
             target: cell
                 .target
                 .as_deref()

@@ -90,9 +90,10 @@ fn notes(analysis: &Analysis, exact: bool) -> Vec<String> {
         let left_out = (0..all).filter(|place| !overall.phases.contains(place));
         let left_out = left_out.map(|place| wording::phase(analysis.phases[place].name));
         notes.push(format!(
-            "Over {used} of {}; without {}, for which not every subject has a figure.",
+            "Over {used} of {}; without {}, for which not every subject has a figure above 0 in {}.",
             wording::count(all, "phase"),
-            wording::list(&left_out.collect::<Vec<_>>())
+            wording::list(&left_out.collect::<Vec<_>>()),
+            if exact { "its repeat" } else { "two repeats" }
         ));
     }
     let without: Vec<String> = analysis

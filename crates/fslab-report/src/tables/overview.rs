@@ -1,5 +1,7 @@
 //! Phases by subjects: the one table that a reader in a hurry wants.
 
+use fslab_model::{Headline, MetricDefinition};
+
 use super::cells::{absence_word, against_best, median};
 use crate::wording::{self, NOTHING};
 use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Standing, Table, TableCell, Tone};
@@ -87,10 +89,20 @@ pub fn overview_by_subject(analysis: &Analysis, phases_max: usize) -> Vec<Table>
 }
 
 fn caption(analysis: &Analysis) -> &'static str {
-    if analysis.is_exact() {
-        "Each phase's rate"
-    } else {
-        "Each phase's rate: the median of the repeats"
+    let is_rate = |metric: &MetricDefinition| {
+        let headline = Headline::of(metric);
+        headline == Some(Headline::Throughput) || headline == Some(Headline::OperationRate)
+    };
+    let compared = analysis
+        .phases
+        .iter()
+        .filter_map(|phase| phase.comparison.as_ref());
+    let all_rates = compared.map(|comparison| comparison.metric).all(is_rate);
+    match (all_rates, analysis.is_exact()) {
+        (true, true) => "Each phase's rate",
+        (true, false) => "Each phase's rate: the median of the repeats",
+        (false, true) => "What each phase is known by",
+        (false, false) => "What each phase is known by: the median of the repeats",
     }
 }
 
@@ -135,7 +147,8 @@ fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
     let cell = median(comparison, entry);
     match (against_best(entry), entry.to_best) {
         (Some(text), Some(speed)) if entry.standing != Standing::Alone => {
-            cell.detail(text).heat(speed.value)
+            let cell = cell.detail(text).heat(speed.value);
+            cell.ratio(speed.value)
         }
         _ => cell,
     }

@@ -7,7 +7,7 @@ use fslab_stats::Summary;
 
 use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
 use crate::wording;
-use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
+use crate::{Column, Entry, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
 
 /// Counters whose median over the repeats is shown, by group and short title.
 const COUNTERS: [(&str, &str, &MetricDefinition); 13] = [
@@ -101,7 +101,23 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
 fn own_metrics(phase: &PhaseAnalysis) -> Vec<&'static MetricDefinition> {
     let records = || phase.cells.iter().flat_map(PhaseCell::records);
     let has = |metric: &&MetricDefinition| records().any(|r| r.figures.contains_key(metric.name));
-    METRICS.iter().filter(has).collect()
+    // What the phase is known by stands in front.
+    let known_by = phase
+        .comparison
+        .as_ref()
+        .map(|comparison| comparison.metric);
+    let is_other = |metric: &&MetricDefinition| Some(*metric) != known_by;
+    METRICS.iter().filter(has).filter(is_other).collect()
+}
+
+/// The head of the figure that a phase is known by.
+fn headline_title(metric: &MetricDefinition) -> String {
+    match Headline::of(metric) {
+        Some(Headline::Throughput) => "Throughput".to_owned(),
+        Some(Headline::Duration) => "Duration".to_owned(),
+        Some(Headline::Figure(metric)) => wording::heading(metric.title),
+        Some(Headline::OperationRate) | None => "Rate".to_owned(),
+    }
 }
 
 struct Sheet {
@@ -123,11 +139,7 @@ impl Sheet {
             self.missing.push("rates".to_owned());
             return;
         };
-        let title = if comparison.metric == Headline::Throughput.metric() {
-            "Throughput"
-        } else {
-            "Rate"
-        };
+        let title = &headline_title(comparison.metric);
         let entries = &comparison.entries;
         let column = Column::right(middle(comparison.exact))
             .in_group(title)
@@ -146,8 +158,10 @@ impl Sheet {
             );
         }
         if compare {
-            let against =
-                |entry| against_best(entry).map_or_else(TableCell::nothing, TableCell::new);
+            let against = |entry: &Entry| match (against_best(entry), entry.to_best) {
+                (Some(text), Some(speed)) => TableCell::new(text).ratio(speed.value),
+                _ => TableCell::nothing(),
+            };
             let column = Column::right("of best").in_group(title).of("Ratio");
             self.column(column, entries.iter().map(against));
         }
@@ -212,9 +226,17 @@ impl Sheet {
             }
             return;
         }
+        // What the processor and the device did is compared at a glance, where there is another.
+        let many = medians.iter().flatten().count() > 1;
+        let high = medians.iter().flatten().copied().fold(0.0, f64::max);
+        let is_counted = many && high > 0.0 && metric.unit != Unit::Ratio;
         let cells = medians.into_iter().map(|median| {
             median.map_or_else(TableCell::nothing, |value| {
-                TableCell::new(wording::figure(metric, value))
+                let cell = TableCell::new(wording::figure(metric, value));
+                match is_counted {
+                    true => cell.share(value / high),
+                    false => cell,
+                }
             })
         });
         self.column(Column::right(title).in_group(group).of(metric.name), cells);

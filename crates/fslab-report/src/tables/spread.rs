@@ -43,8 +43,13 @@ pub fn spread(analysis: &Analysis) -> Option<Table> {
         ]
     };
     let count = wide.len();
+    let others = if known > 0 {
+        "; the others are known that well"
+    } else {
+        ""
+    };
     let mut notes = vec![format!(
-        "Wider than ± {} of the figure: {count} of {}; the others are known that well.",
+        "Wider than ± {} of the figure: {count} of {}{others}.",
         wording::percent(target.share()),
         wording::count(count + known, "sample")
     )];
@@ -109,7 +114,7 @@ fn reasons(analysis: &Analysis, plan: &Plan, wide: &Wide) -> Vec<String> {
         None if values < 2 => reasons.push("a single repeat has no interval".to_owned()),
         None => {
             let repeats = wording::count(plan.repeats as usize, "repeat");
-            reasons.push(format!("a fixed number of repeats, {repeats}"));
+            reasons.push(format!("the run was of {repeats}, a fixed number"));
         }
     }
     reasons

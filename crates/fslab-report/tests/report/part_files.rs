@@ -78,4 +78,6 @@ fn a_chart_alone_is_on_white_paper_with_its_own_colours_and_says_whose_lines_the
 }
 
 /// Classes that a drawing alone needs no rule for.
-const SILENT: [&str; 7] = ["of", "foot", "label", "over", "small", "bar", ""];
+const SILENT: [&str; 11] = [
+    "of", "foot", "label", "over", "small", "bar", "x", "y", "end", "beyond", "",
+];

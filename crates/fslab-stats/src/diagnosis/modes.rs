@@ -60,7 +60,7 @@ const P_VALUE_LEAST: f64 = 1e-6;
 /// and a fifth of all at least.
 ///
 /// The p-value is not that of a normal sample, as there, but of the worst of several with one mode,
-/// mostly a uniform one: skewed and heavy-tailed samples alarm less often, a normal one hardly ever.
+/// mostly a uniform one: skewed and heavy-tailed samples alarm less often, normal ones hardly ever.
 /// It does not hold for every distribution with one mode, as that of the dip test does (Hartigan
 /// and Hartigan, Annals of Statistics 13, 1985): of thirty values of which most are nearly equal
 /// and the rest strewn to one side it may say two. But that test finds no groups of seven and

@@ -92,12 +92,6 @@ fn found(kind: Kind, phases: usize, range: Range) -> Found {
     }
 }
 
-/// The same of a fixed number of repeats: what stopping cannot be blamed for.
-fn fixed(kind: Kind, repeats: usize) -> (f64, f64) {
-    let found = found(kind, 1, (repeats, repeats));
-    (found.location, found.ratio)
-}
-
 /// Prints a row of the table in docs/statistics.md and checks that each figure is in its range.
 fn row(kind: Kind, phases: usize, own: [f64; 2], compared: [f64; 2]) {
     let mut line = format!("{kind:?}, {phases} key phases");
@@ -117,12 +111,6 @@ fn row(kind: Kind, phases: usize, own: [f64; 2], compared: [f64; 2]) {
             wrong.push(range);
         }
     }
-    if phases == 1 {
-        for repeats in [5, 10, 16] {
-            let (own, compared) = fixed(kind, repeats);
-            line += &format!("  {repeats}: {:.1} {:.1}", 100.0 * own, 100.0 * compared);
-        }
-    }
     println!("{line}");
     assert!(wrong.is_empty(), "{kind:?} {phases}: {wrong:?}");
 }
@@ -136,7 +124,7 @@ fn log_normal_values_are_covered_whatever_their_spread() {
 
 #[test]
 fn figures_are_covered_where_several_must_be_known() {
-    for (phases, spread) in [(3, 0.03), (3, 0.08), (9, 0.03), (9, 0.08)] {
+    for (phases, spread) in [(3, 0.03), (3, 0.08), (9, 0.03)] {
         row(Kind::LogNormal(spread), phases, GOOD, GOOD);
     }
 }
@@ -150,7 +138,21 @@ fn other_values_are_covered_as_by_a_fixed_number() {
 
 #[test]
 fn values_of_which_few_tell_little_are_covered_less() {
-    // So they are by fixed numbers, see the table: two modes of a quarter in 80 of 100 by five.
+    // So they are by fixed numbers, which stopping cannot be blamed for.
+    for kind in [
+        Kind::Skewed,
+        Kind::Bimodal(0.5),
+        Kind::Bimodal(0.25),
+        Kind::VeryCoarse,
+    ] {
+        let mut line = format!("{kind:?}, as many each time");
+        for repeats in [5, 10, 16] {
+            let fixed = found(kind, 1, (repeats, repeats));
+            let (own, compared) = (100.0 * fixed.location, 100.0 * fixed.ratio);
+            line += &format!("  {repeats}: {own:.1} {compared:.1}");
+        }
+        println!("{line}");
+    }
     row(Kind::Skewed, 1, [0.90, 0.97], [0.91, 0.97]);
     row(Kind::Bimodal(0.5), 1, [0.92, 0.97], [0.915, 0.97]);
     row(Kind::Bimodal(0.25), 1, [0.88, 0.97], [0.88, 0.97]);

@@ -67,6 +67,30 @@ fn many_trials_are_stored_all_or_none() {
     assert_eq!(read.trials, trials);
 }
 
+/// A run was begun before its trials came: a kill in between left it there with none.
+#[test]
+fn whole_runs_are_stored_all_or_none() {
+    let (_folder, mut store) = begun();
+    let count = |store: &Store| store.count_runs(&RunFilter::default()).expect("counts");
+    let taken = store.run(&RunSelector::Last).expect("reads");
+    let mut fresh = taken.clone();
+    fresh.header.run = run_id("b");
+    fresh.trials = vec![done_trial(0, 0), done_trial(1, 0)];
+    let refused = store.add_runs(&[fresh.clone(), taken]);
+    let error = refused.expect_err("one of that name is there");
+    assert!(matches!(error.kind(), StoreErrorKind::RunExists { .. }));
+    assert_eq!(count(&store), 1);
+    let mut twice = fresh.clone();
+    twice.trials.push(done_trial(0, 0));
+    let error = store.add_runs(&[twice]).expect_err("one trial twice");
+    assert!(matches!(error.kind(), StoreErrorKind::TrialDone { .. }));
+    assert_eq!(count(&store), 1);
+    store
+        .add_runs(std::slice::from_ref(&fresh))
+        .expect("stored");
+    assert_eq!(store.run(&RunSelector::Last).expect("reads"), fresh);
+}
+
 #[test]
 fn done_trials_are_those_without_a_failure() {
     let (_folder, mut store) = begun();

@@ -43,6 +43,18 @@ fn last_a_whole_name_and_a_unique_beginning_each_mean_one_run() {
 }
 
 #[test]
+fn runs_are_counted_back_from_the_last_as_far_as_there_are_any() {
+    let (_folder, store) = store();
+    assert_eq!(select(&store, "last~0").as_deref(), Ok(RUNS[2]));
+    assert_eq!(select(&store, "last~2").as_deref(), Ok(RUNS[0]));
+    let back = 3;
+    assert_eq!(
+        select(&store, "last~3"),
+        Err(StoreErrorKind::TooFewRuns { back })
+    );
+}
+
+#[test]
 fn a_whole_name_wins_over_the_longer_one_that_begins_with_it() {
     let (_folder, mut store) = store();
     store

@@ -1,0 +1,42 @@
+//! Names in as many lines as they need: a name that is cut would need a pointer to be read.
+
+/// Where a name is best broken.
+const JOINTS: [char; 4] = [' ', ',', ':', '/'];
+
+/// `name` in lines of at most `letters`, broken behind a joint where one is in the second half of a
+/// line.
+pub(super) fn lines(name: &str, letters: usize) -> Vec<String> {
+    let mut rest: Vec<char> = name.chars().collect();
+    let mut lines = Vec::new();
+    while rest.len() > letters.max(1) {
+        let joint = rest[..letters.max(1)]
+            .iter()
+            .rposition(|letter| JOINTS.contains(letter));
+        let end = joint.map_or(letters, |joint| joint + 1);
+        let end = if end * 2 > letters { end } else { letters };
+        let tail = rest.split_off(end.max(1));
+        lines.push(rest.iter().collect());
+        rest = tail;
+    }
+    lines.push(rest.iter().collect());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_broken_behind_a_joint_and_loses_no_letter() {
+        let name = "ext4:mkfs=-O ^has_journal:age=churn,full=80%";
+        let found = lines(name, 20);
+        assert_eq!(
+            found,
+            ["ext4:mkfs=-O ", "^has_journal:", "age=churn,full=80%"]
+        );
+        assert_eq!(lines("xfs", 20), ["xfs"]);
+        assert_eq!(lines("aaaaaaaaaa", 4), ["aaaa", "aaaa", "aa"]);
+        assert_eq!(lines("a:bbbbbbb", 6), ["a:bbbb", "bbb"]);
+        assert_eq!(lines("ab", 0), ["a", "b"]);
+    }
+}
