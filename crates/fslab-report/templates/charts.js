@@ -244,11 +244,12 @@ const charts = (() => {
     }
   };
 
+  const boxes = new Map();
   // Charts with a row for each subject close the gaps of those that are hidden.
   const closeGaps = (svg, hidden) => {
     const row = Number(svg.dataset.row);
-    const box = svg.dataset.box ??= svg.getAttribute("viewBox");
-    const [, , width, height] = box.split(" ").map(Number);
+    if (!boxes.has(svg)) boxes.set(svg, svg.getAttribute("viewBox"));
+    const [, , width, height] = boxes.get(svg).split(" ").map(Number);
     let gone = 0;
     for (const part of (svg.querySelector("[data-x]") ?? svg).children) {
       if (part.tagName !== "g" || part.classList.contains("foot")) continue;

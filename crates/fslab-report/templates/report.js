@@ -126,6 +126,8 @@
       charts.show(hidden);
       compare(hidden);
       measure(hidden);
+      // Ratios may be others now: what is sorted stays sorted.
+      for (const [id, { column, down }] of sorted) rank(one(id).querySelector("table"), column, down);
     }
     before = key;
     const count = (part, whole, noun) => part === whole ? [] : [`${part} of ${whole} ${noun} shown`];
