@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use fslab_model::{
     CpuUse, DeviceUse, Facts, Failure, FailureKind, Headline, LatencyHistogram, MachineFacts,
     OperationLatency, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunId,
-    Settled, StepRecord, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
+    RunRecord, Settled, StepRecord, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
 use fslab_run::{Repetition, Request, VenueChoice, load_study, resolve};
 use fslab_store::{Store, StoreError};
@@ -235,10 +235,11 @@ pub(crate) fn fill(path: &Path, runs: u32, stop: &Arc<AtomicBool>) -> Result<(),
         if stop.load(Ordering::Relaxed) {
             return Err(BenchError::Interrupted);
         }
-        let header = model.header(number);
-        let stored = store
-            .begin_run(&header)
-            .and_then(|()| store.add_trials(&header.run, &model.trials(number)));
+        let run = RunRecord {
+            header: model.header(number),
+            trials: model.trials(number),
+        };
+        let stored = store.add_runs(&[run]);
         stored.map_err(|error| failed(&error))?;
         if (number + 1) % TOLD_EACH == 0 {
             eprintln!("bench: {} of {runs} runs are stored", number + 1);

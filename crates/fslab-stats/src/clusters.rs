@@ -40,8 +40,7 @@ pub fn clustered_ratio_at(
     denominator: &[Vec<f64>],
     confidence: f64,
 ) -> Option<Estimate> {
-    let contrast = contrast(numerator, denominator)?;
-    Estimate::from_logs(contrast.centre, contrast.half_width(confidence))
+    contrast(numerator, denominator)?.estimate(confidence)
 }
 
 /// The one-sided p-value of "the true ratio is `limit` or more"; it agrees with
@@ -73,10 +72,19 @@ pub fn clustered_difference_test(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Test>
 
 fn contrast(numerator: &[Vec<f64>], denominator: &[Vec<f64>]) -> Option<Contrast> {
     let (above, below) = (Side::of(numerator)?, Side::of(denominator)?);
-    let centre = above.mean - below.mean;
+    let values = (numerator.concat(), denominator.concat());
+    Some(Contrast::with_error(
+        (&values.0, &values.1),
+        above.mean - below.mean,
+        error(&above, &below),
+    ))
+}
+
+/// The standard error of the difference of two sides' means, and its degrees of freedom.
+fn error(above: &Side, below: &Side) -> Option<(f64, f64)> {
     let sides = [
-        (&above, above.within.or(below.within)),
-        (&below, below.within.or(above.within)),
+        (above, above.within.or(below.within)),
+        (below, below.within.or(above.within)),
     ];
     let sum = |term: &dyn Fn(&Side, Variance) -> f64| -> f64 {
         let terms = sides.iter().map(|(side, within)| {
@@ -87,7 +95,7 @@ fn contrast(numerator: &[Vec<f64>], denominator: &[Vec<f64>]) -> Option<Contrast
     };
     let freedom = sum(&|side, _| side.freedom());
     if freedom == 0.0 {
-        return Some(Contrast::without_interval(centre));
+        return None;
     }
     let inverse = sum(&|side, _| side.clusters.recip());
     let means = sum(&|side, _| side.squares) / freedom;
@@ -96,20 +104,18 @@ fn contrast(numerator: &[Vec<f64>], denominator: &[Vec<f64>]) -> Option<Contrast
     let by_parts = sum(&|side, within| (between + within.value) / side.clusters);
     // What each part has in the variance, squared over its degrees of freedom.
     let of_means = (inverse * means).powi(2) / freedom;
+    let of_within = |weight: &dyn Fn(&Side) -> f64| sum(&|side, within| within.part(weight(side)));
     let of_parts = match between > 0.0 {
         true => {
-            of_means
-                + sum(&|side, within| {
-                    within.part(side.clusters.recip() - inverse * side.freedom() / freedom)
-                })
+            let less = |side: &Side| inverse * side.freedom() / freedom;
+            of_means + of_within(&|side| side.clusters.recip() - less(side))
         }
-        false => sum(&|side, within| within.part(side.clusters.recip())),
+        false => of_within(&|side| side.clusters.recip()),
     };
     let satterthwaite = by_parts.powi(2) / of_parts;
     // Where there is no spread at all it is no number, and of no use.
     let freedom = satterthwaite.clamp(1.0, freedom);
-    let error = by_parts.max(inverse * means).sqrt();
-    Some(Contrast::with_error(centre, error, freedom))
+    Some((by_parts.max(inverse * means).sqrt(), freedom))
 }
 
 /// An estimate of a variance.
@@ -251,8 +257,10 @@ mod tests {
         assert_eq!(clustered_ratio_at(&[], &one, 0.95), None);
         assert_eq!(clustered_ratio_at(&[vec![]], &one, 0.95), None);
         assert_eq!(clustered_ratio_at(&[vec![0.0]], &one, 0.95), None);
-        let two = vec![vec![2.0; 3]; 2];
-        let equal = clustered_ratio_at(&two, &two, 0.95).expect("values");
-        assert_eq!(equal.interval.map(|it| (it.low, it.high)), Some((1.0, 1.0)));
+        // As exact as a division, though a logarithm is not.
+        let clusters_of = |value: f64| vec![vec![value; 3]; 2];
+        let constant = clustered_ratio_at(&clusters_of(95.0), &clusters_of(100.0), 0.95);
+        let constant = constant.expect("values").interval;
+        assert_eq!(constant.map(|it| (it.low, it.high)), Some((0.95, 0.95)));
     }
 }

@@ -153,38 +153,28 @@ impl Contrast {
             }
             (welch, _) => welch,
         };
-        let constant = |values: &[f64]| {
-            let first = *values.first()?;
-            values.iter().all(|value| *value == first).then_some(first)
-        };
         Some(Self {
             centre: above.mean - below.mean,
-            constant: constant(numerator)
-                .zip(constant(denominator))
-                .map(|(a, b)| a / b),
+            constant: constant_ratio(numerator, denominator),
             spread,
         })
     }
 
-    /// Of a known standard error with its degrees of freedom.
-    pub(crate) fn with_error(centre: f64, error: f64, freedom: f64) -> Self {
-        let spread = match error == 0.0 {
+    /// Of two samples whose means of logarithms differ by `centre`, with the standard error of that
+    /// and its degrees of freedom, where something tells them.
+    pub(crate) fn with_error(
+        (numerator, denominator): (&[f64], &[f64]),
+        centre: f64,
+        error: Option<(f64, f64)>,
+    ) -> Self {
+        let spread = error.map(|(error, freedom)| match error == 0.0 {
             true => Spread::Zero,
             false => Spread::Student { error, freedom },
-        };
+        });
         Self {
             centre,
-            constant: None,
-            spread: Some(spread),
-        }
-    }
-
-    /// Of an error that nothing tells.
-    pub(crate) fn without_interval(centre: f64) -> Self {
-        Self {
-            centre,
-            constant: None,
-            spread: None,
+            constant: constant_ratio(numerator, denominator),
+            spread,
         }
     }
 
@@ -264,6 +254,15 @@ impl Contrast {
         let below = self.p_below(0.0)?;
         Some((2.0 * below.min(1.0 - below)).min(1.0))
     }
+}
+
+/// The ratio of two samples neither of which varies.
+fn constant_ratio(numerator: &[f64], denominator: &[f64]) -> Option<f64> {
+    let constant = |values: &[f64]| {
+        let first = *values.first()?;
+        values.iter().all(|value| *value == first).then_some(first)
+    };
+    Some(constant(numerator)? / constant(denominator)?)
 }
 
 fn welch(above: &Logs, below: &Logs) -> Option<Spread> {

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!     Store --+-- opening: identity, permissions, schema version
-//!             +-- writing: begin_run, add_trial, add_trials, add_runs, ask_repeats, delete_run
+//!             +-- writing: begin_run, add_trial, add_runs, ask_repeats, delete_run
 //!             '-- reading: runs (summaries), count, select (which run), run (all of one)
 //! ```
 

@@ -68,23 +68,6 @@ impl Store {
         })
     }
 
-    /// Stores many trials of one run in one transaction, all or none: for those that were made
-    /// elsewhere, and need not be safe one by one.
-    ///
-    /// # Errors
-    /// As [`Store::add_trial`].
-    pub fn add_trials(&mut self, run: &RunId, trials: &[TrialRecord]) -> Result<(), StoreError> {
-        self.writing(|connection| {
-            let key = run_key(connection, run)?;
-            let mut keys = MetricKeys::default();
-            for trial in trials {
-                remove_failed(connection, key, run, trial)?;
-                insert_trial(connection, key, trial, &mut keys)?;
-            }
-            Ok(())
-        })
-    }
-
     /// Stores whole runs, headers and trials, in one transaction, all or none: for those that were
     /// made elsewhere, and need not be safe one by one. A kill before it returns leaves none of
     /// them.

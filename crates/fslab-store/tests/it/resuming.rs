@@ -54,19 +54,6 @@ fn a_trial_that_is_done_is_never_replaced() {
     );
 }
 
-#[test]
-fn many_trials_are_stored_all_or_none() {
-    let (_folder, mut store) = begun();
-    let run = run_id("a");
-    let trials = [done_trial(0, 0), done_trial(1, 0)];
-    store.add_trials(&run, &trials).expect("stored");
-    let again = [done_trial(0, 1), done_trial(0, 0)];
-    let error = store.add_trials(&run, &again).expect_err("one is there");
-    assert!(matches!(error.kind(), StoreErrorKind::TrialDone { .. }));
-    let read = store.run(&RunSelector::Last).expect("reads");
-    assert_eq!(read.trials, trials);
-}
-
 /// A run was begun before its trials came: a kill in between left it there with none.
 #[test]
 fn whole_runs_are_stored_all_or_none() {
