@@ -201,7 +201,7 @@ fn of_runs<'a>(
     figures.next()?;
     if base.len() + new.len() > 2 {
         return Some(
-            "The intervals are of how much runs of one side differ, each of which is one value."
+            "Each run is one value: the intervals are of how much runs of one side differ."
                 .to_owned(),
         );
     }

@@ -1,28 +1,24 @@
 //! The chance that resampling draws on: seeded with a constant, so that the same samples give the
 //! same figures on every machine and in every run.
 
-/// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014).
-pub(crate) struct Chance(u64);
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Numbers by `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014).
+pub(crate) struct Chance(SplitMix64);
 
 impl Chance {
     /// A stream of its own for each `stream`.
     pub(crate) fn stream(stream: u64) -> Self {
-        Self(stream.wrapping_mul(0xd1b5_4a32_d192_ed03))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let seed = stream.wrapping_mul(0xd1b5_4a32_d192_ed03);
+        Self(SplitMix64::seed_from_u64(seed))
     }
 
     /// Two places below `limit`, by multiplication (Lemire, "Fast random integer generation in an
     /// interval", ACM TOMACS 29, 2019): below a limit of some thousand the bias is under 1e-6.
     pub(crate) fn two_below(&mut self, limit: usize) -> [usize; 2] {
-        let (drawn, limit) = (self.next(), limit as u64);
+        let (drawn, limit) = (self.0.next_u64(), limit as u64);
         // Both halves are below 2^32, so that no product overflows, and a place is below the limit.
         [drawn >> 32, drawn & 0xffff_ffff].map(|half| ((half * limit) >> 32) as usize)
     }

@@ -1,16 +1,19 @@
 //! Seeded chance, so that each test has one outcome.
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(crate) struct Chance(pub(crate) u64);
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// Seeded chance.
+pub(crate) struct Chance(SplitMix64);
 
 impl Chance {
+    /// The chance of that seed, by which each test has one outcome.
+    pub(crate) fn of(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        ((mixed >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// Box and Muller, Annals of Mathematical Statistics 29, 1958.

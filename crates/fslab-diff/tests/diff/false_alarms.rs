@@ -55,7 +55,7 @@ const STATED: f64 = 0.03;
 
 #[test]
 fn equal_runs_are_let_through_even_where_no_slowdown_is_allowed() {
-    let mut chance = Chance(31);
+    let mut chance = Chance::of(31);
     let alarms = failing(0.0, |_| {
         (chance.rates(5, 4e8, 0.05), chance.rates(5, 4e8, 0.05))
     });
@@ -64,7 +64,7 @@ fn equal_runs_are_let_through_even_where_no_slowdown_is_allowed() {
 
 #[test]
 fn runs_that_are_slower_by_just_the_limit_are_let_through_as_stated() {
-    let mut chance = Chance(32);
+    let mut chance = Chance::of(32);
     let alarms = failing(0.05, |_| {
         (
             chance.rates(5, 4e8, 0.03),
@@ -76,7 +76,7 @@ fn runs_that_are_slower_by_just_the_limit_are_let_through_as_stated() {
 
 #[test]
 fn spreads_that_differ_and_three_repeats_raise_no_more_alarms() {
-    let mut chance = Chance(33);
+    let mut chance = Chance::of(33);
     let alarms = failing(0.0, |place| match place % 2 {
         0 => (chance.rates(3, 4e8, 0.02), chance.rates(3, 4e8, 0.1)),
         _ => (chance.rates(3, 4e8, 0.1), chance.rates(3, 4e8, 0.02)),
@@ -86,7 +86,7 @@ fn spreads_that_differ_and_three_repeats_raise_no_more_alarms() {
 
 #[test]
 fn figures_of_two_modes_raise_no_more_alarms() {
-    let mut chance = Chance(34);
+    let mut chance = Chance::of(34);
     let alarms = failing(0.0, |_| {
         (
             chance.rates_of_two_modes(10, 4e8),
@@ -98,7 +98,7 @@ fn figures_of_two_modes_raise_no_more_alarms() {
 
 #[test]
 fn one_phase_of_twenty_that_loses_a_fifth_is_seen() {
-    let mut chance = Chance(35);
+    let mut chance = Chance::of(35);
     let seen = failing(0.05, |place| {
         let new = if place == 7 { 0.8 * 4e8 } else { 4e8 };
         (chance.rates(5, 4e8, 0.03), chance.rates(5, new, 0.03))

@@ -22,7 +22,7 @@ fn rulings(gate: &Gate) -> Vec<Ruling> {
 
 #[test]
 fn it_fails_only_where_the_whole_interval_is_past_the_limit() {
-    let mut chance = Chance(21);
+    let mut chance = Chance::of(21);
     let base = of(
         "base",
         chance.rates(8, 4e8, 0.02),
@@ -46,7 +46,7 @@ fn it_fails_only_where_the_whole_interval_is_past_the_limit() {
 
 #[test]
 fn its_interval_is_wider_than_the_figures_own_where_checks_are_many() {
-    let mut chance = Chance(22);
+    let mut chance = Chance::of(22);
     let base = of(
         "base",
         chance.rates(5, 4e8, 0.05),
@@ -138,7 +138,7 @@ fn single_repeats_are_not_judged_and_strict_lets_nothing_undecided_through() {
 
 #[test]
 fn what_it_does_not_see_is_told() {
-    let mut chance = Chance(23);
+    let mut chance = Chance::of(23);
     let base = of(
         "base",
         chance.rates(4, 4e8, 0.01),
@@ -157,7 +157,7 @@ fn what_it_does_not_see_is_told() {
 
 #[test]
 fn junit_has_a_case_for_each_figure_and_tells_what_failed() {
-    let mut chance = Chance(24);
+    let mut chance = Chance::of(24);
     let base = of(
         "base",
         chance.rates(6, 4e8, 0.02),
@@ -180,7 +180,7 @@ fn junit_has_a_case_for_each_figure_and_tells_what_failed() {
 
 #[test]
 fn annotations_are_one_line_for_each_check_that_matters_and_one_in_sum() {
-    let mut chance = Chance(25);
+    let mut chance = Chance::of(25);
     let base = of(
         "base",
         chance.rates(6, 4e8, 0.02),

@@ -31,7 +31,7 @@ fn gate(base: &[RunRecord], new: &[RunRecord], percent: &str) -> Gate {
 /// The share of gates that fail of `gates`, with base runs and one new run, of which every state is
 /// times `change`.
 fn failing(gates: u32, base: usize, change: f64) -> f64 {
-    let mut chance = Chance(61);
+    let mut chance = Chance::of(61);
     let mut fails = 0;
     for _ in 0..gates {
         let base = runs(&mut chance, "base", base, 0.05);
@@ -90,7 +90,7 @@ fn the_interval_is_that_of_the_runs_means() {
 
 #[test]
 fn runs_of_one_side_are_the_same_measurement_or_are_refused() {
-    let mut chance = Chance(62);
+    let mut chance = Chance::of(62);
     let mut base = runs(&mut chance, "base", 3, 0.01);
     let new = runs(&mut chance, "new", 1, 0.01);
     base[1].header.machine.kernel = Some("6.13".into());
@@ -118,7 +118,7 @@ fn runs_of_one_side_are_the_same_measurement_or_are_refused() {
 
 #[test]
 fn a_run_without_the_subject_or_the_figure_is_one_less() {
-    let mut chance = Chance(63);
+    let mut chance = Chance::of(63);
     let phases = |chance: &mut Chance| vec![("read", chance.rates(3, 4e8, 0.02))];
     let both =
         |chance: &mut Chance, name| run(name, &[("ext4", phases(chance)), ("xfs", phases(chance))]);

@@ -14,7 +14,7 @@ fn diff_of(base: Vec<f64>, new: Vec<f64>) -> Diff {
 
 #[test]
 fn a_tenth_faster_under_little_noise_is_faster_and_the_interval_holds_it() {
-    let mut chance = Chance(11);
+    let mut chance = Chance::of(11);
     let (base, new) = (chance.rates(10, 400e6, 0.03), chance.rates(10, 440e6, 0.03));
     let diff = diff_of(base, new);
     let contrast = &diff.contrasts[0];
@@ -26,7 +26,7 @@ fn a_tenth_faster_under_little_noise_is_faster_and_the_interval_holds_it() {
 
 #[test]
 fn equals_under_little_noise_are_the_same_and_under_much_undecided() {
-    let mut chance = Chance(12);
+    let mut chance = Chance::of(12);
     let quiet = diff_of(chance.rates(10, 4e8, 0.01), chance.rates(10, 4e8, 0.01));
     assert_eq!(quiet.contrasts[0].verdict, Verdict::Same { within: 0.05 });
     let loud = diff_of(chance.rates(4, 4e8, 0.2), chance.rates(4, 4e8, 0.2));
@@ -51,7 +51,7 @@ fn a_single_repeat_decides_nothing() {
 #[test]
 fn a_chance_find_among_many_is_not_stated() {
     // One of forty equal phases is off by what chance does once in forty.
-    let mut chance = Chance(5);
+    let mut chance = Chance::of(5);
     let names: Vec<String> = (0..40).map(|number| format!("phase {number}")).collect();
     let mut phases = || -> Vec<(&str, Vec<f64>)> {
         let each = names
@@ -76,7 +76,7 @@ fn a_chance_find_among_many_is_not_stated() {
 
 #[test]
 fn a_subject_over_all_its_phases_is_told_with_its_interval() {
-    let mut chance = Chance(14);
+    let mut chance = Chance::of(14);
     let mut phases = |factor: f64| {
         vec![
             ("read", chance.rates(6, factor * 4e8, 0.02)),
@@ -100,7 +100,7 @@ fn a_subject_over_all_its_phases_is_told_with_its_interval() {
 
 #[test]
 fn a_table_has_every_figure_a_word_and_what_was_corrected() {
-    let mut chance = Chance(13);
+    let mut chance = Chance::of(13);
     let diff = diff_of(chance.rates(6, 4e8, 0.02), chance.rates(6, 3e8, 0.02));
     let text = diff_table(&diff).to_markdown();
     for expected in [

@@ -36,6 +36,9 @@ pub(crate) fn correct(comparisons: &mut [&mut Comparison]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use rand_xoshiro::SplitMix64;
+    use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
     use fslab_model::definitions::THROUGHPUT;
     use fslab_stats::Verdict;
 
@@ -82,16 +85,9 @@ mod tests {
 
     #[test]
     fn the_best_of_many_equals_is_not_told_apart_from_them() {
-        // SplitMix64 and Box and Muller, as in the fixtures of the report's tests.
-        let mut state = 5_u64;
-        let mut uniform = move || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = state;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            mixed ^= mixed >> 31;
-            ((mixed >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-        };
+        // Box and Muller, as in the fixtures of the report's tests.
+        let mut chance = SplitMix64::seed_from_u64(5);
+        let mut uniform = move || ((chance.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
         let mut value = move |_| {
             let radius = (-2.0 * uniform().ln()).sqrt();
             (0.05 * radius * (std::f64::consts::TAU * uniform()).cos()).exp()

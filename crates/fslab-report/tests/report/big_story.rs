@@ -50,7 +50,7 @@ pub(crate) fn big() -> RunRecord {
     };
     run.header.plan.phases = (0..PHASES).map(phase).collect();
     let all: Vec<Vec<PhaseRecord>> = run.trials.iter().map(|t| t.phases.clone()).collect();
-    let mut chance = Chance(7);
+    let mut chance = Chance::of(7);
     for (place, trial) in run.trials.iter_mut().enumerate() {
         let own = &all[place];
         let record = |index: usize| {

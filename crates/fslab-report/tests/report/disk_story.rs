@@ -187,7 +187,7 @@ fn simulate(trial: &mut TrialRecord) {
     let mut disk = Disk {
         now_ns: 900_000_000,
         head: 0,
-        chance: Chance(u64::from(trial.trial.cell.0)),
+        chance: Chance::of(u64::from(trial.trial.cell.0)),
         records: Vec::new(),
     };
     disk.tables(layout, Op::Write, 256);

@@ -8,20 +8,22 @@ use fslab_model::{
     PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Scale, Settled, StepRecord,
     Subject, SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 const START_UNIX_S: u64 = 1_795_000_000;
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-pub(crate) struct Chance(pub(crate) u64);
+/// Seeded chance.
+pub(crate) struct Chance(SplitMix64);
 
 impl Chance {
+    /// The chance of that seed, by which each test has one outcome.
+    pub(crate) fn of(seed: u64) -> Self {
+        Self(SplitMix64::seed_from_u64(seed))
+    }
+
     pub(crate) fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        ((mixed >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
     /// About 1, with a spread of `sigma`.
@@ -131,7 +133,7 @@ fn scenes() -> Vec<Scene> {
 /// A run of `subjects` over nine phases.
 pub(crate) fn run_of(subjects: &[&str], repeats: u32) -> RunRecord {
     let plan = plan(subjects, repeats);
-    let mut chance = Chance(42);
+    let mut chance = Chance::of(42);
     let mut trials: Vec<TrialRecord> = (0..u32::try_from(subjects.len()).expect("few"))
         .flat_map(|cell| (0..repeats).map(move |repeat| (cell, repeat)))
         .map(|(cell, repeat)| trial(&plan, cell, repeat, &mut chance))

@@ -25,7 +25,7 @@ impl Story {
 
     /// With other noise.
     fn noisy(mut self, seed: u64) -> Self {
-        let mut chance = Chance(seed);
+        let mut chance = Chance::of(seed);
         for phase in self.run.trials.iter_mut().flat_map(|t| &mut t.phases) {
             phase.elapsed_ns = Some((1e9 * (0.03 * normal(&mut chance)).exp()) as u64);
         }
@@ -350,7 +350,7 @@ fn the_level_at_which_the_spread_arises_is_told() {
         iterations: 2,
     };
     story.run.header.plan.rounds = rounds;
-    let mut chance = Chance(77);
+    let mut chance = Chance::of(77);
     for trial in &mut story.run.trials {
         let once = std::mem::take(&mut trial.phases);
         let mut of_mount = vec![0.0; once.len()];

@@ -50,7 +50,7 @@ pub(crate) fn swept(subjects: &[&str], (sizes, records): (u32, u32), repeats: u3
     };
     plan.phases = specs.iter().map(|(_, spec)| spec.clone()).collect();
     plan.figures = figures();
-    let mut chance = Chance(7);
+    let mut chance = Chance::of(7);
     for trial in &mut run.trials {
         let subject = trial.trial.cell.0 as usize;
         let record =

@@ -30,7 +30,7 @@ impl Runs {
 /// Shares of intervals that hold the truth: of those that know of runs, and of those that take all
 /// repeats for independent.
 fn coverage(seed: u64, base: Runs, new: Runs, confidence: f64) -> [f64; 2] {
-    let mut chance = Chance(seed);
+    let mut chance = Chance::of(seed);
     let mut held = [0_u32; 2];
     let holds = |estimate: Option<Estimate>| {
         let interval = estimate.and_then(|estimate| estimate.interval);

@@ -18,7 +18,7 @@ const DETECTORS: [Detector; 4] = [
 
 /// The share of samples with a p-value of at most 1 %.
 fn found(seed: u64, detector: Detector, mut sample: impl FnMut(&mut Chance) -> Vec<f64>) -> f64 {
-    let mut chance = Chance(seed);
+    let mut chance = Chance::of(seed);
     let found = (0..EXPERIMENTS).filter(|_| {
         let p = detector.1(&sample(&mut chance));
         p.is_some_and(|p| p <= LEVEL)

@@ -27,7 +27,7 @@ fn p_values(chance: &mut Chance, different: usize) -> Vec<f64> {
 
 #[test]
 fn where_nothing_differs_a_family_alarms_in_one_of_twenty_at_most() {
-    let mut chance = Chance(21);
+    let mut chance = Chance::of(21);
     let (mut by_holm, mut by_rate, mut without) = (0, 0, 0);
     for _ in 0..FAMILIES {
         let p = p_values(&mut chance, 0);
@@ -46,7 +46,7 @@ fn where_nothing_differs_a_family_alarms_in_one_of_twenty_at_most() {
 
 #[test]
 fn of_what_is_told_one_in_twenty_is_false_at_most() {
-    let mut chance = Chance(22);
+    let mut chance = Chance::of(22);
     let (mut shares, mut found) = (0.0, 0_u32);
     for _ in 0..FAMILIES {
         let adjusted = benjamini_hochberg(&p_values(&mut chance, 30));

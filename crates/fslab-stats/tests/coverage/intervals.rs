@@ -9,7 +9,7 @@ const EXPERIMENTS: u32 = 10_000;
 /// Share of experiments whose 95 % interval of a ratio holds the true one.
 fn coverage(kinds: (Kind, Kind), counts: (usize, usize)) -> f64 {
     let truth = (kinds.0.mean_log() - kinds.1.mean_log()).exp();
-    let mut chance = Chance(counts.0 as u64 * 1_000 + counts.1 as u64);
+    let mut chance = Chance::of(counts.0 as u64 * 1_000 + counts.1 as u64);
     let covered = (0..EXPERIMENTS).filter(|_| {
         let above = kinds.0.sample(&mut chance, counts.0);
         let below = kinds.1.sample(&mut chance, counts.1);
@@ -136,7 +136,7 @@ fn values_of_a_coarse_clock_are_covered() {
 #[test]
 fn the_interval_of_a_location_covers_the_geometric_mean() {
     for count in [3, 5, 10] {
-        let mut chance = Chance(6);
+        let mut chance = Chance::of(6);
         let covered = (0..EXPERIMENTS).filter(|_| {
             let found = location(&Kind::LogNormal(0.2).sample(&mut chance, count));
             found
@@ -155,7 +155,7 @@ fn two_equal_subjects_are_told_apart_in_one_experiment_of_twenty_at_most() {
         (10, Kind::LogNormal(0.1)),
         (10, Kind::Skewed),
     ] {
-        let mut chance = Chance(7);
+        let mut chance = Chance::of(7);
         let alarms = (0..EXPERIMENTS).filter(|_| {
             let (a, b) = (
                 kind.sample(&mut chance, count),
@@ -174,7 +174,7 @@ fn two_equal_subjects_are_told_apart_in_one_experiment_of_twenty_at_most() {
 fn a_one_sided_p_value_is_as_small_as_it_says_at_the_limit() {
     // At a true ratio of 0.95 a p-value under 0.025 comes in 2.5 of 100 experiments.
     for count in [3, 5, 10, 30] {
-        let mut chance = Chance(8);
+        let mut chance = Chance::of(8);
         let small = (0..EXPERIMENTS).filter(|_| {
             let below = Kind::LogNormal(0.05).sample(&mut chance, count);
             let below: Vec<f64> = below.iter().map(|value| 0.95 * value).collect();
@@ -194,7 +194,7 @@ fn a_one_sided_p_value_is_as_small_as_it_says_at_the_limit() {
 fn intervals_of_other_confidences_cover_as_much() {
     for (confidence, range) in [(0.9, 0.88..=0.92), (0.99, 0.984..=0.996)] {
         for count in [5, 10] {
-            let mut chance = Chance(9);
+            let mut chance = Chance::of(9);
             let covered = (0..EXPERIMENTS).filter(|_| {
                 let a = Kind::LogNormal(0.05).sample(&mut chance, count);
                 let b = Kind::LogNormal(0.05).sample(&mut chance, count);

@@ -27,7 +27,7 @@ fn trials(chance: &mut Chance, count: usize, lost: f64) -> TrialValues {
 #[test]
 fn whole_trials_cover_where_phases_taken_as_independent_do_not() {
     for (count, lost) in [(3, 0.0), (5, 0.0), (10, 0.0), (5, 0.1), (10, 0.1)] {
-        let mut chance = Chance(31);
+        let mut chance = Chance::of(31);
         let (mut whole, mut apart, mut all) = (0_u32, 0_u32, 0_u32);
         for _ in 0..EXPERIMENTS {
             let subjects = [
@@ -77,7 +77,7 @@ fn whole_trials_cover_where_phases_taken_as_independent_do_not() {
 
 #[test]
 fn an_overall_test_of_equals_alarms_in_one_of_twenty_at_most() {
-    let mut chance = Chance(32);
+    let mut chance = Chance::of(32);
     let alarms = (0..EXPERIMENTS).filter(|_| {
         let subjects = [trials(&mut chance, 5, 0.0), trials(&mut chance, 5, 0.0)];
         let overall = Overall::of(&subjects).expect("eight phases");
@@ -90,7 +90,7 @@ fn an_overall_test_of_equals_alarms_in_one_of_twenty_at_most() {
 
 #[test]
 fn variance_components_are_found_on_their_levels() {
-    let mut chance = Chance(33);
+    let mut chance = Chance::of(33);
     let sigmas = [0.10_f64, 0.05, 0.02];
     let (mut sums, runs) = ([0.0; 3], 500);
     for _ in 0..runs {

@@ -67,7 +67,7 @@ fn found(kind: Kind, phases: usize, range: Range) -> Found {
         1 => kind.mean_log(),
         _ => kind.mean_log() * 2.0_f64.sqrt(),
     };
-    let mut chance = Chance((range.0 * 100 + range.1) as u64);
+    let mut chance = Chance::of((range.0 * 100 + range.1) as u64);
     let (mut located, mut compared, mut repeats) = (0_u32, 0_u32, 0_usize);
     for _ in 0..EXPERIMENTS {
         let a = subject(&mut chance, kind, phases, range);
@@ -169,7 +169,7 @@ fn stopping_at_the_first_narrow_interval_covers_too_little() {
         (3..20).find(narrow).unwrap_or(20)
     };
     for spread in [0.01, 0.03, 0.05, 0.08, 0.10] {
-        let mut chance = Chance(320);
+        let mut chance = Chance::of(320);
         let (mut located, mut compared, mut repeats) = (0_u32, 0_u32, 0_usize);
         for _ in 0..EXPERIMENTS {
             let mut stopped = || {

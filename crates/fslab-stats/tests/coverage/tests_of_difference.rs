@@ -31,7 +31,7 @@ fn a_test_of_equals_alarms_in_one_of_twenty_at_most() {
             (12, 4),
             (10, 30),
         ] {
-            let mut chance = Chance(a * 100 + b);
+            let mut chance = Chance::of(a * 100 + b);
             let (a, b) = (a as usize, b as usize);
             let alarms = rejected(|| {
                 let (x, y) = (
@@ -55,7 +55,7 @@ fn rank_sums_of_equals_alarm_in_one_of_twenty_at_most() {
         (Kind::VeryCoarse, 10),
         (Kind::Skewed, 40),
     ] {
-        let mut chance = Chance(11);
+        let mut chance = Chance::of(11);
         let alarms = rejected(|| {
             let (x, y) = (
                 kind.sample(&mut chance, count),
@@ -71,7 +71,7 @@ fn rank_sums_of_equals_alarm_in_one_of_twenty_at_most() {
 #[test]
 fn a_tenth_with_three_percent_of_noise_is_found() {
     for (count, least) in [(3, 0.7), (5, 0.97), (10, 0.999)] {
-        let mut chance = Chance(12);
+        let mut chance = Chance::of(12);
         let found = rejected(|| {
             let a = Kind::LogNormal(0.03).sample(&mut chance, count);
             let b = Kind::LogNormal(0.03).sample(&mut chance, count);
