@@ -171,7 +171,10 @@ fn several_runs_tell_how_much_runs_differ_where_nothing_has_changed() {
         .expect_error("before the last", "list");
     gate(&desk, &["last~1..last~9", "last"])
         .expect_code(2)
-        .expect_error("not the name of a run", "");
+        .expect_error("is no range of runs", "older to the newer");
+    gate(&desk, &["last~4..last", "last"])
+        .expect_code(2)
+        .expect_error("is on both sides", "");
     gate(&desk, &["a.json,b.json,a.json", "e.json"])
         .expect_code(2)
         .expect_error("has a twice", "");

@@ -268,6 +268,10 @@ fn title(base: &RunRecord, new: &RunRecord, pair: Pair) -> String {
 }
 
 fn unpaired(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<String> {
+    // Two subjects of one run: it has them all.
+    if base.header.run == new.header.run {
+        return Vec::new();
+    }
     let of_base = subjects(base).enumerate().filter_map(|(place, subject)| {
         let is_paired = pairs.iter().any(|pair| pair.base == place);
         (!is_paired).then(|| format!("{subject} is in {} alone", base.header.run))

@@ -334,7 +334,11 @@ impl<'a> Values<'a> {
             memory,
             machine.architecture.clone(),
         ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        let known: Vec<String> = parts.into_iter().flatten().collect();
+        match known.is_empty() {
+            true => "unknown".to_owned(),
+            false => known.join(", "),
+        }
     }
 }
 

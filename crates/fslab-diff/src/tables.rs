@@ -8,6 +8,9 @@ use crate::contrast::{Contrast, Side};
 use crate::diff::{Diff, FALSE_DISCOVERIES, Overall, named};
 use crate::gate::{Check, Gate, Ruling};
 
+/// Of a loss of more than this nothing is left that could be told.
+const NEARLY_ALL: f64 = 0.995;
+
 /// Every contrast of a diff, a row each.
 #[must_use]
 pub fn diff_table(diff: &Diff) -> Table {
@@ -245,11 +248,17 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
     let judged = judged.map(|check| &check.contrast);
     notes.extend(of_runs(&gate.base, &gate.new, judged));
     if let Some((blind, check)) = gate.blind_up_to() {
-        notes.push(format!(
-            "A loss of {} in any figure would be more likely seen than not; the widest is {}.",
-            percent(blind.max(0.0)),
-            check.contrast.title()
-        ));
+        let title = check.contrast.title();
+        notes.push(match blind < NEARLY_ALL {
+            true => format!(
+                "A loss of {} in any figure would be more likely seen than not; the widest is \
+                 {title}.",
+                percent(blind.max(0.0))
+            ),
+            false => format!(
+                "No loss in {title} would be more likely seen than not: more repeats tell more."
+            ),
+        });
     }
     notes
 }

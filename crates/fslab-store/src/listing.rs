@@ -70,7 +70,7 @@ impl Store {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT id, study, title, subjects, venue, plan_hash, fslab, started_unix_s,
                         repeats, repeats_max, trials_done, trials_failed, trials_beyond
-                 FROM runs {WANTED} ORDER BY started_unix_s DESC, id DESC LIMIT ?3"
+                 FROM runs {WANTED} ORDER BY started_unix_s DESC, key DESC LIMIT ?3"
             ))?;
             // Negative: no limit.
             let limit = limit.map_or(-1, i64::from);
@@ -113,7 +113,7 @@ impl Store {
         self.reading(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT id FROM runs WHERE plan_hash = ?1
-                 ORDER BY started_unix_s DESC, id DESC LIMIT 1",
+                 ORDER BY started_unix_s DESC, key DESC LIMIT 1",
             )?;
             let mut rows = statement.query([&hash.0])?;
             rows.next()?
@@ -154,7 +154,7 @@ pub(crate) fn select(connection: &Connection, selector: &RunSelector) -> Result<
 
 fn before_last(connection: &Connection, back: u32) -> Result<RunId, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT id FROM runs ORDER BY started_unix_s DESC, id DESC LIMIT 1 OFFSET ?1",
+        "SELECT id FROM runs ORDER BY started_unix_s DESC, key DESC LIMIT 1 OFFSET ?1",
     )?;
     let mut rows = statement.query([back])?;
     match rows.next()? {

@@ -96,6 +96,7 @@ impl ComparedArgs {
     /// The two beside each other.
     pub(super) fn diff(&self) -> Result<Diff, CommandError> {
         let (base, new) = (self.load(&self.base)?, self.load(&self.new)?);
+        demand_apart(&base, &new)?;
         let question = Question {
             pairs: self.pair.clone(),
             waived: self.waived(),
@@ -160,6 +161,19 @@ impl ComparedArgs {
             Some((store, runs)) => load_range(&Store::open_read_only(Path::new(store))?, runs),
             None => load_range(&self.store.open_read_only()?, name),
         }
+    }
+}
+
+/// Demands that none of several runs is on both sides. A single run may be held against itself: its
+/// subjects against each other, or to see that nothing is found.
+fn demand_apart(base: &[RunRecord], new: &[RunRecord]) -> Result<(), CommandError> {
+    let on_both = |run: &&RunRecord| new.iter().any(|it| it.header.run == run.header.run);
+    match base.iter().find(on_both) {
+        Some(run) if base.len() + new.len() > 2 => Err(CommandError::bad_input(format!(
+            "{} is on both sides: it would be held against itself",
+            run.header.run
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -46,10 +46,20 @@ impl FromStr for Copy {
             .filter(|(_, file)| !file.is_empty())
             .ok_or_else(|| format!("'{text}' is not FORMAT=FILE, like junit=gate.xml"))?;
         Ok(Self {
-            format: Format::from_str(format, false)?,
+            format: Format::from_str(format, false).map_err(|_| no_form(format))?,
             file: file.into(),
         })
     }
+}
+
+fn no_form(format: &str) -> String {
+    let known = Format::value_variants().iter();
+    let known = known.filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned()));
+    let known: Vec<String> = known.collect();
+    format!(
+        "there is no form '{format}'; there are {}",
+        known.join(", ")
+    )
 }
 
 /// Arguments of `fslab gate`.

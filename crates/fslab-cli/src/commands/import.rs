@@ -65,7 +65,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "NAME[=FILE,FILE...]")]
     subject: Vec<Named>,
     /// The name of the run; for several runs of fslab, once for each
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = parse_run)]
     run: Vec<RunId>,
     /// Print the run as a JSON document
     #[arg(long)]
@@ -90,6 +90,15 @@ impl FromStr for Named {
                 text: text.to_owned(),
             }),
         }
+    }
+}
+
+/// A name for a run that is made; `last` would always be read as another one.
+fn parse_run(text: &str) -> Result<RunId, String> {
+    match text.parse() {
+        Ok(_) if text == "last" => Err("'last' is what the newest run is called".to_owned()),
+        Ok(run) => Ok(run),
+        Err(_) => Err("a name is made of small letters, digits and hyphens".to_owned()),
     }
 }
 
@@ -138,7 +147,7 @@ impl ImportArgs {
         }
         let mut all = None;
         for named in &self.subject {
-            let (subject, files) = self.split(&named.text);
+            let (subject, files) = self.split(&named.text)?;
             let subject: Subject = subject.parse().map_err(|error| {
                 CommandError::bad_input(format!("cannot take --subject {}: {error}", named.text))
             })?;
@@ -170,7 +179,7 @@ impl ImportArgs {
 
     /// `ext4=a.json,b.json` as subject and files, where these are files; else all of it is the
     /// subject, whose options have equals signs of their own.
-    fn split<'a>(&self, text: &'a str) -> (&'a str, Vec<&'a str>) {
+    fn split<'a>(&self, text: &'a str) -> Result<(&'a str, Vec<&'a str>), CommandError> {
         let is_file = |name: &&str| {
             let is_named = self.files.iter().any(|file| file == name);
             is_named || *name == STANDARD_INPUT || fs::metadata(name).is_ok_and(|it| !it.is_dir())
@@ -178,9 +187,26 @@ impl ImportArgs {
         // A file's name may have an equals sign, too: the first that leaves files behind it counts.
         let places = text.match_indices('=').map(|(place, _)| place);
         let splits = places.map(|place| (&text[..place], &text[place + 1..]));
-        let mut splits = splits.map(|(subject, files)| (subject, files.split(',').collect()));
-        let found = splits.find(|(_, files): &(_, Vec<&str>)| files.iter().all(&is_file));
-        found.unwrap_or((text, Vec::new()))
+        let splits: Vec<(&str, Vec<&str>)> = splits
+            .map(|(subject, files)| (subject, files.split(',').collect()))
+            .collect();
+        if let Some(found) = splits.iter().find(|(_, files)| files.iter().all(&is_file)) {
+            return Ok(found.clone());
+        }
+        // No subject has an equals sign before its options, so that a file is what was meant.
+        let meant = |(subject, files): &&(&str, Vec<&str>)| {
+            !subject.contains(':') || files.iter().any(&is_file)
+        };
+        let names = splits.iter().find(meant).map(|(_, files)| files);
+        match names.and_then(|files| files.iter().find(|name| !is_file(name))) {
+            Some(missing) => {
+                let text = format!("cannot take --subject {text}: there is no file '{missing}'");
+                let failure = Failure::new(FailureKind::BadInput, text);
+                let hint = "--subject NAME=FILE,FILE is of these files, --subject NAME of all";
+                Err(failure.hint(hint).into())
+            }
+            None => Ok((text, Vec::new())),
+        }
     }
 
     /// Gives the runs the names that were asked for.
@@ -295,5 +321,61 @@ impl From<ImportError> for CommandError {
         let mut failure = Failure::new(FailureKind::BadInput, error.to_string());
         failure.hint = error.hint();
         failure.because(&error.fault).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        import: ImportArgs,
+    }
+
+    fn line(words: &[&str]) -> Result<ImportArgs, String> {
+        let words = ["import"].iter().chain(words);
+        let line = Line::try_parse_from(words).map_err(|error| error.to_string())?;
+        Ok(line.import)
+    }
+
+    /// A mistyped file was taken for a part of the subject's name, and the run had that subject.
+    #[test]
+    fn a_file_of_a_subject_that_is_not_there_is_no_part_of_its_name() {
+        let split = |text: &str| {
+            let import = line(&["a.json"]).expect("a file");
+            let (subject, files) = import.split(text).map_err(|error| error.failure.message)?;
+            Ok::<_, String>((subject.to_owned(), files.len()))
+        };
+        let missing = |file: &str| format!("there is no file '{file}'");
+        for (text, file) in [
+            ("ext4=b.json", "b.json"),
+            ("ext4=a.json,b.json", "b.json"),
+            ("ext4:noatime=a.json,b.json", "b.json"),
+            ("ext4=", ""),
+        ] {
+            let error = split(text).expect_err("a file is missing");
+            assert!(error.ends_with(&missing(file)), "{error}");
+        }
+        for (text, subject, files) in [
+            ("ext4=a.json", "ext4", 1),
+            ("ext4:data=journal=a.json", "ext4:data=journal", 1),
+            ("ext4:data=journal", "ext4:data=journal", 0),
+            ("xfs:mkfs=-m reflink=0", "xfs:mkfs=-m reflink=0", 0),
+        ] {
+            assert_eq!(split(text), Ok((subject.to_owned(), files)));
+        }
+    }
+
+    #[test]
+    fn a_run_is_given_no_name_by_which_it_would_not_be_found() {
+        for name in ["last", "last~1", "a/b", "A", ""] {
+            assert!(line(&["a.json", "--run", name]).is_err(), "{name}");
+        }
+        let import = line(&["a.json", "--run", "last-year"]).expect("a name");
+        assert_eq!(import.run[0].as_str(), "last-year");
     }
 }

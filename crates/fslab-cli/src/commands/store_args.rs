@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_model::{ParseRunIdError, RunRecord};
+use fslab_model::{Failure, FailureKind, ParseRunIdError, RunRecord};
 use fslab_store::{RunSelector, Store};
 
 use crate::defaults;
@@ -53,7 +53,15 @@ pub(crate) fn load(store: &Store, run: &str) -> Result<RunRecord, CommandError> 
 
 /// The runs that a user named, one or a range of them.
 pub(crate) fn load_range(store: &Store, runs: &str) -> Result<Vec<RunRecord>, CommandError> {
-    let selectors = RunSelector::range(runs).map_err(|error| no_run(&error))?;
+    let selectors = RunSelector::range(runs).map_err(|error| match runs.contains("..") {
+        true => Failure::new(
+            FailureKind::BadInput,
+            format!("'{runs}' is no range of runs"),
+        )
+        .hint("from the older to the newer: last~5..last~1")
+        .into(),
+        false => no_run(&error),
+    })?;
     let load = |selector: &RunSelector| Ok(store.run(selector)?);
     selectors.iter().map(load).collect()
 }

@@ -59,6 +59,7 @@ fn equal_runs_are_let_through_even_where_no_slowdown_is_allowed() {
     let alarms = failing(0.0, |_| {
         (chance.rates(5, 4e8, 0.05), chance.rates(5, 4e8, 0.05))
     });
+    println!("{:.2} % of gates fail", 100.0 * alarms);
     assert!(alarms < STATED, "{alarms}");
 }
 
@@ -71,6 +72,7 @@ fn runs_that_are_slower_by_just_the_limit_are_let_through_as_stated() {
             chance.rates(5, 0.95 * 4e8, 0.03),
         )
     });
+    println!("{:.2} % of gates fail", 100.0 * alarms);
     assert!(alarms < STATED, "{alarms}");
 }
 
@@ -81,6 +83,7 @@ fn spreads_that_differ_and_three_repeats_raise_no_more_alarms() {
         0 => (chance.rates(3, 4e8, 0.02), chance.rates(3, 4e8, 0.1)),
         _ => (chance.rates(3, 4e8, 0.1), chance.rates(3, 4e8, 0.02)),
     });
+    println!("{:.2} % of gates fail", 100.0 * alarms);
     assert!(alarms < STATED, "{alarms}");
 }
 
@@ -93,6 +96,7 @@ fn figures_of_two_modes_raise_no_more_alarms() {
             chance.rates_of_two_modes(10, 4e8),
         )
     });
+    println!("{:.2} % of gates fail", 100.0 * alarms);
     assert!(alarms < STATED, "{alarms}");
 }
 
@@ -103,5 +107,6 @@ fn one_phase_of_twenty_that_loses_a_fifth_is_seen() {
         let new = if place == 7 { 0.8 * 4e8 } else { 4e8 };
         (chance.rates(5, 4e8, 0.03), chance.rates(5, new, 0.03))
     });
+    println!("{:.1} % of gates see it", 100.0 * seen);
     assert!(seen > 0.8, "{seen}");
 }

@@ -42,6 +42,20 @@ fn last_a_whole_name_and_a_unique_beginning_each_mean_one_run() {
     assert_eq!(read.header.run.as_str(), RUNS[2]);
 }
 
+/// Of two runs that began in one second, chance decided which was the last.
+#[test]
+fn of_runs_that_began_in_one_second_the_last_is_the_one_that_was_stored_last() {
+    let (_folder, mut store) = store();
+    let now = sample::header("x").started_unix_s + 9 * 3_600;
+    for name in ["b", "a", "c", "0"] {
+        let mut header = sample::header(name);
+        header.started_unix_s = now;
+        store.begin_run(&header).expect("begins");
+    }
+    let found = ["last", "last~1", "last~2", "last~3"].map(|text| select(&store, text));
+    assert_eq!(found, ["0", "c", "a", "b"].map(|name| Ok(name.to_owned())));
+}
+
 #[test]
 fn runs_are_counted_back_from_the_last_as_far_as_there_are_any() {
     let (_folder, store) = store();
