@@ -88,7 +88,7 @@ fn a_file_system_that_would_be_too_full_for_its_phases_is_refused_before_anythin
     let desk = Desk::new();
     let ended = compare(&desk, "loop", &["ext4:fill=98%"]);
     ended.expect_code(2);
-    ended.expect_error("more than the size", "--size");
+    ended.expect_error("98 % full leaves of 64 MiB", "--size");
 }
 
 /// The seed is the same, and so is everything else, to the block.

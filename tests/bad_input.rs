@@ -159,7 +159,7 @@ fn numbers_that_nobody_means_are_refused() {
     refused(&["fake", "--size", "-1GiB"], "'-1GiB' is not a size", "");
     refused(&["fake", "--seed", "-1"], "'-1'", "");
     let uneven = ["fake", "--size", "419430401B"];
-    refused(&uneven, "not a multiple", "--size 419430400B");
+    refused(&uneven, "not a multiple", "--size 400MiB");
 }
 
 #[test]
