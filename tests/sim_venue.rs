@@ -144,6 +144,19 @@ fn the_trace_tells_what_each_phase_made_the_disk_do() {
     }
 }
 
+/// A disk that fills the whole log of nilfs2 within one second, which its cleaner then takes for too
+/// young to be freed: it stayed full for ever, though all was deleted.
+#[test]
+fn a_log_that_was_filled_within_a_second_is_cleaned_again() {
+    let Some(desk) = Desk::new().with_lab("sim, a log filled within a second") else {
+        return;
+    };
+    let suite = ["--study", "conformance", "--size", "160MiB"];
+    let words = ["nilfs2", "--disk", "ssd-nvme-2024", "--seed", "1"];
+    compare(&desk, &[&words[..], &suite].concat()).expect_code(0);
+    assert_eq!(desk.last_run()["trials"][0]["outcome"], "done");
+}
+
 #[test]
 fn a_conductor_that_is_killed_takes_all_its_guests_with_it() {
     let Some(desk) = Desk::new().with_lab("sim, killed") else {

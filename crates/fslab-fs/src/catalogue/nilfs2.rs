@@ -3,7 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::{
-    Class, Companion, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
+    Class, Companion, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize, Mkfs,
     OutputStream, RefusedOption, Tool, VersionSource,
 };
 
@@ -89,7 +89,15 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
     },
     given_by_options: &[],
     signature: Some("nilfs2"),
-    bugs: &[],
+    bugs: &[KernelBug {
+        kernel: "nilfs-tools 2.2.9, with any kernel",
+        effect: "The cleaner takes no segment that was written within the second of the last \
+                 change. Where that second filled the log, it frees nothing, all that wants room \
+                 is refused, and the file system stays full for good, even when it is empty: \
+                 until something changes that wants no room, such as the times of a directory.",
+        message: "",
+        avoided_by: Some("the conformance study makes such a change while it waits for room"),
+    }],
     deviations: &[
         "-p 1: the cleaner of mount(8) is started as it would be, and keeps checkpoints for a \
          second, in place of the hour that /etc/nilfs_cleanerd.conf of Debian names. With that, \

@@ -20,6 +20,7 @@ use super::audit::compare_file;
 use super::content::{Content, generate, mix};
 use super::ledger::{Ledger, is_refusal};
 use super::parameters::{FillParameters, TreeParameters};
+use super::patience::rouse;
 use super::problem::Problem;
 use super::suite::{imagined, timed};
 use crate::parameters::Size;
@@ -348,7 +349,7 @@ impl Filling<'_> {
                     self.taken - began
                 )));
             }
-            self.sync()?;
+            self.rouse()?;
             self.ledger.check()?;
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_secs(2));
@@ -362,7 +363,7 @@ impl Filling<'_> {
         let wanted = before.free_bytes.saturating_sub(kept);
         let (mut best, mut moved) = (0, Instant::now());
         while moved.elapsed() < PATIENCE_FOR_FIGURES {
-            self.sync()?;
+            self.rouse()?;
             let free = self.room()?.free_bytes;
             if free >= wanted {
                 return Ok(());
@@ -403,7 +404,7 @@ impl Filling<'_> {
                     "all was deleted, and {wanted} bytes did not become free"
                 )));
             }
-            self.sync()?;
+            self.rouse()?;
             self.ledger.check()?;
             std::thread::sleep(Duration::from_millis(200));
         }
@@ -436,6 +437,12 @@ impl Filling<'_> {
             self.sync()?;
         }
         self.ledger.must("remove", path, fs::remove_file(path))
+    }
+
+    /// Has all written that was changed, and gives a cleaner something to clean behind.
+    fn rouse(&mut self) -> Result<(), Problem> {
+        rouse(&self.base);
+        self.sync()
     }
 
     fn sync(&mut self) -> Result<(), Problem> {

@@ -1,21 +1,22 @@
 //! Waiting for a cleaner: a file system that frees in the background what was removed has room only
 //! after a while, and on a machine with other work that is minutes.
 //!
-//! A file system without one is not waited for: where its room does not change, it is full.
+//! A file system without one is not waited for: where its room does not change, it is full. A
+//! cleaner is given a change to clean behind: see [`rouse`].
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use fslab_model::FailureKind;
-use fslab_sys::FileSystemRoom;
+use fslab_sys::{FileSystemRoom, sync_file_system};
 
 use super::ledger::Ledger;
 use super::problem::Problem;
 
-/// How long a cleaner may take in all: that of nilfs2 was seen to need more than 90 s.
+/// How long a cleaner may take in all.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How long it may take to free anything at all.
 const STILL: Duration = Duration::from_secs(60);
@@ -61,6 +62,7 @@ fn make(folder: &Path, ledger: &mut Ledger, began: Instant) -> Result<(), Proble
             Err(error) if waits(&error) && began.elapsed() < PATIENCE => {
                 ledger.check()?;
                 ledger.note("room for a directory was there only after a while");
+                rouse(above(folder));
                 thread::sleep(PAUSE);
             }
             made => return ledger.must("create", folder, made),
@@ -81,6 +83,7 @@ fn more_room(folder: &Path, ledger: &mut Ledger, began: Instant) -> Result<bool,
     let (before, still) = (room(folder), Instant::now());
     while still.elapsed() < STILL && began.elapsed() < PATIENCE {
         ledger.check()?;
+        rouse(above(folder));
         thread::sleep(PAUSE);
         if room(folder) > before {
             return Ok(true);
@@ -89,12 +92,27 @@ fn more_room(folder: &Path, ledger: &mut Ledger, began: Instant) -> Result<bool,
     Ok(false)
 }
 
+/// Makes a change that wants no room, and has it written.
+///
+/// The cleaner of nilfs2 takes no segment that was written within the second of the last change.
+/// Where that second filled the log, nothing is cleaned, all that wants room is refused, and so no
+/// later change comes: it would stay full for ever. New times of a directory are such a change.
+pub(crate) fn rouse(folder: &Path) {
+    // What refuses this has no cleaner that waits for it.
+    let touched = File::open(folder).and_then(|folder| folder.set_modified(SystemTime::now()));
+    if touched.is_ok() {
+        let _ = sync_file_system(folder);
+    }
+}
+
 /// What may be taken of the file system that `folder` is or was on.
 fn room(folder: &Path) -> Option<u64> {
-    let folder = folder.parent().unwrap_or(folder);
-    FileSystemRoom::of(folder)
-        .ok()
-        .map(|room| room.available_bytes)
+    let room = FileSystemRoom::of(above(folder)).ok();
+    room.map(|room| room.available_bytes)
+}
+
+fn above(folder: &Path) -> &Path {
+    folder.parent().unwrap_or(folder)
 }
 
 #[cfg(test)]
@@ -128,7 +146,7 @@ mod tests {
         let (place, ballast) = (folder.path().join("a"), folder.path().join("ballast"));
         let bytes = vec![1_u8; 64 << 20];
         fs::write(&ballast, bytes).expect("written");
-        let file = fs::File::open(&ballast).expect("a file");
+        let file = File::open(&ballast).expect("a file");
         file.sync_all().expect("on the disk");
         // As long as it is open it would keep its room.
         drop(file);
