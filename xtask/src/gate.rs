@@ -69,8 +69,12 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// The last step: its summary is what a reader of the end of a log wants to see.
-const TEST: Step = step("test", &["test", "--workspace", "--locked"]);
+/// The last step: its summary is what a reader of the end of a log wants to see. All of them run,
+/// whatever fails: the next failure is not for the next run to show.
+const TEST: Step = step(
+    "test",
+    &["test", "--workspace", "--locked", "--no-fail-fast"],
+);
 
 /// Runs the gate over the workspace in `root`.
 pub(crate) fn run(root: &Path) -> ExitCode {
@@ -91,6 +95,9 @@ pub(crate) fn run(root: &Path) -> ExitCode {
         verdict(passed),
         began.elapsed().as_secs_f64()
     );
+    for name in tally.failures() {
+        println!("failed: {name}");
+    }
     println!("tests: {tally}");
     if passed {
         ExitCode::SUCCESS

@@ -4,12 +4,13 @@ use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-/// How many tests passed, failed and were left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How many tests passed, failed and were left out, and which failed.
+#[derive(Debug, Default)]
 pub(crate) struct Tally {
     passed: u64,
     failed: u64,
     skipped: u64,
+    failures: Vec<String>,
 }
 
 impl Tally {
@@ -40,8 +41,18 @@ impl Tally {
         }
     }
 
-    /// Takes a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; ...`.
+    /// The names of the tests that failed, in their order.
+    pub(crate) fn failures(&self) -> &[String] {
+        &self.failures
+    }
+
+    /// Takes a line such as `test result: ok. 3 passed; 0 failed; 1 ignored; ...`, or
+    /// `test a_name ... FAILED`.
     fn take(&mut self, line: &str) {
+        let test = line.strip_prefix("test ");
+        if let Some(name) = test.and_then(|rest| rest.strip_suffix(" ... FAILED")) {
+            self.failures.push(name.to_owned());
+        }
         let Some(counts) = line.strip_prefix("test result: ") else {
             return;
         };
@@ -83,11 +94,13 @@ mod tests {
         for line in [
             "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out",
             "test a ... ok",
+            "test of::b ... FAILED",
             "test result: FAILED. 2 passed; 4 failed; 0 ignored; 0 measured; 9 filtered out",
         ] {
             tally.take(line);
         }
         assert_eq!(tally.to_string(), "5 passed, 4 failed, 1 skipped");
+        assert_eq!(tally.failures(), ["of::b"]);
     }
 
     #[test]
