@@ -180,6 +180,56 @@ fn several_runs_tell_how_much_runs_differ_where_nothing_has_changed() {
         .expect_error("has a twice", "");
 }
 
+/// Stores a run that began so many seconds after the base, after `change` was made to it.
+fn stored_later(desk: &Desk, run: &str, seconds: u64, change: impl FnOnce(&mut Value)) {
+    in_another_state(desk, run, 1.0);
+    let path = desk.path(&format!("{run}.json"));
+    let text = fs::read_to_string(&path).expect("the run");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    let began = document["started_unix_s"].as_u64().expect("a time");
+    document["started_unix_s"] = (began + seconds).into();
+    change(&mut document);
+    fs::write(&path, document.to_string()).expect("written");
+    desk.run(&["import", &format!("{run}.json")]).expect_code(0);
+}
+
+#[test]
+fn a_history_is_what_the_plan_gave_before_as_far_back_as_it_was_the_same_measurement() {
+    let desk = desk();
+    let alone = gate(&desk, &["history", "last"]);
+    alone.expect_code(2);
+    alone.expect_error("has no history", "last~1");
+    let other_plan = |run: &mut Value| {
+        run["plan_hash"] = "0".repeat(64).into();
+        run["plan"]["study"] = "other".into();
+    };
+    stored_later(&desk, "first", 10, |run| {
+        run["machine"]["kernel"] = "5.0".into()
+    });
+    stored_later(&desk, "second", 20, |_| {});
+    stored_later(&desk, "stranger", 30, other_plan);
+    stored_later(&desk, "third", 40, |_| {});
+    stored_later(&desk, "new", 50, |_| {});
+    let bases = |words: &[&str]| {
+        let asked = gate(&desk, &[words, &["--json"]].concat());
+        asked.expect_code(0);
+        let answer: Value = serde_json::from_str(&asked.out).expect("pure JSON");
+        let runs = answer["base"].as_str().expect("runs of the base");
+        (runs.to_owned(), asked.err)
+    };
+    let (runs, said) = bases(&["history", "new"]);
+    assert_eq!(runs, "second,third");
+    assert!(said.contains("2 runs of 5: before, kernel"), "{said}");
+    let (runs, said) = bases(&["history~1", "new"]);
+    assert_eq!((runs.as_str(), said.as_str()), ("third", ""));
+    let (runs, said) = bases(&["history~9", "new", "--across", "kernel"]);
+    assert!(runs.ends_with(",first,second,third"), "{runs}");
+    assert!(said.contains("4 runs of 9: there are no more"), "{said}");
+    let refused = gate(&desk, &["history~0", "last"]);
+    refused.expect_code(2);
+    refused.expect_error("'history~0' is no history", "history~8");
+}
+
 #[test]
 fn files_for_continuous_integration_are_written_beside_the_table() {
     let desk = desk();

@@ -207,13 +207,7 @@ pub(crate) fn demand_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(
         return Ok(());
     };
     for other in others {
-        let common = subjects(first).enumerate().filter_map(|(base, subject)| {
-            let new = subjects(other).position(|it| it == subject)?;
-            Some(Pair { base, new })
-        });
-        let found = differences(first, other, &common.collect::<Vec<_>>());
-        let unlike = found.into_iter().find(|d| !waived.contains(&d.dimension));
-        if let Some(difference) = unlike {
+        if let Some(difference) = unlike(first, other, waived) {
             return Err(DiffError::Unlike {
                 first: first.header.run.to_string(),
                 other: other.header.run.to_string(),
@@ -222,6 +216,18 @@ pub(crate) fn demand_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(
         }
     }
     Ok(())
+}
+
+/// In what two runs are not the same measurement, made twice: the first dimension that nobody
+/// waived in which they differ, for the subjects that both have.
+#[must_use]
+pub fn unlike(first: &RunRecord, other: &RunRecord, waived: &[Dimension]) -> Option<Difference> {
+    let common = subjects(first).enumerate().filter_map(|(base, subject)| {
+        let new = subjects(other).position(|it| it == subject)?;
+        Some(Pair { base, new })
+    });
+    let found = differences(first, other, &common.collect::<Vec<_>>());
+    found.into_iter().find(|d| !waived.contains(&d.dimension))
 }
 
 /// The subjects' names, or what differs in their commands or in the versions of their tools.

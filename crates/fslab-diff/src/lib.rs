@@ -27,7 +27,7 @@ mod tables;
 pub use annotation::annotations;
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, Overall, Question};
-pub use dimension::{Difference, Dimension, demand_comparable, differences};
+pub use dimension::{Difference, Dimension, demand_comparable, differences, unlike};
 pub use document::{DiffDocument, GateDocument};
 pub use error::DiffError;
 pub use gate::{Check, Gate, GateRule, Ruling};

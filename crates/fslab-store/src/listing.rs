@@ -1,10 +1,10 @@
 //! Which runs there are, in time that does not depend on the number of their trials.
 
-use fslab_model::{PlanHash, RunId, Subject, VenueKind, nearest_name};
+use fslab_model::{PlanHash, RunHeader, RunId, Subject, VenueKind, nearest_name};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 
-use crate::codec::{read, read_integer, read_json, read_optional, read_parsed, read_word};
+use crate::codec::{integer, read, read_integer, read_json, read_optional, read_parsed, read_word};
 use crate::error::Fault;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
@@ -103,6 +103,31 @@ impl Store {
     /// `NoRuns`, `UnknownRun` with the nearest name, `AmbiguousRun` with the candidates.
     pub fn select(&self, selector: &RunSelector) -> Result<RunId, StoreError> {
         self.reading(|connection| select(connection, selector))
+    }
+
+    /// The runs of the plan of `run` that began before it and have a trial without a failure, newest
+    /// first; `limit` of them at most. `run` may be of another store: then those of its own second
+    /// are not before it.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn history(&self, run: &RunHeader, limit: u32) -> Result<Vec<RunId>, StoreError> {
+        self.reading(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id FROM runs
+                 WHERE plan_hash = ?1 AND trials_done > 0 AND started_unix_s <= ?2
+                   AND (started_unix_s < ?2 OR key < (SELECT key FROM runs WHERE id = ?3))
+                 ORDER BY started_unix_s DESC, key DESC LIMIT ?4",
+            )?;
+            let began = integer("runs.started_unix_s", run.started_unix_s)?;
+            let wanted = (&run.plan_hash.0, began, run.run.as_str(), limit);
+            let mut rows = statement.query(wanted)?;
+            let mut runs = Vec::new();
+            while let Some(row) = rows.next()? {
+                runs.push(read_parsed(row, "runs.id")?);
+            }
+            Ok(runs)
+        })
     }
 
     /// The run of that plan that began last; `None` where there is none. For `--resume`.

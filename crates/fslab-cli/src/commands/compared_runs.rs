@@ -14,6 +14,7 @@ use fslab_model::{
 };
 use fslab_store::Store;
 
+use super::history::History;
 use super::import::read_file;
 use super::store_args::{StoreArgs, load, load_range};
 use crate::exit::CommandError;
@@ -28,7 +29,7 @@ pub(super) struct ComparedArgs {
     /// The run that is compared with: a run of the store, STORE:RUN of another, or a file: a
     /// store (its last run), an exported run, or what another tool wrote (FILE,FILE,... are its
     /// repeats); RUN,RUN,... or last~5..last~1 are runs of one and the same, and how much they
-    /// differ counts
+    /// differ counts; history, or history~8, is the five or eight runs of NEW's plan before it
     #[arg(value_name = "BASE")]
     base: String,
     /// The run or the runs that are compared, named likewise
@@ -95,7 +96,8 @@ fn parse_metric(text: &str) -> Result<&'static MetricDefinition, String> {
 impl ComparedArgs {
     /// The two beside each other.
     pub(super) fn diff(&self) -> Result<Diff, CommandError> {
-        let (base, new) = (self.load(&self.base)?, self.load(&self.new)?);
+        let new = self.load(&self.new)?;
+        let base = self.base(&new)?;
         demand_apart(&base, &new)?;
         let question = Question {
             pairs: self.pair.clone(),
@@ -112,6 +114,23 @@ impl ComparedArgs {
             Waiver::All => Dimension::ALL.to_vec(),
         });
         each.collect()
+    }
+
+    /// What is compared with: the runs that are named, or what the store has of before.
+    fn base(&self, new: &[RunRecord]) -> Result<Vec<RunRecord>, CommandError> {
+        let (elsewhere, runs) = match in_a_store(&self.base) {
+            Some((store, runs)) => (Some(store), runs),
+            None => (None, self.base.as_str()),
+        };
+        let is_file = Path::new(&self.base).is_file();
+        let Some(history) = History::read(runs).filter(|_| !is_file) else {
+            return self.load(&self.base);
+        };
+        let store = match elsewhere {
+            Some(store) => Store::open_read_only(store)?,
+            None => self.store.open_read_only()?,
+        };
+        history?.of(new, &store, &self.waived())
     }
 
     /// The runs of a side, one at least.
@@ -154,14 +173,18 @@ impl ComparedArgs {
         if path.is_file() {
             return Ok(vec![load(&Store::open_read_only(path)?, "last")?]);
         }
-        let elsewhere = name
-            .rsplit_once(':')
-            .filter(|(store, _)| Path::new(store).is_file());
-        match elsewhere {
-            Some((store, runs)) => load_range(&Store::open_read_only(Path::new(store))?, runs),
+        match in_a_store(name) {
+            Some((store, runs)) => load_range(&Store::open_read_only(store)?, runs),
             None => load_range(&self.store.open_read_only()?, name),
         }
     }
+}
+
+/// What is named before and after the colon, where the former is there.
+fn in_a_store(name: &str) -> Option<(&Path, &str)> {
+    let (store, runs) = name.rsplit_once(':')?;
+    let store = Path::new(store);
+    store.is_file().then_some((store, runs))
 }
 
 /// Demands that none of several runs is on both sides. A single run may be held against itself: its

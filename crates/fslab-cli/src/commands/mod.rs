@@ -17,6 +17,7 @@ mod fs;
 mod gate;
 mod guest_init;
 mod guest_kernel;
+mod history;
 mod import;
 mod lab;
 mod lab_progress;

@@ -1,6 +1,6 @@
 //! Which run a name means, and what is said where it means none or several.
 
-use fslab_model::{PlanHash, VenueKind, VenuePlan};
+use fslab_model::{PlanHash, RunId, VenueKind, VenuePlan};
 use fslab_store::{RunFilter, RunSelector, Store, StoreErrorKind};
 use tempfile::TempDir;
 
@@ -188,4 +188,43 @@ fn a_list_is_of_a_study_or_a_subject_and_no_longer_than_asked_for() {
     assert_eq!(names(Some("other"), Some("xfs"), None).1, 0);
     let listed = store.runs(&RunFilter::default(), Some(1)).expect("lists");
     assert_eq!(listed[0].venue, VenueKind::Imported);
+}
+
+#[test]
+fn the_history_of_a_run_is_what_its_plan_gave_before_newest_first() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut store = Store::open(&folder.path().join("s.db")).expect("opens");
+    let header = |name: &str, hour: u64, plan: &str| {
+        let mut header = sample::header(name);
+        header.started_unix_s += hour * 3_600;
+        header.plan_hash = PlanHash(plan.to_owned());
+        header
+    };
+    let runs = [
+        header("oldest", 0, "a"),
+        header("other-plan", 1, "b"),
+        header("second", 2, "a"),
+        header("without-trials", 3, "a"),
+        header("same-second", 4, "a"),
+        header("asked", 4, "a"),
+        header("after", 4, "a"),
+    ];
+    for run in &runs {
+        store.begin_run(run).expect("begins");
+        if run.run.as_str() != "without-trials" {
+            let trial = sample::done_trial(0, 0);
+            store.add_trial(&run.run, &trial).expect("stores");
+        }
+    }
+    let names = |run, limit| {
+        let found: Vec<RunId> = store.history(run, limit).expect("reads");
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&runs[5], 9), ["same-second", "second", "oldest"]);
+    assert_eq!(names(&runs[5], 2), ["same-second", "second"]);
+    assert_eq!(names(&runs[0], 9), [""; 0]);
+    assert_eq!(names(&runs[1], 9), [""; 0]);
+    // Of another store: those of its second may have begun after it.
+    let elsewhere = header("elsewhere", 4, "a");
+    assert_eq!(names(&elsewhere, 9), ["second", "oldest"]);
 }

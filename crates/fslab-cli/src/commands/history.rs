@@ -1,0 +1,110 @@
+//! The base that nobody has to name: what the same plan gave before.
+
+use fslab_diff::{Difference, Dimension, unlike};
+use fslab_model::{Failure, FailureKind, RunHeader, RunRecord};
+use fslab_store::{RunSelector, Store};
+
+use crate::exit::CommandError;
+use crate::screen;
+
+const WORD: &str = "history";
+/// How many runs it is where no number stands behind it: the least that tell how much runs differ.
+const RUNS: u32 = 5;
+
+/// The newest runs of a plan before another run of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct History {
+    runs_max: u32,
+}
+
+impl History {
+    /// What `history` or `history~8` asks for; `None` where the text is another run's name.
+    pub(super) fn read(text: &str) -> Option<Result<Self, CommandError>> {
+        let rest = text.strip_prefix(WORD)?;
+        if rest.is_empty() {
+            return Some(Ok(Self { runs_max: RUNS }));
+        }
+        let number = rest
+            .strip_prefix('~')?
+            .parse()
+            .ok()
+            .filter(|runs| *runs > 0);
+        let refused = || {
+            let text = format!("'{text}' is no history");
+            let failure = Failure::new(FailureKind::BadInput, text);
+            failure.hint("history~8 is the eight runs before").into()
+        };
+        Some(number.map(|runs_max| Self { runs_max }).ok_or_else(refused))
+    }
+
+    /// The runs before the first of `new`, the latest last: back to the first that is not the same
+    /// measurement as those behind it.
+    pub(super) fn of(
+        self,
+        new: &[RunRecord],
+        store: &Store,
+        waived: &[Dimension],
+    ) -> Result<Vec<RunRecord>, CommandError> {
+        let headers = new.iter().map(|run| &run.header);
+        let first = headers.min_by_key(|header| header.started_unix_s);
+        let first = first.expect("a side has a run");
+        let mut runs: Vec<RunRecord> = Vec::new();
+        let mut ended_by = None;
+        for name in store.history(first, self.runs_max)? {
+            let run = store.run(&RunSelector::Named(name))?;
+            ended_by = runs.first().and_then(|latest| unlike(latest, &run, waived));
+            if ended_by.is_some() {
+                break;
+            }
+            runs.push(run);
+        }
+        if runs.is_empty() {
+            return Err(no_history(first).into());
+        }
+        self.remark(runs.len(), ended_by.as_ref());
+        runs.reverse();
+        Ok(runs)
+    }
+
+    /// Says where there are fewer runs than were asked for.
+    fn remark(self, found: usize, ended_by: Option<&Difference>) {
+        if found >= self.runs_max as usize {
+            return;
+        }
+        let runs = screen::counted(found, "run");
+        let why = match ended_by {
+            Some(difference) => format!(": before, {difference}"),
+            None => ": there are no more of this plan".to_owned(),
+        };
+        screen::notice(&format!("the history has {runs} of {}{why}", self.runs_max));
+    }
+}
+
+fn no_history(run: &RunHeader) -> Failure {
+    let text = format!(
+        "{} has no history: no run before it is of its plan",
+        run.run
+    );
+    Failure::new(FailureKind::BadInput, text).hint(
+        "the first run of a plan has nothing to be held against; the next has, or name the base: \
+         last~1",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_is_as_long_as_it_is_asked_for() {
+        let read = |text| History::read(text).map(|it| it.ok().map(|it| it.runs_max));
+        assert_eq!(read("history"), Some(Some(RUNS)));
+        assert_eq!(read("history~8"), Some(Some(8)));
+        for text in ["history~0", "history~", "history~x", "history~-1"] {
+            assert_eq!(read(text), Some(None), "{text}");
+        }
+        for text in ["last", "historic", "my-history", "history-1"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}
