@@ -105,6 +105,16 @@ impl Devtools {
         }
     }
 
+    /// Lays the page out as on a sheet of paper of that size, without its margins.
+    pub(super) fn on_paper(&mut self, (width, height): (u32, u32)) {
+        let metrics = json!({
+            "width": width, "height": height, "mobile": false, "deviceScaleFactor": 1,
+        });
+        self.call("Emulation.setDeviceMetricsOverride", &metrics);
+        let media = json!({ "media": "print", "features": [] });
+        self.call("Emulation.setEmulatedMedia", &media);
+    }
+
     /// The value of an expression in the page, or of its promise.
     pub(super) fn ask(&mut self, expression: &str) -> Value {
         let words = json!({

@@ -60,7 +60,7 @@ fn copy(browser: &Browser, page: &str) -> PathBuf {
     path
 }
 
-fn devtools(browser: &Browser) -> Devtools {
+pub(super) fn devtools(browser: &Browser) -> Devtools {
     Devtools::start(&browser.program, &browser.folder.path().join("devtools"))
 }
 
@@ -281,6 +281,7 @@ fn a_ratio_is_to_the_best_that_is_shown() {
           table: cells('r1-phase-write.table').filter(seen).map(text),
           status: document.getElementById('status').textContent,
           other: row.classList.contains('other'),
+          part: [...document.querySelectorAll('.note.part')].filter(seen).length,
         };
       })()";
     let all = devtools.ask(look);
@@ -289,6 +290,11 @@ fn a_ratio_is_to_the_best_that_is_shown() {
     let without_worst = devtools.ask(look);
     assert_eq!(words(&without_worst["heat"]), ["1.00", "0.10", "0.0899"]);
     assert_eq!(without_worst["other"], false);
+    // The mean over phases is of all subjects, and says so as soon as one is hidden.
+    assert_eq!(
+        (&all["part"], &without_worst["part"]),
+        (&json!(0), &json!(1))
+    );
     hide(&mut devtools, &["giant"]);
     let without_best = devtools.ask(look);
     // Of geometric means: 100.47, 89.99 and 1.0024.

@@ -138,8 +138,9 @@
     if (classes.length) {
       told.push("axes fit those shown");
       if (document.querySelector("tr.other")) told.push("where the best is hidden, ratios are to the best shown");
-      told.push("verdicts and tests are of all subjects");
+      told.push("verdicts, tests and means over phases are of all subjects");
     }
+    root.classList.toggle("fewer", shown.size < sections.length);
     one("status").textContent = told.length ? `${told.join(" · ")}.` : "";
     one("reset").hidden = !told.length && !sorted.size && radios[0].checked;
     one("menu-subjects").firstElementChild.classList.toggle("on", classes.length > 0);

@@ -30,14 +30,28 @@ impl<'a> Analysis<'a> {
     /// sweep together, and the steps around the phases together.
     #[must_use]
     pub fn of(run: &'a RunRecord) -> Self {
+        let mut analysis = Self::uncorrected(run);
+        correct(&mut analysis.steps.iter_mut().collect::<Vec<_>>());
+        let phases = analysis.phases.iter_mut();
+        for sweep in phases.filter_map(|phase| phase.sweep.as_mut()) {
+            correct(&mut headlines(&mut sweep.points));
+        }
+        analysis.family = correct(&mut headlines(&mut analysis.phases));
+        analysis.diagnosis = Diagnosis::of(&analysis.phases);
+        analysis
+    }
+
+    /// Arranges `run` for whoever has tests of his own: without any, and without a diagnosis.
+    #[must_use]
+    pub fn uncorrected(run: &'a RunRecord) -> Self {
         let cells: Vec<Vec<&TrialRecord>> = run
             .header
             .plan
             .cells()
             .map(|cell| run.cell(cell.id).collect())
             .collect();
-        let mut phases = phase::arrange(run, &cells);
-        let mut steps: Vec<Comparison> = STEP_METRICS
+        let phases = phase::arrange(run, &cells);
+        let steps: Vec<Comparison> = STEP_METRICS
             .into_iter()
             .map(|metric| match run.header.plan.venue.kind() {
                 VenueKind::Sim => Comparison::of_virtual_time(metric, step_samples(metric, &cells)),
@@ -45,18 +59,13 @@ impl<'a> Analysis<'a> {
             })
             .filter(|comparison| !comparison.is_empty())
             .collect();
-        correct(&mut steps.iter_mut().collect::<Vec<_>>());
-        for sweep in phases.iter_mut().filter_map(|phase| phase.sweep.as_mut()) {
-            correct(&mut headlines(&mut sweep.points));
-        }
-        let family = correct(&mut headlines(&mut phases));
         Self {
             run,
             overall: OverallAnalysis::of(&phases),
-            diagnosis: Diagnosis::of(&phases),
+            diagnosis: Diagnosis::default(),
             phases,
             steps,
-            family,
+            family: 0,
         }
     }
 

@@ -92,8 +92,15 @@ impl Svg {
     }
 
     pub(super) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        self.rectangles(class, &[(from, to)]);
+    }
+
+    /// Rectangles of one class; nothing where there is none.
+    pub(super) fn rectangles(&mut self, class: &str, rectangles: &[(Point, Point)]) {
         let mut outline = Outline::new(self.zoom);
-        outline.rectangle(from, to);
+        for (from, to) in rectangles {
+            outline.rectangle(*from, *to);
+        }
         self.outline(class, outline);
     }
 

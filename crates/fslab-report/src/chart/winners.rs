@@ -38,6 +38,7 @@ pub(crate) fn winners(
     let height = (side * rows as f64).max(side);
     let bottom = TOP + height;
     let mut svg = Svg::new(bottom + BELOW);
+    let mut squares = Vec::new();
     for victory in victories {
         let column = across.values.iter().position(|v| *v == victory.place.0)?;
         let row = match (upwards, victory.place.1) {
@@ -46,16 +47,19 @@ pub(crate) fn winners(
         };
         let left = LEFT + side * column as f64;
         let top = bottom - side * (row + 1) as f64;
-        let look = labels.get(victory.best)?.look;
-        svg.open(look);
-        let class = if victory.certain { "bar" } else { "bar tie" };
-        svg.rectangle(
-            class,
+        let square = (
             (left + 0.5, top + 0.5),
             (left + side - 0.5, top + side - 0.5),
         );
+        let look = labels.get(victory.best)?.look;
+        svg.open(look);
+        let class = if victory.certain { "bar" } else { "bar tie" };
+        svg.rectangle(class, square.0, square.1);
         svg.close();
+        squares.push(square);
     }
+    // What is left of a square whose subject a page does not show.
+    svg.rectangles("hole", &squares);
     ticks(&mut svg, (across, upwards), side, bottom);
     Some(svg.into_drawing(&description(labels, victories)))
 }

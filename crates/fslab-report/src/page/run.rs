@@ -214,6 +214,14 @@ fn place(plan: &Plan) -> String {
     }
 }
 
+/// How many repeats a cell has, or may have where it is repeated until it is known.
+fn repeats(plan: &Plan) -> String {
+    match &plan.adaptive {
+        Some(adaptive) => format!("{} to {}", plan.repeats, adaptive.repeats_max),
+        None => plan.repeats.to_string(),
+    }
+}
+
 fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
     let (header, plan) = (&run.header, &run.header.plan);
     let mut brief = vec![
@@ -223,7 +231,11 @@ fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
         } else {
             (
                 "repeats",
-                format!("{}, {}", plan.repeats, count(run.trials_planned(), "trial")),
+                format!(
+                    "{}, {}",
+                    repeats(plan),
+                    count(run.trials_planned(), "trial")
+                ),
             )
         },
         (

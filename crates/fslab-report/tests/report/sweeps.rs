@@ -224,3 +224,26 @@ fn a_sweep_that_took_no_time_at_any_point_has_no_rate_and_no_reason_is_made_up()
     let table = tables::sweep(&analysis.phases[3], analysis.subjects()).expect("a sweep");
     assert_eq!(table.rows[0][2].text, "no rate");
 }
+
+#[test]
+fn in_the_map_of_the_fastest_a_square_stays_where_its_subject_is_hidden_and_words_say_why() {
+    let run = swept(&["ext2", "ext3"], (3, 2), 1);
+    let page = fslab_report::html(&[run]).expect("a page");
+    let map = page.split("id=\"r1-phase-write.winners\"").nth(1);
+    let map = map.and_then(|rest| rest.split("</figure>").next());
+    let map = map.expect("a map of who is fastest where");
+    assert!(
+        map.contains("an empty square: its fastest is not shown"),
+        "{map}"
+    );
+    let (_, hole) = map.split_once("class=\"hole\" d=\"").expect("squares");
+    let (hole, _) = hole.split_once('"').expect("an end");
+    assert_eq!(hole.matches('M').count(), 6, "{hole}");
+    // They are no subject's, so that they stay.
+    assert!(
+        !map.rsplit("</g><path")
+            .next()
+            .expect("an end")
+            .contains("class=\"of")
+    );
+}
