@@ -204,7 +204,7 @@ fn a_history_is_what_the_plan_gave_before_as_far_back_as_it_was_the_same_measure
         run["plan"]["study"] = "other".into();
     };
     stored_later(&desk, "first", 10, |run| {
-        run["machine"]["kernel"] = "5.0".into()
+        run["machine"]["kernel"] = "5.0".into();
     });
     stored_later(&desk, "second", 20, |_| {});
     stored_later(&desk, "stranger", 30, other_plan);
@@ -298,4 +298,67 @@ fn what_cannot_be_judged_or_compared_is_an_error_with_a_hint() {
         .expect_code(0);
     desk.run(&["diff", "base.json", "other.json", "--across", "all"])
         .expect_code(0);
+}
+
+/// Writes a table of `values`, a metric and its unit, as another tool would.
+fn table(desk: &Desk, name: &str, (metric, unit): (&str, &str), values: &[f64]) {
+    let rows = values.iter().zip(1..);
+    let rows = rows.map(|(value, repeat)| format!("ext4,read,{repeat},{metric},{value},{unit}\n"));
+    let text = rows.fold(
+        "subject,phase,repeat,metric,value,unit\n".to_owned(),
+        |text, row| text + &row,
+    );
+    fs::write(desk.path(name), text).expect("written");
+}
+
+#[test]
+fn a_time_that_falls_to_zero_is_no_loss_and_a_rate_that_does_is_one() {
+    let desk = Desk::new();
+    let (time, rate) = (("time", "s"), ("bandwidth", "MB/s"));
+    table(&desk, "slow.csv", time, &[5.0, 6.0, 7.0]);
+    table(&desk, "none.csv", time, &[0.0; 3]);
+    // Both ways about it takes less than the clock shows: there is no ratio, and no regression.
+    for (base, new) in [("slow.csv", "none.csv"), ("none.csv", "slow.csv")] {
+        gate(&desk, &[base, new])
+            .expect_code(2)
+            .expect_error("no figure has a ratio", "--metric");
+    }
+    table(&desk, "fast.csv", rate, &[5.0, 6.0, 7.0]);
+    table(&desk, "still.csv", rate, &[0.0; 3]);
+    let lost = gate(&desk, &["fast.csv", "still.csv", "--format", "github"]);
+    lost.expect_code(1);
+    assert!(
+        lost.out.contains("has come to nothing: 0 B/s against 6"),
+        "{}",
+        lost.out
+    );
+}
+
+#[test]
+fn what_was_not_measured_is_named_and_so_is_a_gate_that_decides_nothing() {
+    let desk = Desk::new();
+    table(&desk, "a.csv", ("time", "s"), &[10.0, 14.0]);
+    table(&desk, "b.csv", ("time", "s"), &[11.0, 9.0]);
+    desk.run(&["diff", "a.csv", "b.csv", "--metric", "mkfs_ns"])
+        .expect_code(2)
+        .expect_error("neither a nor b has a figure of mkfs_ns", "elapsed_ns");
+    let undecided = gate(&desk, &["a.csv", "b.csv", "--format", "markdown"]);
+    undecided.expect_code(0);
+    let last = undecided.out.lines().last().expect("lines");
+    assert!(
+        last.starts_with("**Gate undecided**: 0 of 1 figures"),
+        "{last}"
+    );
+    assert!(last.contains("more likely missed than seen"), "{last}");
+    gate(&desk, &["a.csv", "b.csv", "--strict"]).expect_code(1);
+}
+
+#[test]
+fn a_tolerance_is_heeded_where_time_is_real_and_a_gate_has_none() {
+    let desk = desk();
+    let diff = desk.run(&["diff", "last", "last", "--tolerance", "10%"]);
+    diff.expect_code(0);
+    assert!(diff.out.contains("the same within 10 %"), "{}", diff.out);
+    assert_eq!(diff.err, "");
+    gate(&desk, &["last", "last", "--tolerance", "10%"]).expect_code(2);
 }

@@ -18,8 +18,9 @@ pub fn annotations(gate: &Gate) -> String {
         };
         lines.push_str(&line(level, &title(check), &message(gate, check)));
     }
-    let level = match (gate.passes(), gate.judges()) {
-        (true, true) => "notice",
+    let level = match gate.outcome() {
+        "passed" => "notice",
+        "undecided" => "warning",
         _ => "error",
     };
     let title = format!("fslab gate {}", gate.outcome());

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use fslab_model::{Better, MetricDefinition};
 use fslab_report::{Analysis, Comparison, PhaseAnalysis, PhaseCell};
-use fslab_stats::{Estimate, Summary, Test, Verdict};
+use fslab_stats::{Estimate, Summary, Test, Verdict, are_neighbouring_steps};
 
 use crate::certainty::Speed;
 use crate::joint::Places;
@@ -36,6 +36,11 @@ impl Side {
     /// Every value, in a sequence.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         self.runs.iter().flatten().copied()
+    }
+
+    /// Whether every value is 0.
+    fn is_nothing(&self) -> bool {
+        self.values().all(|value| value == 0.0)
     }
 
     /// Whether there is one value, however often.
@@ -93,6 +98,23 @@ impl Contrast {
             (false, true) => Some(Absence::New),
             (true, true) => Some(Absence::Both),
         }
+    }
+
+    /// Whether all speed that there was is lost: more is better, and all new values are 0. A time
+    /// of 0 is no loss.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        let has_both = self.absence().is_none();
+        let of_speed = has_both && self.metric.better == Better::Higher;
+        of_speed && self.new.is_nothing() && !self.base.is_nothing()
+    }
+
+    /// Whether no value varies on either side, and one figure between the two would give both on a
+    /// coarse clock.
+    pub(crate) fn is_between_steps(&self) -> bool {
+        let values = |side: &Side| side.values().collect::<Vec<f64>>();
+        let (base, new) = (values(&self.base), values(&self.new));
+        let are_repeated = base.len() > 1 && new.len() > 1;
+        !self.exact && are_repeated && are_neighbouring_steps(&base, &new)
     }
 
     /// Why two figures have no ratio, in a few words.

@@ -1,5 +1,6 @@
 //! Two runs beside each other.
 
+use std::collections::BTreeSet;
 use std::slice::from_ref;
 
 use fslab_model::{MetricDefinition, Percent, RunRecord, Subject};
@@ -54,6 +55,8 @@ pub struct Diff {
     pub others: Vec<(String, String)>,
     /// Subjects that only one run has.
     pub unpaired: Vec<String>,
+    /// Metrics that were asked for and that neither run has.
+    pub unmeasured: Vec<&'static MetricDefinition>,
     /// Every figure that either run has, subject by subject, phases in the order of the study.
     pub contrasts: Vec<Contrast>,
     /// Each subject over all its phases, where it has several in both runs.
@@ -107,15 +110,34 @@ impl Diff {
             differences,
             others: Vec::new(),
             unpaired: unpaired(first, last, &pairs),
+            unmeasured: Vec::new(),
             contrasts: Vec::new(),
             overall: Vec::new(),
             tolerance: question.tolerance,
         };
+        let mut measured = BTreeSet::new();
         for pair in pairs {
             let joint = joint(base, new, pair);
-            let analysis = Analysis::of(&joint.run);
+            let analysis = Analysis::uncorrected(&joint.run);
             let subject = title(first, last, pair);
             diff.add(&subject, &analysis, &joint, &question.metrics);
+            if !question.metrics.is_empty() {
+                measured.extend(names_measured(&analysis));
+            }
+        }
+        let is_absent = |metric: &&&MetricDefinition| {
+            let mut contrasts = diff.contrasts.iter();
+            !contrasts.any(|contrast| contrast.metric == **metric)
+        };
+        let unmeasured = question.metrics.iter().filter(is_absent).copied().collect();
+        diff.unmeasured = unmeasured;
+        if !question.metrics.is_empty() && diff.contrasts.is_empty() && diff.others.is_empty() {
+            return Err(DiffError::NoMetric {
+                base: named(&diff.base),
+                new: named(&diff.new),
+                wanted: listed(&question.metrics),
+                measured: measured.into_iter().collect(),
+            });
         }
         if diff.contrasts.iter().all(|c| c.absence().is_some()) {
             return Err(DiffError::NoPhase {
@@ -239,6 +261,21 @@ fn overall(subject: &str, analysis: &Analysis, places: &Places) -> Option<Overal
         phases: overall.phases.len(),
         speed: Speed::of(comparison.metric.better, &base, &new)?.estimate()?,
     })
+}
+
+/// Names of the metrics that any trial of a joint run has.
+fn names_measured(analysis: &Analysis) -> BTreeSet<&'static str> {
+    let repeats = analysis.phases.iter().flat_map(|phase| &phase.cells);
+    let repeats = repeats.flat_map(|cell| &cell.repeats);
+    let metrics = repeats.flat_map(|repeat| &repeat.metrics);
+    let of_phases = metrics.map(|metric| metric.definition.name);
+    let of_trials = analysis.steps.iter().map(|step| step.metric.name);
+    of_phases.chain(of_trials).collect()
+}
+
+fn listed(metrics: &[&MetricDefinition]) -> String {
+    let names: Vec<String> = metrics.iter().map(|it| it.name.to_owned()).collect();
+    wording::list(&names)
 }
 
 fn names(runs: &[RunRecord]) -> Vec<String> {

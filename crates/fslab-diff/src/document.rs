@@ -5,7 +5,7 @@ use fslab_stats::{Interval, Verdict};
 use serde::Serialize;
 
 use crate::contrast::{Contrast, Side};
-use crate::diff::Diff;
+use crate::diff::{Diff, Overall};
 use crate::dimension::Difference;
 use crate::gate::{Check, Gate};
 use crate::tables::ruling_word;
@@ -17,9 +17,13 @@ pub struct DiffDocument<'a> {
     new: String,
     differences: &'a [Difference],
     unpaired: &'a [String],
+    /// Metrics that were asked for and are in neither run.
+    not_measured: Vec<&'static str>,
     not_compared: Vec<NotCompared<'a>>,
     tolerance: f64,
     contrasts: Vec<ContrastDocument<'a>>,
+    /// Each subject over all its phases, by the geometric mean.
+    overall: Vec<OverallDocument<'a>>,
 }
 
 /// A gate; every check of it has its place.
@@ -28,6 +32,8 @@ pub struct GateDocument<'a> {
     base: String,
     new: String,
     passed: bool,
+    /// `passed`, `failed`, `undecided` or `cannot judge`.
+    outcome: &'static str,
     summary: String,
     max_slowdown: f64,
     confidence: f64,
@@ -44,9 +50,19 @@ struct NotCompared<'a> {
 }
 
 #[derive(Debug, Serialize)]
+struct OverallDocument<'a> {
+    subject: &'a str,
+    phases: usize,
+    speed: f64,
+    speed_interval: Option<[f64; 2]>,
+}
+
+#[derive(Debug, Serialize)]
 struct CheckDocument<'a> {
     ruling: &'static str,
     fails: bool,
+    /// The loss of speed from which on the check would be more likely to fail than not.
+    sees_from: Option<f64>,
     interval: Option<[f64; 2]>,
     #[serde(flatten)]
     contrast: ContrastDocument<'a>,
@@ -91,11 +107,13 @@ impl<'a> DiffDocument<'a> {
             new: diff.new.join(","),
             differences: &diff.differences,
             unpaired: &diff.unpaired,
+            not_measured: diff.unmeasured.iter().map(|metric| metric.name).collect(),
             not_compared: others
                 .map(|(phase, differs)| NotCompared { phase, differs })
                 .collect(),
             tolerance: diff.tolerance.share(),
             contrasts: diff.contrasts.iter().map(ContrastDocument::of).collect(),
+            overall: diff.overall.iter().map(OverallDocument::of).collect(),
         }
     }
 }
@@ -107,6 +125,7 @@ impl<'a> GateDocument<'a> {
         let check = |check: &'a Check| CheckDocument {
             ruling: ruling_word(check.ruling),
             fails: gate.fails(check),
+            sees_from: gate.sees_from(check),
             interval: check.interval.map(ends),
             contrast: ContrastDocument::of(&check.contrast),
         };
@@ -114,12 +133,24 @@ impl<'a> GateDocument<'a> {
             base: gate.base.join(","),
             new: gate.new.join(","),
             passed: gate.passes(),
+            outcome: gate.outcome(),
             summary: gate.summary(),
             max_slowdown: gate.rule.max_slowdown.share(),
             confidence: gate.rule.confidence,
             false_alarms: gate.rule.false_alarms(),
             intervals_together: gate.family,
             checks: gate.checks.iter().map(check).collect(),
+        }
+    }
+}
+
+impl<'a> OverallDocument<'a> {
+    fn of(overall: &'a Overall) -> Self {
+        Self {
+            subject: &overall.subject,
+            phases: overall.phases,
+            speed: overall.speed.value,
+            speed_interval: overall.speed.interval.map(ends),
         }
     }
 }

@@ -67,6 +67,18 @@ pub enum DiffError {
         /// Why those of one name are not the same.
         why: String,
     },
+    /// What was asked for was not measured.
+    #[error("neither {base} nor {new} has a figure of {wanted}")]
+    NoMetric {
+        /// The run that is compared with.
+        base: String,
+        /// The run that is compared.
+        new: String,
+        /// The metrics that were asked for.
+        wanted: String,
+        /// Those that there are.
+        measured: Vec<&'static str>,
+    },
     /// A document of JUnit could not be written.
     #[error("cannot write JUnit XML: {0}")]
     Xml(String),
@@ -92,6 +104,10 @@ impl DiffError {
             Self::NoSubject { .. } => Some("say which is which: --pair BASE=NEW".to_owned()),
             Self::Question { .. } | Self::NoPhase { .. } => {
                 Some("run the same study at the same scale for both".to_owned())
+            }
+            Self::NoMetric { measured, .. } if measured.is_empty() => None,
+            Self::NoMetric { measured, .. } => {
+                Some(format!("measured were {}", measured.join(", ")))
             }
             Self::UnknownSubject { .. } | Self::Xml(_) => None,
         }

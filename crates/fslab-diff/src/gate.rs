@@ -6,11 +6,15 @@
 //! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So
 //! where nothing is slower than the limit, at most half of one minus that share of all gates fail.
 
-use fslab_model::Percent;
+use fslab_model::{MetricDefinition, Percent};
+use fslab_report::wording::percent;
 use fslab_stats::{Estimate, Interval};
 
-use crate::contrast::{Absence, Contrast, Side};
+use crate::contrast::{Absence, Contrast};
 use crate::diff::Diff;
+
+/// Of a loss of more than this nothing is left that could be told.
+pub(crate) const NEARLY_ALL: f64 = 0.995;
 
 /// What a gate lets through.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,6 +99,8 @@ pub struct Gate {
     pub checks: Vec<Check>,
     /// How many intervals hold together.
     pub family: usize,
+    /// Metrics that were asked for and are in neither run.
+    pub unmeasured: Vec<&'static MetricDefinition>,
 }
 
 impl Gate {
@@ -125,6 +131,7 @@ impl Gate {
             new: diff.new.clone(),
             checks: checks.collect(),
             family: p_values.iter().flatten().count(),
+            unmeasured: diff.unmeasured.clone(),
         }
     }
 
@@ -158,13 +165,13 @@ impl Gate {
         let count = |ruling| self.with(ruling).count();
         let judged = self.checks.len() - count(Ruling::NotJudged);
         let mut text = format!(
-            "{} of {} slower than the limit of {}",
+            "{} of {judged} figures slower than the limit of {}",
             count(Ruling::Slower),
-            fslab_report::wording::count(judged, "figure"),
             self.rule.max_slowdown
         );
         for (ruling, word) in [
             (Ruling::Lost, "lost"),
+            (Ruling::Passed, "within it"),
             (Ruling::Undecided, "undecided"),
             (Ruling::TooFew, "with too few repeats"),
             (Ruling::NoRatio, "without a ratio"),
@@ -173,16 +180,33 @@ impl Gate {
                 text += &format!(", {} {word}", count(ruling));
             }
         }
+        if self.outcome() == "undecided" {
+            text += "; ";
+            text += &self.least_seen();
+        }
         text
     }
 
-    /// What became of the gate: `passed`, `failed`, or that it `cannot judge`.
+    /// What it takes to be seen by a gate that decided nothing.
+    fn least_seen(&self) -> String {
+        match self.sight().map(|[least, _]| least) {
+            Some((loss, _)) if loss < NEARLY_ALL => format!(
+                "a loss of less than {} was more likely missed than seen in every figure",
+                percent(loss)
+            ),
+            _ => "any loss was more likely missed than seen".to_owned(),
+        }
+    }
+
+    /// What became of the gate: `passed`, `failed`, `undecided` where nothing failed and no figure
+    /// is known to be within the limit either, or that it `cannot judge`.
     #[must_use]
     pub fn outcome(&self) -> &'static str {
         match self.passes() {
             false => "failed",
-            true if self.judges() => "passed",
-            true => "cannot judge",
+            true if !self.judges() => "cannot judge",
+            true if self.with(Ruling::Passed).next().is_none() => "undecided",
+            true => "passed",
         }
     }
 
@@ -196,21 +220,52 @@ impl Gate {
         self.checks.iter().any(judged)
     }
 
-    /// The loss of speed from which on each check would be more likely to fail than not, and the
-    /// check that takes the largest: what this gate does not see. `None` where none has an
-    /// interval.
+    /// The loss of speed from which on `check` would be more likely to fail than not; `None` where
+    /// it has no interval and is not exact, so that it cannot fail for slowness.
     #[must_use]
-    pub fn blind_up_to(&self) -> Option<(f64, &Check)> {
-        let needed = |check: &Check| {
-            let speed = check.contrast.speed?.value;
-            let reach = check.interval?.high / speed;
-            Some(1.0 - self.rule.limit() / reach)
+    pub fn sees_from(&self, check: &Check) -> Option<f64> {
+        let speed = check.contrast.speed?;
+        let reach = match check.contrast.exact {
+            true => 1.0,
+            false => check.interval?.high / speed.value,
         };
-        let each = self
-            .checks
-            .iter()
-            .filter_map(|check| Some((needed(check)?, check)));
-        each.max_by(|a, b| a.0.total_cmp(&b.0))
+        Some(1.0 - self.rule.limit() / reach)
+    }
+
+    /// The check that sees the least loss, and the one that takes the largest to see any, each with
+    /// [`Gate::sees_from`]: what this gate does not see. `None` where none has an interval.
+    #[must_use]
+    pub fn sight(&self) -> Option<[(f64, &Check); 2]> {
+        let real = self.checks.iter().filter(|check| !check.contrast.exact);
+        let each = || {
+            let seen = |check| Some((self.sees_from(check)?, check));
+            real.clone().filter_map(seen)
+        };
+        let least = each().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some([least, each().max_by(|a, b| a.0.total_cmp(&b.0))?])
+    }
+
+    /// Why no check can be judged, and what to do about it; `None` where one can.
+    #[must_use]
+    pub fn why_not(&self) -> Option<(&'static str, &'static str)> {
+        if self.judges() {
+            return None;
+        }
+        let has = |ruling| self.with(ruling).next().is_some();
+        Some(match (has(Ruling::TooFew), has(Ruling::NoRatio)) {
+            (true, false) => (
+                "no figure has repeats enough for an interval",
+                "two repeats in both runs are the least, five are better: --repeats 5",
+            ),
+            (true, true) => (
+                "no figure has both a ratio and repeats enough for an interval",
+                "two repeats in both runs are the least, and --metric names other figures",
+            ),
+            (false, _) => (
+                "no figure has a ratio: a value is 0, or neither more nor less is better",
+                "--metric names other figures",
+            ),
+        })
     }
 }
 
@@ -232,15 +287,10 @@ fn ruling(contrast: &Contrast, interval: Option<Interval>, limit: f64) -> Ruling
         Some(held) if held.high < limit => Ruling::Slower,
         Some(held) if held.low >= limit => Ruling::Passed,
         Some(_) => Ruling::Undecided,
-        // A rate of zero has no ratio; one where there was speed has lost all of it.
-        None if is_nothing(&contrast.new) && !is_nothing(&contrast.base) => Ruling::Lost,
+        None if contrast.is_at_rest() => Ruling::Lost,
         None if contrast.speed.is_none() => Ruling::NoRatio,
         None => Ruling::TooFew,
     }
-}
-
-fn is_nothing(side: &Side) -> bool {
-    side.values().all(|value| value == 0.0)
 }
 
 /// For each p-value the level at which Holm's procedure holds it against: what is rejected, at its

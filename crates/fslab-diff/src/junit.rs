@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use fslab_report::wording::{figure, ratio, ratio_interval};
+use fslab_report::wording::{figure, ratio};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::DiffError;
 use crate::contrast::{Contrast, Side};
 use crate::diff::named;
 use crate::gate::{Check, Gate, Ruling};
-use crate::tables::ruling_word;
+use crate::tables::{interval_text, ruling_word};
 
 /// The gate as one document.
 ///
@@ -72,6 +72,9 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
     let limit = ratio(gate.rule.limit());
     let Some(speed) = contrast.speed else {
         return match check.ruling {
+            Ruling::Lost if contrast.is_at_rest() => {
+                format!("{title} has come to nothing: {}", figures(contrast))
+            }
             Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),
             Ruling::NoRatio => format!("{title} is not judged: {}", contrast.why_no_ratio()),
             _ => format!(
@@ -81,7 +84,7 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
         };
     };
     let interval = match check.interval {
-        Some(interval) => format!(" (interval {})", ratio_interval(interval)),
+        Some(interval) => format!(" (interval {})", interval_text(interval)),
         None if contrast.exact => " (exact)".to_owned(),
         None => String::new(),
     };

@@ -1,15 +1,24 @@
 //! A diff and a gate as tables.
 
+use fslab_model::MetricDefinition;
 use fslab_report::wording::{self, figure, heading, percent, ratio, ratio_interval, share};
 use fslab_report::{Column, EXACT_TOLERANCE, Table, TableCell, Tone};
-use fslab_stats::Verdict;
+use fslab_stats::{Interval, Verdict};
 
 use crate::contrast::{Contrast, Side};
 use crate::diff::{Diff, FALSE_DISCOVERIES, Overall, named};
-use crate::gate::{Check, Gate, Ruling};
+use crate::gate::{Check, Gate, NEARLY_ALL, Ruling};
 
-/// Of a loss of more than this nothing is left that could be told.
-const NEARLY_ALL: f64 = 0.995;
+/// An interval whose ends are further apart than this, as a ratio, says nothing to anybody.
+const ANYTHING: f64 = 1e6;
+
+/// An interval of a ratio; one as wide as all figures is `any`.
+pub(crate) fn interval_text(interval: Interval) -> String {
+    match interval.high / interval.low < ANYTHING {
+        true => ratio_interval(interval),
+        false => "any".to_owned(),
+    }
+}
 
 /// Every contrast of a diff, a row each.
 #[must_use]
@@ -117,7 +126,7 @@ fn speed(contrast: &Contrast) -> TableCell {
     };
     let cell = TableCell::new(ratio(speed.value));
     match speed.interval.filter(|_| !contrast.exact) {
-        Some(interval) => cell.detail(ratio_interval(interval)),
+        Some(interval) => cell.detail(interval_text(interval)),
         None => cell,
     }
 }
@@ -125,7 +134,7 @@ fn speed(contrast: &Contrast) -> TableCell {
 fn speed_of_check(check: &Check) -> TableCell {
     let cell = speed(&check.contrast);
     match check.interval {
-        Some(interval) => cell.detail(ratio_interval(interval)),
+        Some(interval) => cell.detail(interval_text(interval)),
         None => cell,
     }
 }
@@ -166,14 +175,24 @@ fn tone(gate: &Gate, check: &Check) -> Tone {
 fn diff_notes(diff: &Diff) -> Vec<String> {
     let mut notes = Vec::new();
     let exact = diff.contrasts.iter().filter(|c| c.exact).count();
-    if exact < diff.contrasts.len() {
+    let tested = diff.contrasts.iter().filter(|c| c.test.is_some()).count();
+    if tested > 0 {
+        let p = match tested {
+            1 => "p".to_owned(),
+            several => format!("p, corrected over all {several} comparisons,"),
+        };
         notes.push(format!(
             "Speed is new over base, above 1 is better, with its 95 % interval. Faster and slower \
-             are stated where the interval excludes 1 and p, corrected over all {} comparisons, is \
-             at most {FALSE_DISCOVERIES}; the same within {} where the whole interval is.",
-            diff.contrasts.iter().filter(|c| c.test.is_some()).count(),
-            diff.tolerance
+             are stated where the interval excludes 1 and {p} is at most {FALSE_DISCOVERIES}; the \
+             same within {} where the whole interval is.",
+            share(diff.tolerance.share())
         ));
+    } else if exact < diff.contrasts.len() {
+        notes.push(
+            "Speed is new over base, above 1 is better. Without an interval nothing is decided: \
+             that takes a ratio, and two repeats in both runs."
+                .to_owned(),
+        );
     }
     let real = diff.contrasts.iter().filter(|contrast| !contrast.exact);
     notes.extend(of_runs(&diff.base, &diff.new, real));
@@ -183,6 +202,7 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
             share(EXACT_TOLERANCE)
         ));
     }
+    notes.extend(between_steps(diff.contrasts.iter()));
     notes.extend(diff.overall.iter().map(over_all));
     notes.extend(
         diff.differences
@@ -190,6 +210,7 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
             .map(|d| format!("They differ in {d}.")),
     );
     notes.extend(diff.unpaired.iter().map(|text| format!("{text}.")));
+    notes.extend(diff.unmeasured.iter().map(|it| not_measured(it)));
     let others = diff.others.iter();
     notes.extend(others.map(|(phase, what)| format!("{phase} is not compared: {what}.")));
     notes
@@ -218,7 +239,7 @@ fn of_runs<'a>(
 
 fn over_all(overall: &Overall) -> String {
     let interval = overall.speed.interval;
-    let interval = interval.map(|interval| format!(" ({})", ratio_interval(interval)));
+    let interval = interval.map(|interval| format!(" ({})", interval_text(interval)));
     format!(
         "Over all {} {} is {}{} times as fast, by the geometric mean.",
         wording::count(overall.phases, "phase"),
@@ -247,18 +268,51 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
     let judged = gate.checks.iter().filter(|check| check.interval.is_some());
     let judged = judged.map(|check| &check.contrast);
     notes.extend(of_runs(&gate.base, &gate.new, judged));
-    if let Some((blind, check)) = gate.blind_up_to() {
-        let title = check.contrast.title();
-        notes.push(match blind < NEARLY_ALL {
-            true => format!(
-                "A loss of {} in any figure would be more likely seen than not; the widest is \
-                 {title}.",
-                percent(blind.max(0.0))
-            ),
-            false => format!(
-                "No loss in {title} would be more likely seen than not: more repeats tell more."
-            ),
-        });
-    }
+    notes.extend(between_steps(gate.checks.iter().map(|it| &it.contrast)));
+    notes.extend(sight(gate));
+    notes.extend(gate.unmeasured.iter().map(|it| not_measured(it)));
     notes
+}
+
+/// What a reader should know of figures that do not vary.
+fn between_steps<'a>(contrasts: impl Iterator<Item = &'a Contrast>) -> Option<String> {
+    let found = contrasts.filter(|contrast| contrast.is_between_steps());
+    let titles: Vec<String> = found.map(Contrast::title).collect();
+    let more = titles.len().checked_sub(1)?;
+    let named = match more {
+        0 => titles[0].clone(),
+        more => format!("{} and {more} more", titles[0]),
+    };
+    Some(format!(
+        "In {named} no value varies, and each is taken at its word; but on a clock of such steps \
+         one figure between the two gives both, and more repeats would tell."
+    ))
+}
+
+fn not_measured(metric: &MetricDefinition) -> String {
+    format!("{} is in neither run: it is not compared.", metric.name)
+}
+
+/// What a gate could have seen.
+fn sight(gate: &Gate) -> Option<String> {
+    let [(least, keen), (most, blind)] = gate.sight()?;
+    let (keen, blind) = (keen.contrast.title(), blind.contrast.title());
+    let allowed = gate.rule.max_slowdown.share();
+    Some(if least >= NEARLY_ALL {
+        "No loss in any figure would be more likely seen than not: more repeats tell more."
+            .to_owned()
+    } else if most >= NEARLY_ALL {
+        format!(
+            "No loss in {blind} would be more likely seen than not: more repeats tell more. In \
+             {keen} a loss of {} would be.",
+            percent(least)
+        )
+    } else if most <= allowed + f64::EPSILON {
+        "Any loss beyond the limit would be seen: the figures do not vary.".to_owned()
+    } else {
+        format!(
+            "A loss of {} in any figure would be more likely seen than not; the widest is {blind}.",
+            percent(most)
+        )
+    })
 }

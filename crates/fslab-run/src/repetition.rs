@@ -105,6 +105,12 @@ pub enum RepetitionError {
         /// What was asked for.
         what: &'static str,
     },
+    /// A target that no interval reaches.
+    #[error("no figure is ever known to within a target of {target}")]
+    NoTarget {
+        /// What was asked for.
+        target: String,
+    },
     /// Repeating until something is known that is known at once.
     #[error(
         "in the venue 'sim' nothing is repeated until it is known: the first repeat gives the \
@@ -131,6 +137,11 @@ impl RepetitionError {
             Self::NothingMounted { .. } => {
                 Some("leave out --mounts, or take another venue; iterations work there".into())
             }
+            Self::NoTarget { .. } => Some(
+                "write it like --target 2%; for as many repeats as there may be, name one number: \
+                 --repeats 20"
+                    .into(),
+            ),
             Self::NothingToEnd { .. } => Some("give the repeats a most: --repeats 3..20".into()),
             Self::Exact => Some("leave out the range: --repeats 1, or none at all".into()),
             Self::UnknownKey { nearest, .. } => {
@@ -197,7 +208,7 @@ pub(crate) fn repetition(
             let least = repeats.least;
             return Err(RepetitionError::Reversed { least, most });
         }
-        Some(most) => Some(adaptive(study, asked, most)),
+        Some(most) => Some(adaptive(study, asked, most)?),
     };
     Ok(Repeated {
         repeats: repeats.least,
@@ -216,17 +227,26 @@ fn demand_nothing_to_end(asked: &Repetition) -> Result<(), RepetitionError> {
     Err(RepetitionError::NothingToEnd { what })
 }
 
-fn adaptive(study: &Study, asked: &Repetition, repeats_max: u32) -> Adaptive {
+fn adaptive(
+    study: &Study,
+    asked: &Repetition,
+    repeats_max: u32,
+) -> Result<Adaptive, RepetitionError> {
+    let target = asked.target.or(study.target).unwrap_or(Adaptive::TARGET);
+    if target.share() == 0.0 {
+        let target = target.to_string();
+        return Err(RepetitionError::NoTarget { target });
+    }
     let key = if asked.key.is_empty() {
         &study.key
     } else {
         &asked.key
     };
-    Adaptive {
+    Ok(Adaptive {
         repeats_max,
-        target: asked.target.or(study.target).unwrap_or(Adaptive::TARGET),
+        target,
         key: key.clone(),
-    }
+    })
 }
 
 fn rounds(study: &Study, asked: &Repetition, venue: VenueKind) -> Result<Rounds, RepetitionError> {
@@ -343,6 +363,21 @@ mod tests {
             ..asked("5")
         };
         assert_eq!(of(&target), E::NothingToEnd { what: "--target" });
+        let nothing = of(&Repetition {
+            target: Some(Percent::of_share(0.0)),
+            ..asked("3..20")
+        });
+        assert_eq!(
+            nothing,
+            E::NoTarget {
+                target: "0%".into()
+            }
+        );
+        assert!(
+            nothing
+                .hint()
+                .is_some_and(|hint| hint.contains("--target 2%"))
+        );
         let mounts = Repetition {
             mounts: Some(0),
             ..Repetition::default()

@@ -44,9 +44,6 @@ pub(super) struct ComparedArgs {
     /// Dimensions that may differ beside the one that is studied, like machine,kernel, or all
     #[arg(long, value_name = "DIMENSION", value_delimiter = ',', value_parser = parse_waiver)]
     across: Vec<Waiver>,
-    /// The difference that does not matter: the same within it is the same
-    #[arg(long, value_name = "PERCENT", default_value = "5%")]
-    tolerance: Percent,
     #[command(flatten)]
     store: StoreArgs,
 }
@@ -94,16 +91,17 @@ fn parse_metric(text: &str) -> Result<&'static MetricDefinition, String> {
 }
 
 impl ComparedArgs {
-    /// The two beside each other.
-    pub(super) fn diff(&self) -> Result<Diff, CommandError> {
+    /// The two beside each other; without a tolerance of its own, with the usual one.
+    pub(super) fn diff(&self, tolerance: Option<Percent>) -> Result<Diff, CommandError> {
         let new = self.load(&self.new)?;
         let base = self.base(&new)?;
         demand_apart(&base, &new)?;
+        let usual = Question::default();
         let question = Question {
             pairs: self.pair.clone(),
             waived: self.waived(),
             metrics: self.metric.clone(),
-            tolerance: self.tolerance,
+            tolerance: tolerance.unwrap_or(usual.tolerance),
         };
         Diff::of_runs(&base, &new, &question).map_err(|error| refused(&error))
     }

@@ -2,36 +2,28 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use fslab_diff::{DiffDocument, diff_table};
+use clap::Args;
+use fslab_diff::{Diff, DiffDocument, diff_table};
+use fslab_model::Percent;
 
+use super::compared_form::Form;
 use super::compared_runs::ComparedArgs;
 use super::output_file::put;
 use crate::exit::{CommandResult, Exit};
 use crate::screen;
-
-/// The form of a diff.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table for the terminal
-    #[default]
-    Table,
-    /// A table in Markdown
-    Markdown,
-    /// A table in CSV
-    Csv,
-    /// Every figure, in JSON
-    Json,
-}
 
 /// Arguments of `fslab diff`.
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
     #[command(flatten)]
     compared: ComparedArgs,
+    /// The difference that does not matter: the same within it is the same; in virtual time it is
+    /// 1 %, whatever is asked for [default: 5%]
+    #[arg(long, value_name = "PERCENT")]
+    tolerance: Option<Percent>,
     /// The form
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: Form,
     /// Print a JSON document
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -42,16 +34,22 @@ pub(crate) struct DiffArgs {
 
 impl DiffArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let diff = self.compared.diff()?;
-        let format = if self.json { Format::Json } else { self.format };
-        let table = diff_table(&diff);
-        let text = match format {
-            Format::Table => screen::render(&table),
-            Format::Markdown => table.to_markdown(),
-            Format::Csv => table.to_csv()?,
-            Format::Json => screen::json(&DiffDocument::of(&diff))?,
-        };
+        let diff = self.compared.diff(self.tolerance)?;
+        if let Some(tolerance) = self.tolerance.filter(|_| is_exact(&diff)) {
+            screen::warn(&format!(
+                "--tolerance {tolerance} is not heeded: figures of virtual time are exact, and the \
+                 same within 1 %"
+            ));
+        }
+        let form = if self.json { Form::Json } else { self.format };
+        let text = form.text(&diff_table(&diff), &DiffDocument::of(&diff))?;
         put(text.as_bytes(), self.output.as_deref())?;
         Ok(Exit::Done)
     }
+}
+
+/// Whether all figures that are compared are of virtual time.
+fn is_exact(diff: &Diff) -> bool {
+    let mut compared = diff.with(|_| true);
+    compared.all(|contrast| contrast.exact)
 }

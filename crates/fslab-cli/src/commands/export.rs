@@ -69,18 +69,31 @@ impl ExportArgs {
             Format::Json => fslab_report::json(record)?,
             Format::Csv => fslab_report::csv_long(record)?,
             Format::CsvWide => fslab_exchange::csv_wide(record)?,
-            Format::Bonnie => fslab_report::bonnie_csv(record)?,
-            Format::Iozone => fslab_report::iozone_report(record)?,
+            Format::Bonnie => {
+                let text = fslab_report::bonnie_csv(record)?;
+                warn(fslab_exchange::bonnie_left_out(record));
+                text
+            }
+            Format::Iozone => {
+                let text = fslab_report::iozone_report(record)?;
+                warn(fslab_exchange::iozone_left_out(record));
+                text
+            }
             Format::Exact => record.exact_json().ok_or_else(in_real_time)?,
             Format::Fio => {
                 let (text, left_out) = fslab_exchange::fio_json(record)?;
-                left_out.iter().for_each(|note| screen::warn(note));
+                warn(left_out);
                 text
             }
             Format::Parquet => return Ok(fslab_exchange::parquet(record)?),
         };
         Ok(text.into_bytes())
     }
+}
+
+/// Says what the form has no place for: the rest was written.
+fn warn(left_out: impl IntoIterator<Item = String>) {
+    left_out.into_iter().for_each(|note| screen::warn(&note));
 }
 
 fn in_real_time() -> Failure {

@@ -3,37 +3,63 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use fslab_diff::{Gate, GateDocument, GateRule, annotations, gate_table, junit};
 use fslab_model::{Failure, FailureKind, Percent};
 
+use super::compared_form::Form;
 use super::compared_runs::{ComparedArgs, refused};
 use super::output_file::{put, put_file};
 use crate::exit::{CommandError, CommandResult, Exit};
-use crate::screen;
 
 /// The form of a gate's answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A table for the terminal
-    #[default]
-    Table,
-    /// A table in Markdown
-    Markdown,
-    /// A table in CSV
-    Csv,
-    /// Every figure, in JSON
-    Json,
-    /// JUnit XML: a suite a subject, a case a phase
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GateForm {
+    /// One that a diff has, too.
+    Compared(Form),
+    /// JUnit XML.
     Junit,
-    /// Workflow commands, which GitHub shows beside a change
+    /// Workflow commands.
     Github,
+}
+
+impl Default for GateForm {
+    fn default() -> Self {
+        Self::Compared(Form::default())
+    }
+}
+
+impl ValueEnum for GateForm {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Compared(Form::Table),
+            Self::Compared(Form::Markdown),
+            Self::Compared(Form::Csv),
+            Self::Compared(Form::Json),
+            Self::Junit,
+            Self::Github,
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Self::Compared(form) => form.to_possible_value(),
+            Self::Junit => Some(
+                PossibleValue::new("junit").help("JUnit XML: a suite a subject, a case a phase"),
+            ),
+            Self::Github => Some(
+                PossibleValue::new("github")
+                    .help("Workflow commands, which GitHub shows beside a change"),
+            ),
+        }
+    }
 }
 
 /// A file that is written beside what is printed.
 #[derive(Clone, Debug)]
 struct Copy {
-    format: Format,
+    format: GateForm,
     file: PathBuf,
 }
 
@@ -46,14 +72,14 @@ impl FromStr for Copy {
             .filter(|(_, file)| !file.is_empty())
             .ok_or_else(|| format!("'{text}' is not FORMAT=FILE, like junit=gate.xml"))?;
         Ok(Self {
-            format: Format::from_str(format, false).map_err(|_| no_form(format))?,
+            format: GateForm::from_str(format, false).map_err(|_| no_form(format))?,
             file: file.into(),
         })
     }
 }
 
 fn no_form(format: &str) -> String {
-    let known = Format::value_variants().iter();
+    let known = GateForm::value_variants().iter();
     let known = known.filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned()));
     let known: Vec<String> = known.collect();
     format!(
@@ -82,7 +108,7 @@ pub(crate) struct GateArgs {
     allow_lost: bool,
     /// The form
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: GateForm,
     /// Print a JSON document
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -113,7 +139,7 @@ fn parse_confidence(text: &str) -> Result<Percent, String> {
 
 impl GateArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let diff = self.compared.diff()?;
+        let diff = self.compared.diff(None)?;
         let gate = Gate::judge(
             &diff,
             GateRule {
@@ -126,10 +152,15 @@ impl GateArgs {
         for Copy { format, file } in &self.write {
             put_file(text(&gate, *format)?.as_bytes(), file)?;
         }
-        let format = if self.json { Format::Json } else { self.format };
+        let format = if self.json {
+            GateForm::Compared(Form::Json)
+        } else {
+            self.format
+        };
         put(text(&gate, format)?.as_bytes(), None)?;
-        if !gate.judges() && !self.strict {
-            return Err(nothing_judged().into());
+        if let Some((why, hint)) = gate.why_not().filter(|_| !self.strict) {
+            let text = format!("the gate cannot judge: {why}");
+            return Err(Failure::new(FailureKind::BadInput, text).hint(hint).into());
         }
         Ok(match gate.passes() {
             true => Exit::Done,
@@ -138,25 +169,19 @@ impl GateArgs {
     }
 }
 
-fn text(gate: &Gate, format: Format) -> Result<String, CommandError> {
-    let table = || gate_table(gate);
-    Ok(match format {
-        Format::Table => format!(
-            "{}gate {}: {}\n",
-            screen::render(&table()),
-            gate.outcome(),
-            gate.summary()
-        ),
-        Format::Markdown => table().to_markdown(),
-        Format::Csv => table().to_csv()?,
-        Format::Json => screen::json(&GateDocument::of(gate))?,
-        Format::Junit => junit(gate).map_err(|error| refused(&error))?,
-        Format::Github => annotations(gate),
+fn text(gate: &Gate, form: GateForm) -> Result<String, CommandError> {
+    Ok(match form {
+        GateForm::Compared(form) => {
+            let text = form.text(&gate_table(gate), &GateDocument::of(gate))?;
+            match form {
+                Form::Table => format!("{text}gate {}: {}\n", gate.outcome(), gate.summary()),
+                Form::Markdown => {
+                    format!("{text}\n**Gate {}**: {}\n", gate.outcome(), gate.summary())
+                }
+                Form::Csv | Form::Json => text,
+            }
+        }
+        GateForm::Junit => junit(gate).map_err(|error| refused(&error))?,
+        GateForm::Github => annotations(gate),
     })
-}
-
-fn nothing_judged() -> Failure {
-    let text = "the gate cannot judge: no figure has repeats enough for an interval";
-    Failure::new(FailureKind::BadInput, text)
-        .hint("two repeats in both runs are the least, five are better: --repeats 5")
 }

@@ -3,6 +3,7 @@
 mod clean;
 mod command;
 mod compare;
+mod compared_form;
 mod compared_runs;
 mod diff;
 mod disk;

@@ -1,6 +1,8 @@
 //! What a gate lets through.
 
-use fslab_diff::{Diff, Gate, GateDocument, GateRule, Question, Ruling, annotations, junit};
+use fslab_diff::{
+    Diff, Gate, GateDocument, GateRule, Question, Ruling, annotations, gate_table, junit,
+};
 use fslab_model::{Failure, FailureKind, Percent, PhaseOutcome, RunRecord};
 
 use crate::chance::Chance;
@@ -150,9 +152,54 @@ fn what_it_does_not_see_is_told() {
         chance.rates(4, 2e8, 0.15),
     );
     let found = gate(&base, &new, "5%");
-    let (blind, widest) = found.blind_up_to().expect("intervals");
-    assert_eq!(widest.contrast.phase, "write");
-    assert!(blind > 0.15 && blind < 1.0, "{blind}");
+    let [(least, keen), (most, blind)] = found.sight().expect("intervals");
+    assert_eq!(
+        (&*keen.contrast.phase, &*blind.contrast.phase),
+        ("read", "write")
+    );
+    assert!(least < 0.1 && most > 0.15 && most < 1.0, "{least} {most}");
+    assert_eq!(found.outcome(), "passed");
+    let document = serde_json::to_value(GateDocument::of(&found)).expect("JSON");
+    assert_eq!(document["checks"][1]["sees_from"], most);
+}
+
+#[test]
+fn a_gate_that_decides_nothing_is_undecided_and_tells_what_it_could_have_seen() {
+    let mut chance = Chance::of(26);
+    let mut loud = |name| {
+        let (reads, writes) = (chance.rates(3, 4e8, 0.2), chance.rates(3, 2e8, 0.2));
+        of(name, reads, writes)
+    };
+    let found = gate(&loud("base"), &loud("new"), "5%");
+    assert_eq!(rulings(&found), [Ruling::Undecided, Ruling::Undecided]);
+    assert_eq!((found.passes(), found.outcome()), (true, "undecided"));
+    let [(least, _), _] = found.sight().expect("intervals");
+    let told = format!("a loss of less than {:.1} % was", least * 100.0);
+    assert!(found.summary().contains(&told), "{}", found.summary());
+    let text = annotations(&found);
+    let last = text.lines().last().expect("lines");
+    assert!(
+        last.starts_with("::warning title=fslab gate undecided::0 of 2"),
+        "{text}"
+    );
+}
+
+#[test]
+fn figures_without_spread_are_taken_at_their_word_and_a_coarse_clock_is_named() {
+    let base = of("base", vec![7e8; 3], vec![7e8; 3]);
+    let new = of("new", vec![6e8; 3], vec![5e8; 3]);
+    let found = gate(&base, &new, "5%");
+    assert_eq!(rulings(&found), [Ruling::Slower, Ruling::Slower]);
+    let notes = gate_table(&found).notes.join("\n");
+    assert!(notes.contains("In Read of ext4 no value varies"), "{notes}");
+}
+
+#[test]
+fn an_interval_as_wide_as_all_figures_is_any() {
+    let base = of("base", vec![1e6, 1e9], vec![4e8; 2]);
+    let found = gate(&base, &of("new", vec![1e3, 1e9], vec![4e8; 2]), "5%");
+    let csv = gate_table(&found).to_csv().expect("CSV");
+    assert!(csv.contains(" (any),") && !csv.contains("e-"), "{csv}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What a diff says of figures whose truth is known.
 
 use fslab_diff::{Diff, Question, diff_table};
+use fslab_model::MetricDefinition;
+use fslab_model::definitions::{MKFS, THROUGHPUT};
 use fslab_stats::Verdict;
 
 use crate::chance::Chance;
@@ -39,6 +41,40 @@ fn a_spread_of_zero_is_no_special_case() {
     assert_eq!(same.contrasts[0].verdict, Verdict::Same { within: 0.05 });
     let slower = diff_of(vec![4e8; 5], vec![2e8; 5]);
     assert_eq!(slower.contrasts[0].verdict, Verdict::Slower);
+}
+
+#[test]
+fn of_values_that_a_coarse_clock_may_have_made_a_reader_is_told() {
+    let told = |base: Vec<f64>, new: Vec<f64>| {
+        let found = diff_of(base, new);
+        assert_eq!(found.contrasts[0].verdict, Verdict::Faster);
+        diff_table(&found).notes.join("\n")
+    };
+    let clock = "on a clock of such steps one figure between the two gives both";
+    let neighbours = told(vec![2e8; 3], vec![3e8; 3]);
+    assert!(neighbours.contains(clock), "{neighbours}");
+    let apart = told(vec![2e8; 3], vec![4.1e8; 3]);
+    assert!(!apart.contains(clock), "{apart}");
+}
+
+#[test]
+fn a_metric_that_no_run_has_is_an_error_that_names_those_that_there_are() {
+    let one = || run("base", &[("ext4", vec![("read", vec![4e8; 3])])]);
+    let asked = |metrics: &[&'static MetricDefinition]| {
+        let question = Question {
+            metrics: metrics.to_vec(),
+            ..Question::default()
+        };
+        Diff::of(&one(), &one(), &question)
+    };
+    let error = asked(&[&MKFS]).expect_err("not measured");
+    assert!(error.to_string().contains("a figure of mkfs_ns"), "{error}");
+    let hint = error.hint().expect("a hint");
+    assert!(hint.contains("throughput"), "{hint}");
+    let both = asked(&[&MKFS, &THROUGHPUT]).expect("one is measured");
+    assert_eq!(both.contrasts.len(), 1);
+    let notes = diff_table(&both).notes.join("\n");
+    assert!(notes.contains("mkfs_ns is in neither run"), "{notes}");
 }
 
 #[test]
@@ -109,7 +145,7 @@ fn a_table_has_every_figure_a_word_and_what_was_corrected() {
         "Read",
         "slower",
         "n = 6",
-        "all 1 comparisons",
+        "and p is at most 0.05",
     ] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
