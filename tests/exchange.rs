@@ -139,6 +139,30 @@ fn many_imports_at_once_all_land() {
     assert_eq!(list.out.matches("\"trials_done\": 1").count(), IMPORTS);
 }
 
+/// A form that has no place for most of a run was nearly empty, and nothing said so.
+#[test]
+fn what_a_form_has_no_place_for_is_told() {
+    let desk = Desk::new();
+    let rows = [
+        "rewrite,throughput,100",
+        "a,throughput,200",
+        "b,throughput,3",
+    ];
+    let table = format!("phase,metric,value\n{}\n", rows.join("\n"));
+    desk.run_with_input(&["import", "-"], &table).expect_code(0);
+    let ended = desk.run(&["export", "last", "--format", "bonnie"]);
+    ended.expect_code(0);
+    assert_eq!(ended.out.lines().count(), 1, "{}", ended.out);
+    let told = "2 phases have no place in the form of bonnie++ and are left out: a, b; of its 12 \
+                phases the run has 1";
+    assert!(ended.err.contains(told), "{}", ended.err);
+    desk.run(&["import", &fixture("bonnie-2.00a.txt")])
+        .expect_code(0);
+    let ended = desk.run(&["export", "last", "--format", "bonnie"]);
+    ended.expect_code(0);
+    assert_eq!(ended.err, "");
+}
+
 /// Seconds of a build were turned into builds a second.
 #[test]
 fn a_table_of_times_is_compared_in_time_and_less_is_better() {

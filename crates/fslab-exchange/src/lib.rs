@@ -24,4 +24,4 @@ pub use error::{ImportError, ImportErrorKind};
 pub use format::Format;
 pub use import::{Imported, Labels, import};
 pub use source::Source;
-pub use write::{ExportError, csv_wide, fio_json, parquet};
+pub use write::{ExportError, bonnie_left_out, csv_wide, fio_json, iozone_left_out, parquet};

@@ -4,6 +4,8 @@
 //! each line is a trial, and the machine's name its subject. `+++++` stands for a phase that took
 //! less than half a second, whose rate bonnie++ withholds; an empty field for one that was not run.
 
+use std::ops::Range;
+
 use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX};
 use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
 
@@ -29,13 +31,18 @@ const PHASES: [Phase; 12] = [
     ("read-rand", PhaseKind::Metadata, Headline::OperationRate),
     ("delete-rand", PhaseKind::Metadata, Headline::OperationRate),
 ];
+/// The names of its phases.
+pub(crate) fn phase_names() -> impl Iterator<Item = &'static str> {
+    PHASES.iter().map(|(name, ..)| *name)
+}
+
 /// The first phases work on one file, the others on many.
 const DATA_PHASES: usize = 6;
 /// More characters, and it is not a machine's name.
 const NAME_LENGTH_MAX: usize = 200;
 
-/// What stands for the size of files that are links to one; the longer word first.
-const LINKS: [&str; 2] = ["hlink", "link"];
+/// What stands for the size of files that are links to one; the longer words first.
+const LINKS: [&str; 3] = ["symlink", "hlink", "link"];
 /// A line of so many fields that are figures from the fourth on is one of 1.03 whatever its first
 /// ones are: a machine's name may hold commas.
 const LONG: usize = 20;
@@ -57,6 +64,27 @@ impl Columns {
     /// Where concurrency and seed stand, where they do.
     fn run(&self) -> Option<(usize, usize)> {
         (self.size == COLUMNS_19X.size).then_some((3, 4))
+    }
+
+    /// Up to 1.96 bonnie++ prints a comma too few in the place of the tests of data that it was
+    /// told to leave out (`-s 0`), 1.91 in that of the tests of files (`-n 0`), so that every
+    /// field behind stands one column before its own. Nothing is put back where a line that is cut
+    /// off could look the same: what was left out must have neither rates nor latencies then.
+    fn put_back_lost_comma(&self, fields: &mut Vec<&str>) {
+        let Some(latencies) = self.latencies else {
+            return;
+        };
+        let data = (self.size..self.files, latencies..latencies + DATA_PHASES);
+        let files = (self.files..latencies, data.1.end..self.fields);
+        for ((left_out, its_latencies), done) in [(data, self.files), (files, self.size)] {
+            let mut whole = fields.clone();
+            whole.insert(left_out.start, "");
+            let is_empty = |range: Range<usize>| whole[range].iter().all(|it| it.is_empty());
+            if is_empty(left_out) && is_empty(its_latencies) && !whole[done].is_empty() {
+                *fields = whole;
+                return;
+            }
+        }
     }
 }
 
@@ -94,6 +122,8 @@ pub(crate) const HINT_190: &str =
     "this is the CSV of bonnie++ 1.90; read is that of 1.00 to 1.04 and of 1.91 to 2.00";
 /// The format of 46 fields.
 const VERSION_191: &str = "1.91";
+/// Where it has tests of files alone, 1.91 gives its format the number of 1.90.
+const FORMAT_191: &str = "2";
 /// The first format of 50 fields; those before have 48.
 const COLUMNS_198_VERSION: &str = "1.98";
 const COLUMNS_198: Columns = Columns {
@@ -123,6 +153,7 @@ fn is_data(line: &str) -> bool {
         return false;
     }
     is_version(fields[0]) && fields[1].starts_with(|c: char| c.is_ascii_alphanumeric())
+        || is_191_of_files(&fields)
         || is_size(fields[1]) && fields[2..].iter().all(|field| is_figure(field))
         || fields.len() >= LONG && fields[NAMED..].iter().all(|field| is_figure(field))
 }
@@ -132,6 +163,10 @@ fn is_version(field: &str) -> bool {
     let digits = field.trim_end_matches(|c: char| c.is_ascii_lowercase());
     let minor = digits.strip_prefix("1.").or(digits.strip_prefix("2."));
     minor.is_some_and(|minor| minor.len() == 2 && minor.chars().all(|c| c.is_ascii_digit()))
+}
+
+fn is_191_of_files(fields: &[&str]) -> bool {
+    fields[0] == FORMAT_191 && fields[1].starts_with(VERSION_191)
 }
 
 fn is_size(field: &str) -> bool {
@@ -240,13 +275,17 @@ struct Line<'t> {
 
 impl<'t> Line<'t> {
     fn split(line: &'t str, number: usize) -> Result<Self, Fault> {
-        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        let mut fields: Vec<&str> = line.split(',').map(str::trim).collect();
         let columns = match is_version(fields[0]) {
+            _ if is_191_of_files(&fields) => &COLUMNS_191,
             true if fields[0] >= COLUMNS_198_VERSION => &COLUMNS_198,
             true if fields[0].starts_with(VERSION_191) => &COLUMNS_191,
             true => &COLUMNS_19X,
             false => &COLUMNS_103,
         };
+        if fields.len() + 1 == columns.fields {
+            columns.put_back_lost_comma(&mut fields);
+        }
         let wanted = || match columns.fields {
             27 => "the 27 of format 1.03".to_owned(),
             fields => format!("the {fields} of its format"),
@@ -406,7 +445,7 @@ impl<'t> Line<'t> {
             parameters.insert("files".into(), ((count * KIB).round() as u64).into());
         }
         let sizes = rest.into_iter().flat_map(|rest| rest.split([':', '/']));
-        let names = match self.fields[first].contains(LINKS[1]) {
+        let names = match LINKS.iter().any(|link| self.fields[first].contains(link)) {
             true => &["max_size", "directories"][..],
             false => &["max_size", "min_size", "directories"],
         };

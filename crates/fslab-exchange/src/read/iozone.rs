@@ -4,7 +4,7 @@
 //! `-O` operations a second, `-N` microseconds an operation. Outputs that stand behind each other
 //! are repeats.
 
-use fslab_model::definitions::{OPERATION_RATE, THROUGHPUT};
+use fslab_model::definitions::{CPU_SHARE, OPERATION_RATE, THROUGHPUT};
 use fslab_model::{
     Bytes, Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PointValue, Swept,
 };
@@ -14,6 +14,13 @@ use crate::error::Fault;
 use crate::reading::{Draft, Measured, Reading, number, plain_name};
 
 const BANNER: &str = "Iozone: Performance Test of File I/O";
+/// What Iozone says where it is to print reports, and shares of the processor behind them (`-+u`).
+const SHARES: [&str; 2] = [
+    "Excel chart generation enabled",
+    "CPU utilization Excel chart enabled",
+];
+/// What Iozone says where it checks every byte (`-+d`).
+const INVALID: &str = "Performance measurements are invalid in this mode.";
 const KIB: f64 = 1024.0;
 
 /// A kind of test of Iozone.
@@ -64,6 +71,7 @@ pub(crate) fn is_mark(line: &str) -> bool {
     line == BANNER
         || line == "Excel output is below:"
         || report_title(line).is_some()
+        || share_title(line).is_some()
         || line.starts_with("Children see throughput for")
         || line.starts_with("\"Throughput report Y-axis")
         || iozone_table::is_head(line)
@@ -80,6 +88,13 @@ fn report_title(line: &str) -> Option<Option<&'static Test>> {
         .iter()
         .find(|test| test.report.eq_ignore_ascii_case(title));
     (known.is_some() || is_title).then_some(known)
+}
+
+/// The test of a line like `"Writer CPU utilization report (Zero values should be ignored)"`, as
+/// [`report_title`] of its rates.
+fn share_title(line: &str) -> Option<Option<&'static Test>> {
+    let (title, _) = line.split_once(" CPU utilization report")?;
+    report_title(&format!("{title} report\""))
 }
 
 /// What the figures are.
@@ -286,8 +301,16 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
             let note = format!("{zeros} points that Iozone gives as 0 were not measured");
             reading.notes.push(note);
         }
-        matrix(&spots, &preamble)
+        let shares = reports(lines, share_title)?;
+        if SHARES.into_iter().all(has) {
+            demand_shares(&spots, &shares)?;
+        }
+        matrix(&spots, &shares, &preamble)
     };
+    if has(INVALID) {
+        let note = "Iozone says itself that figures of its mode of diagnosis (-+d) are invalid";
+        reading.notes.push(note.to_owned());
+    }
     if phases.is_empty() {
         return Err(Fault::no_figure(
             "Iozone printed neither a report nor a row of its table",
@@ -323,7 +346,7 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
 /// The figures of the reports, else of the table. Where there are both, the table tells whether the
 /// reports, which stand behind it, are whole.
 fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
-    let reports = reports(lines)?;
+    let reports = reports(lines, report_title)?;
     if reports.is_empty() {
         return iozone_table::spots(lines);
     }
@@ -343,8 +366,9 @@ fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
     Ok(reports)
 }
 
-/// The figures as phases, each at its point of the sweep.
-fn matrix(spots: &[Spot], preamble: &Preamble) -> Vec<PhaseRecord> {
+/// The figures as phases, each at its point of the sweep, with the shares of a processor in
+/// percent, of which Iozone gives 0 where it could not tell (`-+u`).
+fn matrix(spots: &[Spot], shares: &[Spot], preamble: &Preamble) -> Vec<PhaseRecord> {
     let mut phases: Vec<PhaseRecord> = Vec::new();
     for spot in spots.iter().filter(|spot| spot.value > 0.0) {
         let (file, record) = spot.place;
@@ -358,21 +382,54 @@ fn matrix(spots: &[Spot], preamble: &Preamble) -> Vec<PhaseRecord> {
         let mut phase = preamble.swept(&spot.phase, spot.kind, swept);
         if phases.iter().all(|known| known.name != phase.name) {
             preamble.put(&mut phase, spot.value, Some(record));
+            let is_of = |it: &&Spot| (&it.phase, it.place) == (&spot.phase, spot.place);
+            let share = shares.iter().find(is_of).map(|share| share.value);
+            put_share(&mut phase, share);
             phases.push(phase);
         }
     }
     phases
 }
 
-/// The figures of all reports: `"Writer report"`, a row of record sizes, a row a file size.
-fn reports(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
+/// Iozone prints a share behind its reports for every figure of these, where it prints any.
+fn demand_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
+    let has_share =
+        |spot: &&Spot| (shares.iter()).any(|it| (&it.phase, it.place) == (&spot.phase, spot.place));
+    match spots.iter().find(|spot| !has_share(spot)) {
+        None => Ok(()),
+        Some(spot) => {
+            let (file, record) = spot.place;
+            let missing = format!(
+                "the share of the processor is not there for {} of a file of {file} KiB in records \
+                 of {record} KiB",
+                spot.phase
+            );
+            Err(Fault::truncated("", missing))
+        }
+    }
+}
+
+/// Puts the share of a processor, in percent, into a phase.
+pub(crate) fn put_share(phase: &mut PhaseRecord, percent: Option<f64>) {
+    if let Some(percent) = percent.filter(|percent| *percent > 0.0) {
+        let name = CPU_SHARE.name.to_owned();
+        phase.figures.insert(name, percent / 100.0);
+    }
+}
+
+/// What tells the title of a report, and its test.
+type Title = fn(&str) -> Option<Option<&'static Test>>;
+
+/// The figures of all reports of one kind: `"Writer report"`, a row of record sizes, a row a file
+/// size.
+fn reports(lines: &[(usize, &str)], title_of: Title) -> Result<Vec<Spot>, Fault> {
     let mut spots = Vec::new();
     let mut lines = lines
         .iter()
         .map(|(number, line)| (*number, line.trim()))
         .peekable();
     while let Some((number, line)) = lines.next() {
-        let Some(test) = report_title(line) else {
+        let Some(test) = title_of(line) else {
             continue;
         };
         let title = line.trim_matches('"');
@@ -388,14 +445,16 @@ fn reports(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
                 (plain_name(name), kind)
             }
         };
-        let head = lines.next_if(|(_, line)| line.starts_with('"') && report_title(line).is_none());
+        let is_row = |line: &str| {
+            line.starts_with('"') && report_title(line).or(share_title(line)).is_none()
+        };
+        let head = lines.next_if(|(_, line)| is_row(line));
         let Some((head_number, head)) = head else {
             let missing = format!("no record sizes follow the title {title:?}");
             return Err(Fault::truncated(format!("line {number}"), missing));
         };
         let records = sizes(head, head_number)?;
         let mut rows = 0;
-        let is_row = |line: &str| line.starts_with('"') && report_title(line).is_none();
         while let Some((number, row)) = lines.next_if(|(_, line)| is_row(line)) {
             report_row(row, number, &records, (&phase, kind), &mut spots)?;
             rows += 1;

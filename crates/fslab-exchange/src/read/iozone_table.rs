@@ -9,25 +9,47 @@ use super::iozone::{Place, Spot, TESTS};
 use crate::error::Fault;
 use crate::reading::number;
 
-/// The columns of the table.
-const COLUMNS: usize = 13;
+/// The columns of the table by the number of tests that it is of: with `-B`, `-H` and `-k` it has
+/// no test of the library's streams, with `-E` those of pwrite and pread, too.
+const COLUMNS: [usize; 5] = [4, 9, 13, 17, 21];
 /// How far a value may end from the end of its column's head, where the layout is not known.
 const REACH: usize = 4;
 /// The most digits of a value that stands in one column.
 const DIGITS_MAX: usize = 9;
 /// Where the columns of values end, which is not everywhere where their heads do: up to 3.4xx, and
 /// since. The first of them tells which it is.
-const LAYOUTS: [[usize; COLUMNS]; 2] = [
-    [32, 40, 49, 58, 66, 74, 82, 91, 100, 109, 118, 126, 135],
-    [33, 42, 51, 60, 69, 78, 87, 97, 107, 116, 125, 134, 143],
+const LAYOUTS: [&[usize]; 2] = [
+    &[32, 40, 49, 58, 66, 74, 82, 91, 100, 109, 118, 126, 135],
+    &[
+        33, 42, 51, 60, 69, 78, 87, 97, 107, 116, 125, 134, 143, 152, 161, 169, 178,
+    ],
 ];
 /// How far the head of a known layout may end from its values.
 const HEAD_REACH: usize = 1;
 
 /// The heads of the columns; those behind `random`, `bkwd` and so on stand above them.
-const HEADS: [&str; COLUMNS] = [
-    "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite",
-    "frewrite", "fread", "freread",
+const HEADS: [&str; 21] = [
+    "write",
+    "rewrite",
+    "read",
+    "reread",
+    "read",
+    "write",
+    "read",
+    "rewrite",
+    "read",
+    "fwrite",
+    "frewrite",
+    "fread",
+    "freread",
+    "pwrite",
+    "repwrite",
+    "pread",
+    "repread",
+    "pwritev",
+    "repwritev",
+    "preadv",
+    "repreadv",
 ];
 
 /// The second line of the table's head.
@@ -36,7 +58,11 @@ pub(crate) fn is_head(line: &str) -> bool {
     let kb = words
         .next()
         .is_some_and(|word| word.eq_ignore_ascii_case("kb"));
-    kb && words.next() == Some("reclen") && HEADS.iter().all(|head| words.next() == Some(head))
+    if !kb || words.next() != Some("reclen") {
+        return false;
+    }
+    let heads: Vec<&str> = words.collect();
+    COLUMNS.contains(&heads.len()) && HEADS.starts_with(&heads)
 }
 
 /// The figures of all rows; none where there is no table.
@@ -64,7 +90,7 @@ pub(crate) fn spots(lines: &[(usize, &str)]) -> Result<Vec<Spot>, Fault> {
 /// Where the columns end.
 enum Ends {
     /// A known layout: there and nowhere else.
-    Values(&'static [usize; COLUMNS]),
+    Values(&'static [usize]),
     /// Another: near the ends of the heads.
     Heads(Vec<usize>),
 }
@@ -77,11 +103,12 @@ impl Ends {
             .skip(2)
             .map(|(end, _)| end)
             .collect();
-        let is_near = |layout: &&'static [usize; COLUMNS]| {
+        let is_near = |layout: &&'static [usize]| {
             let mut pairs = layout.iter().zip(&ends);
-            ends.len() >= COLUMNS && pairs.all(|(value, head)| value.abs_diff(*head) <= HEAD_REACH)
+            pairs.all(|(value, head)| value.abs_diff(*head) <= HEAD_REACH)
         };
-        let known = LAYOUTS.iter().find(is_near);
+        let mut layouts = LAYOUTS.iter().filter_map(|layout| layout.get(..ends.len()));
+        let known = layouts.find(is_near);
         known.map_or(Self::Heads(ends), Self::Values)
     }
 
@@ -89,19 +116,19 @@ impl Ends {
     fn columns<'r>(&self, values: &[(usize, &'r str)]) -> Option<Vec<(usize, &'r str)>> {
         let all = |count: usize| (values.len() == count).then(|| values.iter().map(|it| it.1));
         let found = match self {
-            Self::Values(ends) => match all(COLUMNS) {
+            Self::Values(ends) => match all(ends.len()) {
                 Some(all) => all.enumerate().collect(),
                 None => {
                     let mut found = Vec::new();
                     for (end, word) in values {
                         // Behind tests that were left out columns may be off by a little.
-                        let near = || Some(vec![(nearest(*end, *ends)?, *word)]);
-                        found.extend(cut(*end, word, *ends).or_else(near)?);
+                        let near = || Some(vec![(nearest(*end, ends)?, *word)]);
+                        found.extend(cut(*end, word, ends).or_else(near)?);
                     }
                     found
                 }
             },
-            Self::Heads(ends) => match all(ends.len().min(COLUMNS)) {
+            Self::Heads(ends) => match all(ends.len()) {
                 Some(all) => all.enumerate().collect(),
                 None => values
                     .iter()
@@ -132,7 +159,7 @@ fn cut<'r>(end: usize, word: &'r str, ends: &[usize]) -> Option<Vec<(usize, &'r 
 
 /// The column whose head ends nearest.
 fn nearest(end: usize, ends: &[usize]) -> Option<usize> {
-    let near = (0..ends.len().min(COLUMNS)).filter(|column| ends[*column].abs_diff(end) <= REACH);
+    let near = (0..ends.len()).filter(|column| ends[*column].abs_diff(end) <= REACH);
     near.min_by_key(|column| ends[*column].abs_diff(end))
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use fslab_model::{Headline, Parameters, PhaseKind, PhaseRecord, PointValue, Swept};
 
-use super::iozone::Preamble;
+use super::iozone::{Preamble, put_share};
 use crate::error::Fault;
 use crate::reading::{Draft, number};
 
@@ -74,6 +74,8 @@ struct Seen {
     rate: f64,
     /// Where some child did nothing meanwhile.
     min_xfer: Option<f64>,
+    /// The share of a processor, in percent (`-+u`).
+    share: Option<f64>,
 }
 
 /// The phases of one output.
@@ -92,6 +94,10 @@ pub(crate) fn phases(
             let value = text.split_whitespace().next().and_then(self::number);
             if let Some(last) = seen.last_mut() {
                 last.min_xfer = value;
+            }
+        } else if let Some(percent) = share(line) {
+            if let Some(last) = seen.last_mut() {
+                last.share = Some(percent);
             }
         } else if let Some((file, record)) = sizes(line) {
             parameters.insert("file_size".into(), file.into());
@@ -113,6 +119,7 @@ pub(crate) fn phases(
     let phase = |seen: &Seen| {
         let mut record = record(seen, &parameters, is_sweep, preamble);
         preamble.put(&mut record, seen.rate, record_kib.map(|bytes| bytes >> 10));
+        put_share(&mut record, seen.share);
         if seen.min_xfer == Some(0.0) {
             let note = "One of the processes had done nothing when the first was done: they did \
                         not work at the same time.";
@@ -179,7 +186,17 @@ fn children(rest: &str, line: usize) -> Result<Seen, Fault> {
         processes: Some(processes),
         rate,
         min_xfer: None,
+        share: None,
     })
+}
+
+/// `CPU utilization: Wall time    1.250    CPU time    1.875    CPU utilization 150.00 %`, in
+/// percent.
+fn share(line: &str) -> Option<f64> {
+    let (head, rest) = line.split_once(':')?;
+    let (_, percent) = rest.rsplit_once("CPU utilization")?;
+    let percent = percent.trim().strip_suffix('%')?;
+    number(percent.trim()).filter(|_| head.eq_ignore_ascii_case("cpu utilization"))
 }
 
 /// `Each process writes a 1024 kByte file in 64 kByte records`, in bytes.
@@ -195,9 +212,13 @@ fn sizes(line: &str) -> Option<(u64, u64)> {
 /// The report alone, as it is copied into a spreadsheet: of several columns it does not tell how
 /// many processes each is of.
 fn report(lines: &[(usize, &str)], parameters: &mut Parameters) -> Result<Vec<Seen>, Fault> {
-    let mut seen = Vec::new();
+    let mut seen: Vec<Seen> = Vec::new();
+    let mut is_share = false;
     for (line_number, line) in lines {
         let line = line.trim();
+        if line.contains(" report Y-axis is type of test") {
+            is_share = line.starts_with("\"CPU utilization");
+        }
         if let Some(rest) = line.strip_prefix("\"Record size = ") {
             let kib = rest
                 .split_whitespace()
@@ -221,12 +242,18 @@ fn report(lines: &[(usize, &str)], parameters: &mut Parameters) -> Result<Vec<Se
             return Err(Fault::value(place, found, "one rate").hint(hint));
         };
         let rate = number(text).ok_or_else(|| Fault::value(place, *text, "a rate"))?;
+        if is_share {
+            let known = seen.iter_mut().find(|seen| seen.phase == *phase);
+            known.into_iter().for_each(|seen| seen.share = Some(rate));
+            continue;
+        }
         seen.push(Seen {
             phase,
             kind: *kind,
             processes: None,
             rate,
             min_xfer: None,
+            share: None,
         });
     }
     Ok(seen)

@@ -4,8 +4,10 @@
 mod csv_wide;
 mod fio_json;
 mod fio_sides;
+mod left_out;
 mod parquet;
 
 pub use csv_wide::csv_wide;
 pub use fio_json::fio_json;
+pub use left_out::{bonnie_left_out, iozone_left_out};
 pub use parquet::{ExportError, parquet};

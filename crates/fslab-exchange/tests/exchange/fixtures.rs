@@ -1,6 +1,6 @@
 //! Every output of a real tool gives the figures that stand in it.
 
-use fslab_model::{PhaseOutcome, VenueKind, VenuePlan};
+use fslab_model::{PhaseOutcome, PhaseRecord, VenueKind, VenuePlan};
 
 use crate::fixture::{names, read, run_of, source, text, told};
 
@@ -54,6 +54,76 @@ fn what_bonnie_withholds_is_not_measured() {
     );
     assert!(read.figures.contains_key("latency_ns_max"));
     assert!(read.notes[0].contains("less than half a second"));
+}
+
+/// Up to 1.96 bonnie++ prints a comma too few for tests that it is told to leave out, and the line
+/// was refused as one that is cut off.
+#[test]
+fn tests_that_bonnie_was_told_to_leave_out_move_no_figure() {
+    let phase = |file: &str, name: &str| {
+        let run = run_of(text(file));
+        let mut phases = run.trials[0].phases.iter();
+        phases.find(|phase| phase.name == name).expect(name).clone()
+    };
+    let created = phase("bonnie-1.96-files.txt", "create-seq");
+    assert_eq!(created.parameters["files"], 48 * 1024);
+    assert_eq!(created.figures["latency_ns_max"], 12_128_000.0);
+    let deleted = phase("bonnie-1.91b-files.csv", "delete-rand");
+    assert_eq!(deleted.figures["operation_rate"], 88_768.0);
+    assert_eq!(deleted.figures["latency_ns_max"], 11_951_000.0);
+    let seeks = phase("bonnie-1.91b-data.txt", "seeks");
+    assert_eq!(seeks.figures["operation_rate"], 2523.9);
+    assert_eq!(seeks.figures["latency_ns_max"], 36_070_000.0);
+    for name in ["bonnie-1.96-files.txt", "bonnie-1.91b-data.txt"] {
+        let whole = text(name);
+        let (cut, _) = whole.trim_end().rsplit_once(',').expect("fields");
+        read(&[source(name, cut)]).expect_err("a line that is cut off");
+    }
+}
+
+/// The table of all tests has more columns, that of mapped files fewer: both were refused. Values
+/// of eight digits touch in it.
+#[test]
+fn a_table_of_iozone_may_have_other_columns_than_thirteen() {
+    for (name, tests, last) in [
+        ("iozone-3.489-all-tests.txt", 17, "repread"),
+        ("iozone-3.489-mmap.txt", 4, "reread"),
+    ] {
+        let run = run_of(text(name));
+        let phases = &run.trials[0].phases;
+        let of_record = |record: u64| {
+            let at = |phase: &&PhaseRecord| phase.parameters["record"] == record;
+            phases.iter().filter(at).count()
+        };
+        assert_eq!(of_record(65_536), tests, "{name}");
+        let swept = phases.last().and_then(|phase| phase.swept.as_ref());
+        assert_eq!(swept.expect("a sweep").phase, last);
+        assert!(phases.iter().all(|it| it.figures["throughput"] > 1e7));
+    }
+}
+
+/// What `-+u` adds was read over; of the report alone it was taken for a rate.
+#[test]
+fn iozone_tells_the_share_of_a_processor() {
+    for (name, phases) in [
+        ("iozone-3.489-processor.txt", 6),
+        ("iozone-3.420-processor.txt", 4),
+    ] {
+        let run = run_of(text(name));
+        let shares = run.trials[0].phases.iter();
+        let shares: Vec<f64> = shares.map(|phase| phase.figures["cpu_share"]).collect();
+        assert_eq!(shares.len(), phases, "{name}");
+        assert!(
+            shares.iter().all(|share| (0.1..=2.0).contains(share)),
+            "{shares:?}"
+        );
+    }
+    let whole = text("iozone-3.420-processor.txt");
+    let begin = whole.find("\"Throughput report").expect("a report");
+    let (report, whole) = (run_of(&whole[begin..]), run_of(whole.as_str()));
+    for (part, all) in report.trials[0].phases.iter().zip(&whole.trials[0].phases) {
+        assert_eq!((&part.name, &part.figures), (&all.name, &all.figures));
+    }
 }
 
 #[test]
