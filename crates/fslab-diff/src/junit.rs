@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use fslab_report::wording::{figure, ratio};
+use fslab_report::wording::{figure, ratio, ratio_interval};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::DiffError;
 use crate::contrast::{Contrast, Side};
 use crate::diff::named;
 use crate::gate::{Check, Gate, Ruling};
-use crate::tables::{interval_text, ruling_word};
+use crate::tables::ruling_word;
 
 /// The gate as one document.
 ///
@@ -84,7 +84,7 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
         };
     };
     let interval = match check.interval {
-        Some(interval) => format!(" (interval {})", interval_text(interval)),
+        Some(interval) => format!(" (interval {})", ratio_interval(interval)),
         None if contrast.exact => " (exact)".to_owned(),
         None => String::new(),
     };

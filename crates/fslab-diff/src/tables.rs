@@ -3,22 +3,11 @@
 use fslab_model::MetricDefinition;
 use fslab_report::wording::{self, figure, heading, percent, ratio, ratio_interval, share};
 use fslab_report::{Column, EXACT_TOLERANCE, Table, TableCell, Tone};
-use fslab_stats::{Interval, Verdict};
+use fslab_stats::Verdict;
 
 use crate::contrast::{Contrast, Side};
 use crate::diff::{Diff, FALSE_DISCOVERIES, Overall, named};
 use crate::gate::{Check, Gate, NEARLY_ALL, Ruling};
-
-/// An interval whose ends are further apart than this, as a ratio, says nothing to anybody.
-const ANYTHING: f64 = 1e6;
-
-/// An interval of a ratio; one as wide as all figures is `any`.
-pub(crate) fn interval_text(interval: Interval) -> String {
-    match interval.high / interval.low < ANYTHING {
-        true => ratio_interval(interval),
-        false => "any".to_owned(),
-    }
-}
 
 /// Every contrast of a diff, a row each.
 #[must_use]
@@ -126,7 +115,7 @@ fn speed(contrast: &Contrast) -> TableCell {
     };
     let cell = TableCell::new(ratio(speed.value));
     match speed.interval.filter(|_| !contrast.exact) {
-        Some(interval) => cell.detail(interval_text(interval)),
+        Some(interval) => cell.detail(ratio_interval(interval)),
         None => cell,
     }
 }
@@ -134,7 +123,7 @@ fn speed(contrast: &Contrast) -> TableCell {
 fn speed_of_check(check: &Check) -> TableCell {
     let cell = speed(&check.contrast);
     match check.interval {
-        Some(interval) => cell.detail(interval_text(interval)),
+        Some(interval) => cell.detail(ratio_interval(interval)),
         None => cell,
     }
 }
@@ -239,7 +228,7 @@ fn of_runs<'a>(
 
 fn over_all(overall: &Overall) -> String {
     let interval = overall.speed.interval;
-    let interval = interval.map(|interval| format!(" ({})", interval_text(interval)));
+    let interval = interval.map(|interval| format!(" ({})", ratio_interval(interval)));
     format!(
         "Over all {} {} is {}{} times as fast, by the geometric mean.",
         wording::count(overall.phases, "phase"),

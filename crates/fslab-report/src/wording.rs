@@ -3,6 +3,9 @@
 use fslab_model::{Bytes, MetricDefinition, Rate, Rounds, Subject, Unit, format_ns};
 use fslab_stats::{Interval, Verdict};
 
+/// An interval whose ends are further apart than this, as a ratio, says nothing to anybody.
+const ANY_RATIO: f64 = 1e6;
+
 /// Stands where there is no figure.
 pub(crate) const NOTHING: &str = "–";
 
@@ -136,9 +139,12 @@ pub fn rounds(rounds: Rounds) -> String {
     )
 }
 
-/// "1.12 to 1.31".
+/// "1.12 to 1.31"; of an interval as wide as all figures, "any".
 #[must_use]
 pub fn ratio_interval(interval: Interval) -> String {
+    if interval.high / interval.low >= ANY_RATIO {
+        return "any".to_owned();
+    }
     format!("{} to {}", ratio(interval.low), ratio(interval.high))
 }
 
@@ -247,6 +253,9 @@ mod tests {
             ratios,
             ["0.00", "1.0e-5", "0.0123", "0.83", "1.21", "12.3", "1,234"]
         );
+        let intervals = [(0.9, 1.3), (2e-8, 4.0), (0.001, 999.0)];
+        let intervals = intervals.map(|(low, high)| ratio_interval(Interval { low, high }));
+        assert_eq!(intervals, ["0.90 to 1.30", "any", "0.0010 to 999"]);
         let shares = [0.0, 0.000_1, 0.123_4, 0.999_9, 1.0].map(percent);
         assert_eq!(shares, ["0 %", "< 0.1 %", "12.3 %", "100 %", "100 %"]);
         let counts = [0.0, 999.0, 1_000.0, 1_234_567.0, -1_000.0, 1e18].map(thousands);

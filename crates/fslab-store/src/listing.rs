@@ -105,9 +105,9 @@ impl Store {
         self.reading(|connection| select(connection, selector))
     }
 
-    /// The runs of the plan of `run` that began before it and have a trial without a failure, newest
-    /// first; `limit` of them at most. `run` may be of another store: then those of its own second
-    /// are not before it.
+    /// The runs of the plan of `run` that began before it and have a trial without a failure,
+    /// newest first; `limit` of them at most. `run` may be of another store: then those of its own
+    /// second are not before it.
     ///
     /// # Errors
     /// Where the database cannot be read.
