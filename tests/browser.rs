@@ -5,6 +5,7 @@
 //! `required`, that is a failure.
 
 mod devtools;
+mod known_curves;
 mod on_paper;
 mod small_screen;
 

@@ -1,5 +1,5 @@
-//! The report of as many subjects as the catalogue has, laid out for a sheet of paper: nothing on it
-//! may be wider or higher than the sheet, for that is cut or torn into two pages.
+//! The report of as many subjects as the catalogue has, laid out for a sheet of paper: nothing on
+//! it may be wider or higher than the sheet, for that is cut or torn into two pages.
 
 use std::fs;
 
@@ -55,20 +55,31 @@ fn on_paper_no_table_of_many_subjects_is_cut_and_no_chart_is_torn() {
     devtools.on_paper(SHEET);
     let found = devtools.ask(&format!(
         "(() => {{
-          const tables = [...document.querySelectorAll('table')].filter((table) => table.offsetHeight);
+          const tables = [...document.querySelectorAll('table')]
+            .filter((table) => table.offsetHeight);
           const charts = [...document.querySelectorAll('figure.chart')];
           const letters = [...document.querySelectorAll('.heat .text, .heat .detail')]
             .map((part) => parseFloat(getComputedStyle(part).fontSize));
           const box = (part) => part.getBoundingClientRect();
+          const rows = charts.flatMap((chart) => [...chart.querySelectorAll('g.of')]);
+          // A chart is shrunk as a whole: its letters are read as large as they come out.
+          const size = (text) => parseFloat(getComputedStyle(text).fontSize);
+          const words = charts.flatMap((chart) => [...chart.querySelectorAll('text')]);
           return {{
             width: innerWidth,
             tables: tables.length, charts: charts.length,
             columns: document.querySelector('.heat thead tr:last-child').cells.length,
             cut: tables.filter((table) => box(table).right > innerWidth + 1)
               .map((table) => table.closest('figure').id),
-            torn: charts.filter((chart) => box(chart).height > {} || box(chart).right > innerWidth + 1)
+            torn: charts
+              .filter((chart) => box(chart).height > {} || box(chart).right > innerWidth + 1)
               .map((chart) => [chart.id, box(chart).height]),
             least: Math.min(...letters),
+            rows: rows.length,
+            words: Math.min(...words.map((text) => size(text) * text.getScreenCTM().a)),
+            touching: rows.filter((row) =>
+              box(row.querySelector('.label')).right > box(row.querySelector('.value')).left)
+              .map((row) => row.textContent),
           }};
         }})()",
         SHEET.1 - ABOVE
@@ -81,5 +92,9 @@ fn on_paper_no_table_of_many_subjects_is_cut_and_no_chart_is_torn() {
     assert_eq!(found["torn"], json!([]), "{found}");
     // Of 5 points, which is what a footnote on paper has at the least.
     assert!(number(&found["least"]) > 6.6, "{found}");
+    assert_eq!(found["rows"], json!(PHASES.len() * SUBJECTS), "{found}");
+    assert_eq!(found["touching"], json!([]), "{found}");
+    // 5.2 points, where all of a chart's rows stand on one sheet.
+    assert!(number(&found["words"]) > 6.9, "{found}");
     assert_eq!(devtools.complaints, Vec::<String>::new());
 }

@@ -54,7 +54,7 @@ fn known_report() -> &'static str {
 }
 
 /// A copy of a page that the browser may open.
-fn copy(browser: &Browser, page: &str) -> PathBuf {
+pub(super) fn copy(browser: &Browser, page: &str) -> PathBuf {
     let path = browser.folder.path().join("small.html");
     fs::write(&path, page).expect("a copy");
     path
@@ -65,7 +65,7 @@ pub(super) fn devtools(browser: &Browser) -> Devtools {
 }
 
 /// Opens a page by day, with all of its parts laid out at once.
-fn open_whole(devtools: &mut Devtools, page: &Path) {
+pub(super) fn open_whole(devtools: &mut Devtools, page: &Path) {
     devtools.open(page, DAY);
     devtools.ask(
         "for (const part of document.querySelectorAll('.phase'))
@@ -74,7 +74,7 @@ fn open_whole(devtools: &mut Devtools, page: &Path) {
 }
 
 /// Hides the subjects of these names, or shows them again.
-fn hide(devtools: &mut Devtools, names: &[&str]) {
+pub(super) fn hide(devtools: &mut Devtools, names: &[&str]) {
     let names = json!(names);
     devtools.ask(&format!(
         "for (const box of document.querySelectorAll('input[id^=show-]')) {{

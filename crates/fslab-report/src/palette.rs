@@ -52,8 +52,8 @@ pub(crate) fn rules(subjects: usize) -> String {
         writeln!(
             rules,
             ".{class}{{--c:light-dark({light},{dark});--m:path(\"M6 6{shape}\")}}\n\
-             .bar:has(#only-{class}:checked)~main .of:not(.{class}){{opacity:.16}}\n\
-             .bar:has(#show-{class}:not(:checked))~main .of.{class},\
+             .bar:has(#only-{class}:checked)~main .{class}.of{{opacity:1}}\n\
+             .bar:has(#show-{class}:not(:checked))~main .{class}.of,\
              .bar:has(#show-{class}:not(:checked)) .chip.{class}{{display:none}}"
         )
         .expect("writes to memory");

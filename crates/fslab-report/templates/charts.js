@@ -264,10 +264,19 @@ const charts = (() => {
     svg.setAttribute("viewBox", `0 0 ${width} ${height - less}`);
   };
 
+  const fields = [...document.querySelectorAll("svg [data-x], svg [data-y]")];
+  // Reads charts ahead for some milliseconds, since the first drawing takes most of its time for
+  // that; whether there are more.
+  const read = (most) => {
+    const end = performance.now() + most;
+    const unread = fields.filter((field) => !known.has(field));
+    while (unread.length && performance.now() < end) look(unread.pop());
+    return unread.length > 0;
+  };
   // Draws every chart of the page for the subjects whose classes are not hidden.
   const show = (hidden) => {
-    for (const field of document.querySelectorAll("svg [data-x], svg [data-y]")) draw(field, hidden);
+    for (const field of fields) draw(field, hidden);
     for (const svg of document.querySelectorAll("svg[data-row]")) closeGaps(svg, hidden);
   };
-  return { show };
+  return { read, show };
 })();

@@ -310,6 +310,10 @@
   const bar = document.querySelector(".bar");
   new ResizeObserver(() => { root.style.scrollPaddingTop = `${bar.offsetHeight + 12}px`; }).observe(bar);
 
+  // Who opens the menu of subjects is about to hide one.
+  const readSome = () => { if (charts.read(8)) later(readSome); };
+  one("menu-subjects").addEventListener("toggle", () => later(readSome));
+
   // ---- Menus.
   const menus = all(".menu");
   const close = (except) => { for (const menu of menus) if (menu !== except) menu.open = false; };

@@ -1,6 +1,6 @@
 //! Runs of fslab as JSON: what `fslab export --format json` wrote, taken as it is.
 
-use fslab_model::{FORMAT_VERSION, RunRecord};
+use fslab_model::{FORMAT_VERSION, PhaseRecord, RunRecord, phase_metrics};
 use serde_json::Value;
 
 use crate::error::{Fault, ImportErrorKind};
@@ -74,19 +74,35 @@ fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
             let wanted = "a trial that stands there once";
             return Err(Fault::value(place, trial.trial.to_string(), wanted));
         }
-        let figures = trial.phases.iter().flat_map(|phase| &phase.figures);
-        if let Some((name, value)) = figures.into_iter().find(|(_, value)| !value.is_finite()) {
-            return Err(Fault::value(
-                format!("{place}, {name}"),
-                value.to_string(),
-                "a number",
-            ));
+        for phase in &trial.phases {
+            demand_sense_of_figures(phase, &format!("{place}, phase {}", phase.name))?;
         }
     }
     if record.trials.is_empty() {
         return Err(Fault::no_figure("the run has no trial"));
     }
     Ok(())
+}
+
+/// Demands that the figures which only the workload knows are numbers, and do not say again what
+/// follows from the rest of the phase.
+fn demand_sense_of_figures(phase: &PhaseRecord, place: &str) -> Result<(), Fault> {
+    let figures = &phase.figures;
+    if let Some((name, value)) = figures.iter().find(|(_, value)| !value.is_finite()) {
+        let place = format!("{place}, {name}");
+        return Err(Fault::value(place, value.to_string(), "a number"));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    let metrics = phase_metrics(phase);
+    let mut names = metrics.iter().map(|metric| metric.definition.name);
+    match names.find(|name| !seen.insert(*name)) {
+        Some(name) => Err(Fault::value(
+            format!("{place}, figures.{name}"),
+            figures.get(name).map_or_else(String::new, f64::to_string),
+            "no such figure, since it follows from bytes, operations and times of the phase",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// The paths of fields that are in `before` and not in `after`.

@@ -159,3 +159,21 @@ fn the_list_of_an_exact_export_is_no_run() {
         ImportErrorKind::Truncated { .. }
     ));
 }
+
+/// The store has one value of each metric, and said so in the words of its database.
+#[test]
+fn a_figure_that_a_run_states_and_has_is_refused_by_name() {
+    let run = read(&[source("fio.json", text("fio-3.25-plus.json"))]).expect("a run");
+    let run = run.runs.into_iter().next().expect("a run");
+    let mut document = serde_json::to_value(run).expect("JSON");
+    let phase = &mut document["trials"][0]["phases"][0];
+    phase["figures"] = serde_json::json!({ "throughput": 7.5 });
+    let (bytes, name) = (phase["bytes"].as_u64(), phase["name"].clone());
+    assert!(bytes.is_some_and(|bytes| bytes > 0), "it has a throughput");
+    let shown = refused(document.to_string()).fault.to_string();
+    let place = format!(
+        "trials[0], phase {}, figures.throughput",
+        name.as_str().expect("text")
+    );
+    assert!(shown.contains(&place) && shown.contains("7.5"), "{shown}");
+}

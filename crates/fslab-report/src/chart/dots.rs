@@ -24,8 +24,9 @@ const LINEAR_FACTOR_MAX: f64 = 30.0;
 /// How far the axis goes beyond the largest figure, and on both sides where it is logarithmic.
 const ROOM: (f64, f64) = (1.06, 1.5);
 const TICKS: u32 = 4;
-/// Letters of a subject's name that fit beside its figure, and from one of its lines to the next.
-const NAME_LETTERS: usize = 34;
+/// Letters of a name that fit beside its figure, on a small telephone too, and from one of its
+/// lines to the next.
+const NAME_LETTERS: usize = 28;
 const LINE: f64 = 14.0;
 /// Letters of the reason why there is no figure.
 const REASON_LETTERS: usize = 41;

@@ -45,8 +45,10 @@ impl Drawing {
     /// As an element of a page.
     pub(crate) fn on_page(&self, names: &Names) -> String {
         let id = names.id;
+        // Paper may need its height to make letters larger where it is shrunk.
         let row = self.row.map_or_else(String::new, |row| {
-            format!(" data-row=\"{}\"", super::svg::at(row))
+            let (row, high) = (super::svg::at(row), super::svg::at(self.height));
+            format!(" data-row=\"{row}\" style=\"--high: {high};\"")
         });
         format!(
             "<svg viewBox=\"0 0 {} {}\"{row} role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\

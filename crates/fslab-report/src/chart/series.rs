@@ -20,6 +20,8 @@ const ROOM: f64 = 1.05;
 const TICKS: u32 = 5;
 /// Points of a line; a longer series is joined into as many intervals.
 const POINTS_MAX: usize = 80;
+/// Of fewer points the last stands so far from the end by its own width.
+const ENDING_MIN: usize = 4;
 /// Of each course at most one point in so many may lie beyond the axis,
 const BEYOND_SHARE: usize = 8;
 /// and only where the axis is shorter by more than this factor without.
@@ -53,6 +55,12 @@ impl Course {
             end_ns: record.elapsed_ns.unwrap_or(0) as f64,
             points,
         })
+    }
+
+    /// Whether nothing was done in the last fifth of the phase, as where a closing fsync waits.
+    pub(crate) fn ends_before_its_phase(&self) -> bool {
+        let last = self.points.last();
+        last.is_some_and(|(ns, _)| *ns < 0.8 * self.end_ns) && self.points.len() > ENDING_MIN
     }
 }
 

@@ -33,19 +33,22 @@ fn code(name: &str, value: impl Into<String>) -> (String, String, bool) {
 
 fn run(run: &RunRecord) -> Facts {
     let header = &run.header;
+    let mut entries = vec![
+        code("name", header.run.to_string()),
+        words(
+            "began",
+            format!("{} UTC", crate::tables::utc(header.started_unix_s)),
+        ),
+        words("fslab", header.fslab.clone()),
+        code("command", command_line(&header.command)),
+        code("plan hash", header.plan_hash.to_string()),
+    ];
+    if header.plan.venue.kind() != VenueKind::Imported {
+        entries.push(code("seed", header.plan.seed.to_string()));
+    }
     Facts {
         title: "Run",
-        entries: vec![
-            code("name", header.run.to_string()),
-            words(
-                "began",
-                format!("{} UTC", crate::tables::utc(header.started_unix_s)),
-            ),
-            words("fslab", header.fslab.clone()),
-            code("command", command_line(&header.command)),
-            code("plan hash", header.plan_hash.to_string()),
-            code("seed", header.plan.seed.to_string()),
-        ],
+        entries,
     }
 }
 

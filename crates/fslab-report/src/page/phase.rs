@@ -1,7 +1,7 @@
 //! One phase's part of the page: a sentence, its charts, its table.
 
 use fslab_model::definitions::DURABLE_THROUGHPUT;
-use fslab_model::{CachePolicy, LatencyHistogram, PhaseKind};
+use fslab_model::{CachePolicy, LatencyHistogram, PhaseKind, VenueKind};
 
 use super::disk::DiskPart;
 use super::document::slug;
@@ -55,7 +55,7 @@ impl PhasePart {
 }
 
 /// Parameters of workloads that are sizes, though their names do not say so.
-const SIZES: [&str; 4] = ["file_size", "record", "segment", "buffer"];
+const SIZES: [&str; 5] = ["file_size", "sizes", "record", "segment", "buffer"];
 
 /// What all charts of a run need.
 pub(super) struct Stage<'a> {
@@ -81,11 +81,14 @@ impl Stage<'_> {
             let id = format!("{}.table", slug(&tables::phase_target(phase.name)));
             render(&table, Style::Sheet, self.looks, &id)
         };
+        // What the caches held, another tool does not tell.
+        let is_known = self.analysis.run.header.plan.venue.kind() != VenueKind::Imported;
         Ok(PhasePart {
             name: phase.name.to_owned(),
             title: wording::heading(phase.name),
             workload: phase.workload.to_owned(),
             cache: match phase.cache {
+                _ if !is_known => "",
                 CachePolicy::Cold => "cold",
                 CachePolicy::Warm => "warm",
                 CachePolicy::Keep => "kept",
@@ -96,7 +99,7 @@ impl Stage<'_> {
                 PhaseKind::Mixed => "mixed",
                 PhaseKind::Metadata => "metadata",
             }),
-            setting: setting(phase),
+            setting: setting(phase, is_known),
             cold: phase.cache == CachePolicy::Cold,
             sentence: sentence(self.analysis, phase),
             table: phase.sweep.is_none().then(table).transpose()?,
@@ -230,11 +233,17 @@ impl Stage<'_> {
         } else {
             "the median repeat of each subject"
         };
+        let is_shorter = courses.iter().any(Course::ends_before_its_phase);
+        let until = if is_shorter {
+            ", until its last operation"
+        } else {
+            ""
+        };
         Some(Panel {
             id: format!("{id}.series"),
             kind: "series".to_owned(),
             title: "Over time".to_owned(),
-            caption: caption.to_owned(),
+            caption: format!("{caption}{until}"),
             drawing: chart.draw()?,
             needs_legend: true,
             key: &[],
@@ -269,14 +278,16 @@ fn median_repeat(cell: &PhaseCell, comparison: &Comparison, subject: usize) -> O
         .map(|(index, _)| index)
 }
 
-fn setting(phase: &PhaseAnalysis) -> Vec<(String, String)> {
+fn setting(phase: &PhaseAnalysis, is_cache_known: bool) -> Vec<(String, String)> {
     let mut setting = vec![("workload".to_owned(), phase.workload.to_owned())];
     let cache = match phase.cache {
         CachePolicy::Cold => "cold",
         CachePolicy::Warm => "warm",
         CachePolicy::Keep => "as the phase before left it",
     };
-    setting.push(("cache".to_owned(), cache.to_owned()));
+    if is_cache_known {
+        setting.push(("cache".to_owned(), cache.to_owned()));
+    }
     let dimensions = phase.sweep.iter().flat_map(|sweep| &sweep.dimensions);
     let dimensions: Vec<&Dimension> = dimensions.collect();
     setting.extend(dimensions.iter().filter_map(|dimension| {
@@ -313,6 +324,10 @@ fn parameter(name: &str, value: &serde_json::Value) -> String {
         serde_json::Value::Number(number) if name.ends_with("_bytes") || SIZES.contains(&name) => {
             let bytes = number.as_u64().map(fslab_model::Bytes);
             bytes.map_or_else(|| number.to_string(), |bytes| bytes.to_string())
+        }
+        serde_json::Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(|value| parameter(name, value)).collect();
+            values.join(", ")
         }
         serde_json::Value::Object(parts) => {
             let parts: Vec<String> = parts

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fslab_model::RunRecord;
+use fslab_model::{RunRecord, VenuePlan};
 use fslab_report::{ReportError, html};
 
 use crate::big_story::big;
@@ -47,6 +47,35 @@ fn the_same_record_gives_the_same_bytes_and_few_of_them() {
     let (first, second) = (page(usual()), page(usual()));
     assert_eq!(first, second);
     assert!(first.len() < 1_500_000, "{}", first.len());
+}
+
+#[test]
+fn of_an_imported_run_nothing_is_said_that_nobody_knows() {
+    let (own, mut imported) = (usual(), usual());
+    imported.header.plan.venue = VenuePlan::Imported {
+        tool: "fio 3.33".into(),
+    };
+    let said = |run: RunRecord| {
+        let page = page(run);
+        let has = |words: &str| page.contains(words);
+        [
+            has("<dt>cache</dt>"),
+            has("data-cache=\"cold\""),
+            has("<dt>seed</dt>"),
+        ]
+    };
+    assert_eq!(said(own), [true; 3]);
+    assert_eq!(said(imported), [false; 3]);
+}
+
+#[test]
+fn sizes_in_a_list_are_written_as_sizes() {
+    let mut run = usual();
+    for phase in &mut run.header.plan.phases {
+        let sizes = serde_json::json!([1_048_576, 524_288]);
+        phase.parameters.insert("sizes".into(), sizes);
+    }
+    assert!(page(run).contains("<dt>sizes</dt><dd>1 MiB, 512 KiB</dd>"));
 }
 
 #[test]

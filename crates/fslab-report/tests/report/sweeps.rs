@@ -228,7 +228,7 @@ fn a_sweep_that_took_no_time_at_any_point_has_no_rate_and_no_reason_is_made_up()
 #[test]
 fn in_the_map_of_the_fastest_a_square_stays_where_its_subject_is_hidden_and_words_say_why() {
     let run = swept(&["ext2", "ext3"], (3, 2), 1);
-    let page = fslab_report::html(&[run]).expect("a page");
+    let page = html(&[run]).expect("a page");
     let map = page.split("id=\"r1-phase-write.winners\"").nth(1);
     let map = map.and_then(|rest| rest.split("</figure>").next());
     let map = map.expect("a map of who is fastest where");
