@@ -243,10 +243,24 @@ fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
             format!("{} UTC", tables::utc(header.started_unix_s)),
         ),
     ];
-    let machine = &header.machine;
-    brief.extend(machine.kernel.clone().map(|kernel| ("kernel", kernel)));
-    brief.extend(machine.host.clone().map(|host| ("host", host)));
+    if let VenuePlan::Sim { disk, .. } = &plan.venue {
+        brief.insert(1, ("disk", disk.profile.clone()));
+    }
+    brief.extend(kernel(run).map(|kernel| ("kernel", kernel)));
+    let host = header.machine.host.clone();
+    brief.extend(host.map(|host| ("host", host)));
     brief
+}
+
+/// The release of the kernel that the trials ran on: in a guest, that of the guest.
+fn kernel(run: &RunRecord) -> Option<String> {
+    match &run.header.plan.venue {
+        VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => {
+            let release = kernel.split('@').next();
+            release.map(str::to_owned)
+        }
+        _ => run.header.machine.kernel.clone(),
+    }
 }
 
 fn steps(stage: &Stage) -> Vec<Panel> {

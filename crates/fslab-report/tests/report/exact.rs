@@ -192,3 +192,16 @@ fn a_disk_without_heads_has_no_columns_of_seek_and_rotation() {
         "{titles:?}"
     );
 }
+
+/// The host's kernel, which the head of the page named, had no part in it.
+#[test]
+fn the_head_of_the_page_names_the_kernel_and_the_disk_of_the_trials() {
+    let page = html(&[exact()]).expect("a page");
+    let head = page.split("<dl class=\"brief\">").nth(1);
+    let head = head.and_then(|rest| rest.split("</dl>").next());
+    let head = head.expect("a head");
+    for (name, value) in [("kernel", "6.12.95"), ("disk", "hdd")] {
+        let entry = format!("<dt>{name}</dt><dd>{value}</dd>");
+        assert!(head.contains(&entry), "{entry} in {head}");
+    }
+}
