@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -30,6 +29,16 @@ pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
+}
+
+/// Copies a file that will be executed, by a process of its own.
+///
+/// A child that another test forks meanwhile would hold this process's writing end until it has
+/// become another program, and as long no kernel executes the file (ETXTBSY).
+fn copy_program(from: &Path, to: &Path) {
+    let mut install = Command::new("install");
+    let ended = install.args(["-m", "755"]).args([from, to]).status();
+    assert!(ended.expect("install starts").success(), "{}", to.display());
 }
 
 impl Desk {
@@ -78,7 +87,7 @@ impl Desk {
         fs::create_dir_all(&folder).expect("a folder");
         fs::create_dir_all(ours.join("names")).expect("a folder");
         for entry in fs::read_dir(&kernel).expect("a kernel").flatten() {
-            fs::copy(entry.path(), folder.join(entry.file_name())).expect("a copy");
+            copy_program(&entry.path(), &folder.join(entry.file_name()));
         }
         let target = Path::new("../kernels").join(name);
         std::os::unix::fs::symlink(target, ours.join("names/default")).expect("a name");
@@ -92,8 +101,7 @@ impl Desk {
         }
         // The build folder may be closed to other users.
         let program = self.folder.path().join("fslab");
-        fs::copy(&self.program, &program).expect("a copy of the program");
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+        copy_program(&self.program, &program);
         for name in ["", "home", "images", "out"] {
             let path = self.folder.path().join(name);
             std::os::unix::fs::chown(path, Some(NOBODY), None).expect("chown");

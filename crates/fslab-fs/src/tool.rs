@@ -184,6 +184,7 @@ impl CommandLine {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
 
     use super::*;
 
@@ -198,8 +199,15 @@ mod tests {
 
     fn script(directory: &Path, text: &str) -> PathBuf {
         let path = directory.join(TELLER.program);
-        fs::write(&path, text).expect("writes");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod");
+        // By a process of its own: a child that another test forks meanwhile would hold our writing
+        // end, and as long no kernel executes the file.
+        let mut install = Command::new("install");
+        install.args(["-m", "755", "/dev/stdin"]).arg(&path);
+        let mut child = install.stdin(Stdio::piped()).spawn().expect("install");
+        let mut input = child.stdin.take().expect("a pipe");
+        input.write_all(text.as_bytes()).expect("install reads");
+        drop(input);
+        assert!(child.wait().expect("install ends").success());
         path
     }
 

@@ -255,8 +255,9 @@ fn also(mut failure: Failure, left: Option<Failure>) -> Failure {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::PermissionsExt;
+    use std::io::Write;
     use std::path::Path;
+    use std::process::Stdio;
 
     use fslab_model::{CellId, ColdMethod, DeviceSpec, Subject, TrialId};
 
@@ -268,11 +269,22 @@ mod tests {
         venue: Venue,
     }
 
+    /// Writes a file that will be executed, by a process of its own: a child that another test
+    /// forks meanwhile would hold our writing end, and as long no kernel executes it.
+    fn write_program(path: &Path, text: &str) {
+        let mut install = Command::new("install");
+        install.args(["-m", "755", "/dev/stdin"]).arg(path);
+        let mut child = install.stdin(Stdio::piped()).spawn().expect("install");
+        let mut input = child.stdin.take().expect("a pipe");
+        input.write_all(text.as_bytes()).expect("install reads");
+        drop(input);
+        assert!(child.wait().expect("install ends").success());
+    }
+
     fn bench(script: &str) -> Bench {
         let folder = tempfile::tempdir().expect("a directory");
         let program = folder.path().join("trial.sh");
-        fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a script");
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
+        write_program(&program, &format!("#!/bin/sh\n{script}\n"));
         let work = folder.path().join("work");
         fs::create_dir(&work).expect("a folder");
         let settings = VenueSettings {
