@@ -201,6 +201,22 @@ fn report() -> &'static Report {
     })
 }
 
+/// The page of a run at a desk.
+fn page_of(desk: &Desk, run: &str) -> String {
+    let ended = desk.run(&["report", run, "--out", "out"]);
+    ended.expect_code(0);
+    let path = ended.out.lines().next().expect("the report's path");
+    fs::read_to_string(desk.path(path)).expect("a report")
+}
+
+/// The page of a run that an import of figures gives.
+fn page_of_figures(table: &str) -> String {
+    let desk = Desk::new();
+    fs::write(desk.path("rates.csv"), table).expect("a file");
+    desk.run(&["import", "rates.csv"]).expect_code(0);
+    page_of(&desk, "last")
+}
+
 fn words(value: &Value) -> Vec<&str> {
     let list = value
         .as_array()

@@ -8,7 +8,7 @@ use fslab_model::LatencyHistogram;
 use serde_json::{Value, json};
 
 use super::small_screen::{copy, devtools, hide, open_whole};
-use super::{Browser, number};
+use super::{Browser, number, page_of};
 use crate::harness::Desk;
 
 const CURVES: &str = include_str!("curves.js");
@@ -91,10 +91,7 @@ fn report() -> &'static str {
         }
         fs::write(desk.path("run.json"), run.to_string()).expect("a file");
         desk.run(&["import", "run.json"]).expect_code(0);
-        let ended = desk.run(&["report", "20240101-000000-abcd", "--out", "out"]);
-        ended.expect_code(0);
-        let path = ended.out.lines().next().expect("the report's path");
-        fs::read_to_string(desk.path(path)).expect("a report")
+        page_of(&desk, "20240101-000000-abcd")
     })
 }
 

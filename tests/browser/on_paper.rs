@@ -6,8 +6,7 @@ use std::fs;
 use serde_json::json;
 
 use super::devtools::Screen;
-use super::{Browser, number};
-use crate::harness::Desk;
+use super::{Browser, number, page_of_figures};
 
 /// A4 landscape without margins of 14 mm, in CSS pixels.
 const SHEET: (u32, u32) = (1017, 687);
@@ -18,7 +17,6 @@ const PHASES: [&str; 3] = ["write", "read", "create"];
 
 /// A report of many subjects with long names, as an import of their figures gives it.
 fn report_of_many() -> String {
-    let desk = Desk::new();
     let mut rows = "subject,phase,repeat,metric,value,unit\n".to_owned();
     for subject in 0..SUBJECTS {
         for (place, phase) in PHASES.iter().enumerate() {
@@ -30,12 +28,7 @@ fn report_of_many() -> String {
             }
         }
     }
-    fs::write(desk.path("rates.csv"), rows).expect("a file");
-    desk.run(&["import", "rates.csv"]).expect_code(0);
-    let ended = desk.run(&["report", "last", "--out", "out"]);
-    ended.expect_code(0);
-    let path = ended.out.lines().next().expect("the report's path");
-    fs::read_to_string(desk.path(path)).expect("a report")
+    page_of_figures(&rows)
 }
 
 #[test]

@@ -184,7 +184,6 @@ impl CommandLine {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Write;
 
     use super::*;
 
@@ -201,13 +200,10 @@ mod tests {
         let path = directory.join(TELLER.program);
         // By a process of its own: a child that another test forks meanwhile would hold our writing
         // end, and as long no kernel executes the file.
-        let mut install = Command::new("install");
-        install.args(["-m", "755", "/dev/stdin"]).arg(&path);
-        let mut child = install.stdin(Stdio::piped()).spawn().expect("install");
-        let mut input = child.stdin.take().expect("a pipe");
-        input.write_all(text.as_bytes()).expect("install reads");
-        drop(input);
-        assert!(child.wait().expect("install ends").success());
+        let write = r#"printf %s "$1" > "$2" && chmod 755 "$2""#;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", write, "sh", text]).arg(&path);
+        assert!(shell.status().expect("sh starts").success());
         path
     }
 

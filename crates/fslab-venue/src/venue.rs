@@ -255,9 +255,7 @@ fn also(mut failure: Failure, left: Option<Failure>) -> Failure {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Write;
     use std::path::Path;
-    use std::process::Stdio;
 
     use fslab_model::{CellId, ColdMethod, DeviceSpec, Subject, TrialId};
 
@@ -272,13 +270,10 @@ mod tests {
     /// Writes a file that will be executed, by a process of its own: a child that another test
     /// forks meanwhile would hold our writing end, and as long no kernel executes it.
     fn write_program(path: &Path, text: &str) {
-        let mut install = Command::new("install");
-        install.args(["-m", "755", "/dev/stdin"]).arg(path);
-        let mut child = install.stdin(Stdio::piped()).spawn().expect("install");
-        let mut input = child.stdin.take().expect("a pipe");
-        input.write_all(text.as_bytes()).expect("install reads");
-        drop(input);
-        assert!(child.wait().expect("install ends").success());
+        let write = r#"printf %s "$1" > "$2" && chmod 755 "$2""#;
+        let mut shell = Command::new("sh");
+        shell.args(["-c", write, "sh", text]).arg(path);
+        assert!(shell.status().expect("sh starts").success());
     }
 
     fn bench(script: &str) -> Bench {

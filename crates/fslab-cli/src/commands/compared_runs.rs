@@ -116,19 +116,12 @@ impl ComparedArgs {
 
     /// What is compared with: the runs that are named, or what the store has of before.
     fn base(&self, new: &[RunRecord]) -> Result<Vec<RunRecord>, CommandError> {
-        let (elsewhere, runs) = match in_a_store(&self.base) {
-            Some((store, runs)) => (Some(store), runs),
-            None => (None, self.base.as_str()),
-        };
+        let (store, runs) = in_a_store(&self.base);
         let is_file = Path::new(&self.base).is_file();
-        let Some(history) = History::read(runs).filter(|_| !is_file) else {
-            return self.load(&self.base);
-        };
-        let store = match elsewhere {
-            Some(store) => Store::open_read_only(store)?,
-            None => self.store.open_read_only()?,
-        };
-        history?.of(new, &store, &self.waived())
+        match History::read(runs).filter(|_| !is_file) {
+            Some(history) => history?.of(new, &self.open(store)?, &self.waived()),
+            None => self.load(&self.base),
+        }
     }
 
     /// The runs of a side, one at least.
@@ -171,18 +164,25 @@ impl ComparedArgs {
         if path.is_file() {
             return Ok(vec![load(&Store::open_read_only(path)?, "last")?]);
         }
-        match in_a_store(name) {
-            Some((store, runs)) => load_range(&Store::open_read_only(store)?, runs),
-            None => load_range(&self.store.open_read_only()?, name),
+        let (store, runs) = in_a_store(name);
+        load_range(&self.open(store)?, runs)
+    }
+
+    /// The store that is named, or else the one that is asked for.
+    fn open(&self, named: Option<&Path>) -> Result<Store, CommandError> {
+        match named {
+            Some(store) => Ok(Store::open_read_only(store)?),
+            None => self.store.open_read_only(),
         }
     }
 }
 
-/// What is named before and after the colon, where the former is there.
-fn in_a_store(name: &str) -> Option<(&Path, &str)> {
-    let (store, runs) = name.rsplit_once(':')?;
-    let store = Path::new(store);
-    store.is_file().then_some((store, runs))
+/// The store before the colon, where one is there, and the runs behind it.
+fn in_a_store(name: &str) -> (Option<&Path>, &str) {
+    match name.rsplit_once(':') {
+        Some((store, runs)) if Path::new(store).is_file() => (Some(Path::new(store)), runs),
+        _ => (None, name),
+    }
 }
 
 /// Demands that none of several runs is on both sides. A single run may be held against itself: its

@@ -139,6 +139,14 @@ pub(crate) struct Spot {
     pub(crate) value: f64,
 }
 
+impl Spot {
+    /// Its share of a processor, in percent.
+    fn share(&self, shares: &[Self]) -> Option<f64> {
+        let is_of = |it: &&Self| (&it.phase, it.place) == (&self.phase, self.place);
+        shares.iter().find(is_of).map(|share| share.value)
+    }
+}
+
 /// Reads every output in `text`.
 pub(crate) fn read(text: &str) -> Result<Reading, Fault> {
     let mut reading = Reading {
@@ -382,9 +390,7 @@ fn matrix(spots: &[Spot], shares: &[Spot], preamble: &Preamble) -> Vec<PhaseReco
         let mut phase = preamble.swept(&spot.phase, spot.kind, swept);
         if phases.iter().all(|known| known.name != phase.name) {
             preamble.put(&mut phase, spot.value, Some(record));
-            let is_of = |it: &&Spot| (&it.phase, it.place) == (&spot.phase, spot.place);
-            let share = shares.iter().find(is_of).map(|share| share.value);
-            put_share(&mut phase, share);
+            put_share(&mut phase, spot.share(shares));
             phases.push(phase);
         }
     }
@@ -393,9 +399,7 @@ fn matrix(spots: &[Spot], shares: &[Spot], preamble: &Preamble) -> Vec<PhaseReco
 
 /// Iozone prints a share behind its reports for every figure of these, where it prints any.
 fn demand_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
-    let has_share =
-        |spot: &&Spot| (shares.iter()).any(|it| (&it.phase, it.place) == (&spot.phase, spot.place));
-    match spots.iter().find(|spot| !has_share(spot)) {
+    match spots.iter().find(|spot| spot.share(shares).is_none()) {
         None => Ok(()),
         Some(spot) => {
             let (file, record) = spot.place;
