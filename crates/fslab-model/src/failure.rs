@@ -85,6 +85,10 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
+/// What to do about EFBIG.
+const FILE_SIZE_HINT: &str = "the limit of this process on the size of files (ulimit -f), or that \
+                              of the file system, is reached";
+
 impl Failure {
     /// A failure without cause and hint.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
@@ -97,7 +101,8 @@ impl Failure {
         }
     }
 
-    /// Takes the chain of causes from an error's sources.
+    /// Takes the chain of causes from an error's sources; and the hint of a cause that has always the
+    /// same.
     #[must_use]
     pub fn because(mut self, error: &(dyn std::error::Error + 'static)) -> Self {
         let mut next = Some(error);
@@ -105,6 +110,9 @@ impl Failure {
             self.causes.push(error.to_string());
             if let Some(io) = error.downcast_ref::<std::io::Error>() {
                 self.errno = io.raw_os_error().or(self.errno);
+                if io.kind() == std::io::ErrorKind::FileTooLarge {
+                    self.hint.get_or_insert_with(|| FILE_SIZE_HINT.to_owned());
+                }
             }
             next = error.source();
         }
@@ -151,6 +159,13 @@ mod tests {
             serde_json::from_str::<Failure>(&json).expect("reads"),
             failure
         );
+    }
+
+    #[test]
+    fn a_file_that_may_not_grow_has_a_hint() {
+        let io = std::io::Error::from_raw_os_error(27);
+        let failure = Failure::new(FailureKind::Io, "cannot write f").because(&io);
+        assert!(failure.hint.is_some_and(|hint| hint.contains("ulimit -f")));
     }
 
     #[test]

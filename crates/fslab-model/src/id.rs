@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 /// Names one run of a plan: `20261121-143205-k3f9`, the start in UTC and four letters of chance.
 ///
-/// Sorts by time.
+/// Sorts by time. Names files, too: letters, digits and `-`, at most [`RunId::LENGTH_MAX`] of them,
+/// wherever it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String", into = "String")]
 pub struct RunId(String);
 
-/// The text has a character that no run's name has.
+/// The text is empty, too long, or has a character that no run's name has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not the name of a run; `fslab list` shows the names")]
 pub struct ParseRunIdError(String);
@@ -21,11 +22,22 @@ impl ParseRunIdError {
     /// For `text`, which names no run.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        Self(text.to_owned())
+        Self(shortened(text))
+    }
+}
+
+/// What an error quotes of a text that may be of any length.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(RunId::LENGTH_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
 impl RunId {
+    /// The most characters of a name: with an ending it is still a file name.
+    pub const LENGTH_MAX: usize = 128;
+
     /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -38,10 +50,24 @@ impl FromStr for RunId {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if text.is_empty() || !text.chars().all(plain) {
+        if text.is_empty() || text.len() > Self::LENGTH_MAX || !text.chars().all(plain) {
             return Err(ParseRunIdError::of(text));
         }
         Ok(Self(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for RunId {
+    type Error = ParseRunIdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<RunId> for String {
+    fn from(run: RunId) -> Self {
+        run.0
     }
 }
 
@@ -73,14 +99,54 @@ impl fmt::Display for TrialId {
 
 /// SHA-256 over what decides a plan's outcome, in hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct PlanHash(pub String);
+#[serde(try_from = "String", into = "String")]
+pub struct PlanHash(String);
+
+/// The text is no SHA-256 in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not the hash of a plan: that is at most 64 hexadecimal digits")]
+pub struct ParsePlanHashError(String);
 
 impl PlanHash {
+    /// The most digits.
+    const DIGITS_MAX: usize = 64;
+
+    /// The hash as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
     /// The first twelve digits, enough to tell plans apart on a screen.
     #[must_use]
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+impl FromStr for PlanHash {
+    type Err = ParsePlanHashError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+        if text.is_empty() || text.len() > Self::DIGITS_MAX || !text.chars().all(digit) {
+            return Err(ParsePlanHashError(shortened(text)));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for PlanHash {
+    type Error = ParsePlanHashError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<PlanHash> for String {
+    fn from(hash: PlanHash) -> Self {
+        hash.0
     }
 }
 
@@ -99,6 +165,22 @@ mod tests {
         assert!("20261121-143205-k3f9".parse::<RunId>().is_ok());
         for bad in ["", "../etc", "a b", "Run"] {
             assert!(bad.parse::<RunId>().is_err(), "{bad}");
+        }
+    }
+
+    /// A run `"a/b"` of an imported document was stored, and the store could not be listed any more:
+    /// what is read from a document was not held to the rules of what is typed.
+    #[test]
+    fn ids_in_a_document_are_held_to_the_rules_of_typed_ones() {
+        let run = |text: &str| serde_json::from_value::<RunId>(text.into());
+        let hash = |text: &str| serde_json::from_value::<PlanHash>(text.into());
+        assert_eq!(run("a-1").map(String::from).ok().as_deref(), Some("a-1"));
+        assert_eq!(hash("0af").map(String::from).ok().as_deref(), Some("0af"));
+        let long = "a".repeat(RunId::LENGTH_MAX + 1);
+        for bad in ["", "a/b", "..", "a b", "A", "a\u{1b}[m", "\u{202e}a", &long] {
+            let error = run(bad).expect_err(bad).to_string();
+            assert!(error.len() < 2 * RunId::LENGTH_MAX, "{error}");
+            assert!(hash(bad).is_err(), "{bad}");
         }
     }
 

@@ -49,8 +49,26 @@ pub struct Traffic {
 /// Counts of whole numbers by their size: entry `i` counts those in `2^i..2^(i + 1)`. What is
 /// counted may be weighted, by nanoseconds for example. Has no empty entries at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct PowerCounts(Vec<u64>);
+
+/// The list has more entries than numbers have powers of two, or its sum is beyond 2^64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("counts by powers of two are at most 64 entries, and together less than 2^64")]
+pub struct PowerCountsError;
+
+impl TryFrom<Vec<u64>> for PowerCounts {
+    type Error = PowerCountsError;
+
+    fn try_from(counts: Vec<u64>) -> Result<Self, Self::Error> {
+        let mut all = counts.iter().copied();
+        let total = all.try_fold(0_u64, u64::checked_add);
+        match counts.len() <= u64::BITS as usize && total.is_some() {
+            true => Ok(Self(counts)),
+            false => Err(PowerCountsError),
+        }
+    }
+}
 
 /// Where the time of requests went, summed over them. Requests that are in the disk together each
 /// have their own: the sum may exceed the time that passed.
@@ -229,6 +247,12 @@ impl std::ops::Add for Traffic {
     }
 }
 
+impl From<PowerCounts> for Vec<u64> {
+    fn from(counts: PowerCounts) -> Self {
+        counts.0
+    }
+}
+
 impl PowerCounts {
     /// Adds `weight` to the count of `value`; 0 has no place here and is not counted.
     pub fn add(&mut self, value: u64, weight: u64) {
@@ -378,6 +402,14 @@ impl DeviceInsight {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_a_document_have_no_more_entries_than_numbers_have_powers() {
+        let read = |counts: Vec<u64>| serde_json::from_value::<PowerCounts>(counts.into());
+        assert_eq!(read(vec![1; 64]).expect("64 powers").total(), 64);
+        assert!(read(vec![1; 65]).is_err());
+        assert!(read(vec![u64::MAX, 1]).is_err());
+    }
 
     #[test]
     fn windows_that_touch_share_no_moment() {

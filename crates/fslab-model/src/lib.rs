@@ -43,10 +43,10 @@ pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
 pub use figure::{FigureSpec, Layout, ValueList};
 pub use histogram::{HistogramError, LatencyHistogram};
-pub use id::{CellId, ParseRunIdError, PlanHash, RunId, TrialId};
+pub use id::{CellId, ParsePlanHashError, ParseRunIdError, PlanHash, RunId, TrialId};
 pub use insight::{
-    Depth, DeviceInsight, HostCost, KindInsight, PowerCounts, Seeks, ServiceTimes, TimeParts,
-    Traffic, Window,
+    Depth, DeviceInsight, HostCost, KindInsight, PowerCounts, PowerCountsError, Seeks,
+    ServiceTimes, TimeParts, Traffic, Window,
 };
 pub use metric::{
     Better, METRICS, Metric, MetricDefinition, Unit, definitions, phase_metrics, trial_metrics,

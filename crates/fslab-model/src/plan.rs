@@ -220,7 +220,8 @@ impl Plan {
         }
         value.sort_all_objects();
         let digest = Sha256::digest(value.to_string());
-        PlanHash(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        digits.parse().expect("a digest is 64 hexadecimal digits")
     }
 
     /// The cells, in the order of the subjects.
