@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::Fault;
-use crate::{StoreError, StoreErrorKind, migration};
+use crate::{StoreError, StoreErrorKind, digest, migration};
 
 /// How long a process waits for another's transaction. Ours are short: one trial each.
 const BUSY_LIMIT: Duration = Duration::from_secs(30);
@@ -76,7 +76,10 @@ fn attempt_read_only(path: &Path, flags: OpenFlags) -> Result<(Connection, bool)
     configure(&connection)?;
     match migration::check(&connection)? {
         None => Err(StoreErrorKind::Foreign.into()),
-        Some(version) => Ok((connection, version == migration::SCHEMA_VERSION)),
+        Some(version) => {
+            let current = version == migration::SCHEMA_VERSION && digest::is_complete(&connection)?;
+            Ok((connection, current))
+        }
     }
 }
 
@@ -88,7 +91,11 @@ fn is_refusal(error: &rusqlite::Error) -> bool {
     )
 }
 
+/// More than the statements of this crate: each is prepared once.
+const STATEMENTS_KEPT: usize = 128;
+
 fn configure(connection: &Connection) -> Result<(), Fault> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.busy_timeout(BUSY_LIMIT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     // A commit is on the disk when it returns: a trial takes minutes, an fsync milliseconds.

@@ -17,6 +17,25 @@ pub enum StoreErrorKind {
     Foreign,
     /// The file is no database, or one with broken pages.
     Damaged,
+    /// The run's row, or what leads to its trials, is not as it was written.
+    DamagedRun {
+        /// Its name, or what is left of it.
+        run: String,
+    },
+    /// The trial is not as it was written.
+    DamagedTrial {
+        /// The run.
+        run: String,
+        /// The trial.
+        trial: String,
+    },
+    /// The run is deleted.
+    DeletedRun {
+        /// Its name.
+        run: String,
+    },
+    /// The limit of the process on the size of files is too small for the file.
+    FileSizeLimit,
     /// A later fslab made the file.
     Newer {
         /// The schema version that the file says.
@@ -118,7 +137,18 @@ impl StoreError {
         let fixed = match &self.kind {
             K::Missing => "a run makes one: fslab compare ext4 xfs; or name another with --store",
             K::Foreign => "name another file with --store",
-            K::Damaged => "restore a copy, or name another with --store",
+            K::Damaged => {
+                "restore a copy, or name another with --store; fslab store check says what is \
+                 damaged"
+            }
+            K::DamagedRun { .. } | K::DamagedTrial { .. } => {
+                "fslab store check names all that is damaged; restore a copy, or fslab delete \
+                 the run"
+            }
+            K::DeletedRun { run } => {
+                return Some(format!("fslab delete --undo {run} brings it back"));
+            }
+            K::FileSizeLimit => "raise the limit on the size of files: ulimit -f unlimited",
             K::Newer { .. } => "use the fslab that wrote it, or a later one",
             K::Permission => {
                 "check the owner of the file and its folder, or name another with --store"
@@ -136,7 +166,9 @@ impl StoreError {
                 let names: Vec<_> = candidates.iter().map(RunId::as_str).collect();
                 return Some(format!("give more of the name: {}", names.join(", ")));
             }
-            K::Unreadable { .. } => "a later fslab may have written it",
+            K::Unreadable { .. } => {
+                "a later fslab may have written it; fslab store check says whether it is damaged"
+            }
             K::RunExists { .. } | K::TrialDone { .. } | K::Unstorable { .. } | K::Other => {
                 return None;
             }
@@ -153,6 +185,20 @@ impl fmt::Display for StoreError {
             K::Missing => write!(f, "there is no store at {path}"),
             K::Foreign => write!(f, "{path} is not an fslab store"),
             K::Damaged => write!(f, "the store {path} is damaged"),
+            K::DamagedRun { run } => {
+                write!(f, "run {run} in the store {path} is not as it was written")
+            }
+            K::DamagedTrial { run, trial } => write!(
+                f,
+                "trial {trial} of run {run} in the store {path} is not as it was written"
+            ),
+            K::DeletedRun { run } => write!(f, "run {run} of the store {path} is deleted"),
+            K::FileSizeLimit => {
+                write!(
+                    f,
+                    "cannot {operation} the store {path}: it may not grow so large"
+                )
+            }
             K::Newer { found, known } => write!(
                 f,
                 "the store {path} has format {found}, and this fslab reads up to {known}"
@@ -232,6 +278,36 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// What is wrong, in words that stand behind the name of a run.
+    pub(crate) fn reason(&self) -> String {
+        match self {
+            Self::Sqlite(error) => error.to_string(),
+            Self::Kind(StoreErrorKind::DamagedTrial { trial, .. }, _) => {
+                format!("trial {trial} is not as it was written")
+            }
+            Self::Kind(StoreErrorKind::Unreadable { what }, Some(source)) => {
+                format!("{what} makes no sense: {source}")
+            }
+            Self::Kind(StoreErrorKind::Unreadable { what }, None) => {
+                format!("{what} makes no sense")
+            }
+            Self::Kind(..) => "it is not as it was written".to_owned(),
+        }
+    }
+
+    /// Whether what is stored is to blame, and not the disk, a lock or a right.
+    pub(crate) fn is_of_content(&self) -> bool {
+        match self {
+            Self::Sqlite(rusqlite::Error::SqliteFailure(error, _)) => matches!(
+                error.code,
+                ErrorCode::DatabaseCorrupt | ErrorCode::Unknown | ErrorCode::TypeMismatch
+            ),
+            Self::Sqlite(_) | Self::Kind(..) => true,
+        }
+    }
+}
+
 fn kind_of_io(error: &io::Error) -> StoreErrorKind {
     match error.kind() {
         io::ErrorKind::NotFound => StoreErrorKind::Missing,
@@ -239,6 +315,7 @@ fn kind_of_io(error: &io::Error) -> StoreErrorKind {
             StoreErrorKind::Permission
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreErrorKind::NoSpace,
+        io::ErrorKind::FileTooLarge => StoreErrorKind::FileSizeLimit,
         _ => StoreErrorKind::Other,
     }
 }
@@ -249,6 +326,11 @@ fn kind_of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreErrorKind {
         Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
         Some(ErrorCode::DiskFull) => StoreErrorKind::NoSpace,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Busy,
+        // SQLite reports EFBIG as it reports a broken disk. Where the process has a limit, it is
+        // the likelier of the two.
+        Some(ErrorCode::SystemIoFailure) if is_of_growing(error) && has_size_limit() => {
+            StoreErrorKind::FileSizeLimit
+        }
         // SQLite does not say why it cannot open a file; the operating system does.
         Some(ErrorCode::CannotOpen) => match std::fs::File::open(path) {
             Ok(_) => StoreErrorKind::Permission,
@@ -256,6 +338,27 @@ fn kind_of_sqlite(error: &rusqlite::Error, path: &Path) -> StoreErrorKind {
         },
         _ => StoreErrorKind::Other,
     }
+}
+
+fn is_of_growing(error: &rusqlite::Error) -> bool {
+    use rusqlite::ffi;
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    let growing = [
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_TRUNCATE,
+        ffi::SQLITE_IOERR_SHMSIZE,
+    ];
+    code.is_some_and(|code| growing.contains(&code))
+}
+
+/// Whether the process may not make files of any size: RLIMIT_FSIZE, as proc(5) shows it.
+fn has_size_limit() -> bool {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max file size"));
+    line.and_then(|line| line.split_whitespace().next())
+        .is_some_and(|soft| soft != "unlimited")
 }
 
 #[cfg(test)]

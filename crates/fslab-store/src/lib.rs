@@ -7,11 +7,16 @@
 //! ```text
 //!     Store --+-- opening: identity, permissions, schema version
 //!             +-- writing: begin_run, add_trial, add_runs, ask_repeats, delete_run
-//!             '-- reading: runs (summaries), count, select (which run), run (all of one)
+//!             +-- deleting: find, delete, undelete, purge
+//!             +-- reading: runs (summaries), count, select (which run), run (all of one)
+//!             '-- checking: what is not as it was written, by run and trial
 //! ```
 
+mod checking;
 mod codec;
 mod connection;
+mod deleting;
+mod digest;
 mod error;
 mod listing;
 mod migration;
@@ -20,8 +25,10 @@ mod selector;
 mod store;
 mod writing;
 
+pub use checking::{Checked, Finding};
+pub use deleting::FoundRun;
 pub use error::{StoreError, StoreErrorKind};
-pub use listing::{RunFilter, RunSummary};
+pub use listing::{DamagedRun, ListedRun, RunFilter, RunSummary};
 pub use migration::SCHEMA_VERSION;
 pub use selector::RunSelector;
 pub use store::Store;

@@ -1,11 +1,13 @@
 //! Which runs there are, in time that does not depend on the number of their trials.
 
 use fslab_model::{PlanHash, RunHeader, RunId, Subject, VenueKind, nearest_name};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 use serde::Serialize;
 
 use crate::codec::{integer, read, read_integer, read_json, read_optional, read_parsed, read_word};
+use crate::digest::{read_name, summary_agrees, summary_columns};
 use crate::error::Fault;
+use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
 /// A run on one line.
@@ -40,24 +42,65 @@ pub struct RunSummary {
     pub trials_failed: u64,
 }
 
+/// A run whose row is not as it was written, or that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DamagedRun {
+    /// Its name, or what is left of it.
+    pub run: String,
+    /// What is wrong with it.
+    pub damaged: String,
+}
+
+/// A run of a list: one that is damaged hides none of the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ListedRun {
+    /// As it was written.
+    Sound(Box<RunSummary>),
+    /// Not so.
+    Damaged(DamagedRun),
+}
+
+impl ListedRun {
+    /// The run, where it is as it was written.
+    #[must_use]
+    pub fn sound(&self) -> Option<&RunSummary> {
+        match self {
+            Self::Sound(summary) => Some(summary),
+            Self::Damaged(_) => None,
+        }
+    }
+}
+
 /// Which runs are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
+    /// Those that are deleted, instead of the others.
+    pub deleted: bool,
     /// Of that study alone.
     pub study: Option<String>,
     /// With that subject: as it is written, or any of that file system.
     pub subject: Option<String>,
 }
 
-/// The rows of a filter: what it asks is in an index, so that no row is read that is not shown.
-const WANTED: &str = "
-    WHERE (?1 IS NULL OR study = ?1)
-      AND (?2 IS NULL
-           OR EXISTS (SELECT 1 FROM json_each(subjects)
-                      WHERE value = ?2 OR substr(value, 1, length(?2) + 1) = ?2 || ':'))";
+impl RunFilter {
+    /// The rows of the filter: what it asks is in an index, so that no row is read that is not
+    /// shown.
+    fn wanted(&self) -> String {
+        let state = if self.deleted { "NOT NULL" } else { "NULL" };
+        format!(
+            "WHERE deleted_unix_s IS {state} AND (?1 IS NULL OR study = ?1)
+               AND (?2 IS NULL
+                    OR EXISTS (SELECT 1 FROM json_each(subjects)
+                               WHERE value = ?2
+                                  OR substr(value, 1, length(?2) + 1) = ?2 || ':'))"
+        )
+    }
+}
 
 impl Store {
-    /// The newest runs that `filter` wants, newest first; `limit` of them at most.
+    /// The newest runs that `filter` wants, newest first; `limit` of them at most. One that is
+    /// damaged is among them, and says so.
     ///
     /// # Errors
     /// Where the database cannot be read.
@@ -65,31 +108,33 @@ impl Store {
         &self,
         filter: &RunFilter,
         limit: Option<u32>,
-    ) -> Result<Vec<RunSummary>, StoreError> {
+    ) -> Result<Vec<ListedRun>, StoreError> {
         self.reading(|connection| {
+            let columns = summary_columns(connection)?;
+            let wanted = filter.wanted();
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT id, study, title, subjects, venue, plan_hash, fslab, started_unix_s,
-                        repeats, repeats_max, trials_done, trials_failed, trials_beyond
-                 FROM runs {WANTED} ORDER BY started_unix_s DESC, key DESC LIMIT ?3"
+                "SELECT {columns} FROM runs {wanted}
+                 ORDER BY started_unix_s DESC, key DESC LIMIT ?3"
             ))?;
             // Negative: no limit.
             let limit = limit.map_or(-1, i64::from);
             let mut rows = statement.query((&filter.study, &filter.subject, limit))?;
-            let mut summaries = Vec::new();
+            let mut runs = Vec::new();
             while let Some(row) = rows.next()? {
-                summaries.push(summary(row)?);
+                runs.push(listed(row));
             }
-            Ok(summaries)
+            Ok(runs)
         })
     }
 
     /// How many runs `filter` wants.
     ///
     /// # Errors
-    /// Where the database cannot be read.
+    /// Where the database cannot be read; `Damaged` where runs are missing from its index.
     pub fn count_runs(&self, filter: &RunFilter) -> Result<u64, StoreError> {
         self.reading(|connection| {
-            let sql = format!("SELECT count(*) AS count FROM runs {WANTED}");
+            demand_index(connection)?;
+            let sql = format!("SELECT count(*) AS count FROM runs {}", filter.wanted());
             let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query((&filter.study, &filter.subject))?;
             let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
@@ -113,14 +158,15 @@ impl Store {
     /// Where the database cannot be read.
     pub fn history(&self, run: &RunHeader, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.reading(|connection| {
+            demand_index(connection)?;
             let mut statement = connection.prepare_cached(
                 "SELECT id FROM runs
-                 WHERE plan_hash = ?1 AND trials_done > 0 AND started_unix_s <= ?2
+                 WHERE deleted_unix_s IS NULL AND plan_hash = ?1 AND trials_done > 0 AND started_unix_s <= ?2
                    AND (started_unix_s < ?2 OR key < (SELECT key FROM runs WHERE id = ?3))
                  ORDER BY started_unix_s DESC, key DESC LIMIT ?4",
             )?;
             let began = integer("runs.started_unix_s", run.started_unix_s)?;
-            let wanted = (&run.plan_hash.0, began, run.run.as_str(), limit);
+            let wanted = (run.plan_hash.as_str(), began, run.run.as_str(), limit);
             let mut rows = statement.query(wanted)?;
             let mut runs = Vec::new();
             while let Some(row) = rows.next()? {
@@ -137,14 +183,44 @@ impl Store {
     pub fn latest_with_hash(&self, hash: &PlanHash) -> Result<Option<RunId>, StoreError> {
         self.reading(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT id FROM runs WHERE plan_hash = ?1
+                "SELECT id FROM runs WHERE deleted_unix_s IS NULL AND plan_hash = ?1
                  ORDER BY started_unix_s DESC, key DESC LIMIT 1",
             )?;
-            let mut rows = statement.query([&hash.0])?;
+            let mut rows = statement.query([hash.as_str()])?;
             rows.next()?
                 .map(|row| read_parsed(row, "runs.id"))
                 .transpose()
         })
+    }
+}
+
+/// Refuses a store whose indexes have lost a run, or have one too many: the last run would be
+/// another one, and a history another one, without a word.
+pub(crate) fn demand_index(connection: &Connection) -> Result<(), Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT (SELECT count(*) FROM runs INDEXED BY runs_by_start
+                 WHERE deleted_unix_s IS NULL) = (SELECT sum(runs) FROM totals)
+            AND (SELECT count(*) FROM runs INDEXED BY runs_by_plan
+                 WHERE deleted_unix_s IS NULL) = (SELECT sum(runs) FROM totals)",
+    )?;
+    match statement.query_row([], |row| row.get::<_, Option<bool>>(0))? {
+        Some(true) => Ok(()),
+        _ => Err(StoreErrorKind::Damaged.into()),
+    }
+}
+
+fn listed(row: &Row) -> ListedRun {
+    let damaged = |reason: String| {
+        let run = read_name(row);
+        ListedRun::Damaged(DamagedRun {
+            run,
+            damaged: reason,
+        })
+    };
+    match summary_agrees(row).and_then(|agrees| Ok((agrees, summary(row)?))) {
+        Ok((true, summary)) => ListedRun::Sound(Box::new(summary)),
+        Ok((false, _)) => damaged("it is not as it was written".to_owned()),
+        Err(fault) => damaged(fault.reason()),
     }
 }
 
@@ -157,7 +233,7 @@ fn summary(row: &Row) -> Result<RunSummary, Fault> {
         study: read(row, "runs.study")?,
         title: read(row, "runs.title")?,
         venue: read_word(row, "runs.venue")?,
-        plan_hash: PlanHash(read(row, "runs.plan_hash")?),
+        plan_hash: read_parsed(row, "runs.plan_hash")?,
         fslab: read(row, "runs.fslab")?,
         started_unix_s: read_integer(row, "runs.started_unix_s")?,
         repeats,
@@ -178,8 +254,10 @@ pub(crate) fn select(connection: &Connection, selector: &RunSelector) -> Result<
 }
 
 fn before_last(connection: &Connection, back: u32) -> Result<RunId, Fault> {
+    demand_index(connection)?;
     let mut statement = connection.prepare_cached(
-        "SELECT id FROM runs ORDER BY started_unix_s DESC, key DESC LIMIT 1 OFFSET ?1",
+        "SELECT id FROM runs WHERE deleted_unix_s IS NULL
+         ORDER BY started_unix_s DESC, key DESC LIMIT 1 OFFSET ?1",
     )?;
     let mut rows = statement.query([back])?;
     match rows.next()? {
@@ -190,15 +268,10 @@ fn before_last(connection: &Connection, back: u32) -> Result<RunId, Fault> {
 }
 
 fn named(connection: &Connection, name: &RunId) -> Result<RunId, Fault> {
-    let whole: Option<i64> = connection
-        .query_row(
-            "SELECT key FROM runs WHERE id = ?1",
-            [name.as_str()],
-            |row| row.get(0),
-        )
-        .optional()?;
-    if whole.is_some() {
-        return Ok(name.clone());
+    match run_key(connection, name) {
+        Ok(_) => return Ok(name.clone()),
+        Err(Fault::Kind(StoreErrorKind::UnknownRun { .. }, _)) => {}
+        Err(fault) => return Err(fault),
     }
     let mut candidates = beginning_with(connection, name)?;
     match candidates.len() {
@@ -217,8 +290,9 @@ fn named(connection: &Connection, name: &RunId) -> Result<RunId, Fault> {
 
 /// The runs whose names begin with `name`: a range of the index, since no name has a `~`.
 fn beginning_with(connection: &Connection, name: &RunId) -> Result<Vec<RunId>, Fault> {
-    let mut statement =
-        connection.prepare_cached("SELECT id FROM runs WHERE id >= ?1 AND id < ?2 ORDER BY id")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM runs WHERE id >= ?1 AND id < ?2 AND deleted_unix_s IS NULL ORDER BY id",
+    )?;
     let mut rows = statement.query([name.as_str(), &format!("{name}~")])?;
     let mut names = Vec::new();
     while let Some(row) = rows.next()? {
@@ -228,7 +302,8 @@ fn beginning_with(connection: &Connection, name: &RunId) -> Result<Vec<RunId>, F
 }
 
 pub(crate) fn nearest_run(connection: &Connection, name: &RunId) -> Result<Option<RunId>, Fault> {
-    let mut statement = connection.prepare_cached("SELECT id FROM runs ORDER BY id")?;
+    let mut statement = connection
+        .prepare_cached("SELECT id FROM runs WHERE deleted_unix_s IS NULL ORDER BY id")?;
     let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
     let names = rows.collect::<Result<Vec<_>, _>>()?;
     let nearest = nearest_name(name.as_str(), names.iter().map(String::as_str));

@@ -2,18 +2,21 @@
 //!
 //! A version is a file in `schema/` that is never changed after its release. A migration is one
 //! transaction together with the note of its version, so that a file is always of some version.
+//! Rows without digests, which an fslab of an earlier version may add at any time, get theirs in
+//! the same way.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::StoreErrorKind;
 use crate::error::Fault;
+use crate::{StoreErrorKind, digest};
 
 /// What makes version `i + 1` of version `i`; version 0 is the empty file.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
     include_str!("schema/v4.sql"),
+    include_str!("schema/v5.sql"),
 ];
 
 /// The schema version that this fslab writes, and the latest that it reads.
@@ -59,7 +62,7 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Fault> {
 
 fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), Fault> {
     let target = migrations.len() as u32;
-    if check_up_to(connection, target)? == Some(target) {
+    if check_up_to(connection, target)? == Some(target) && digest::is_complete(connection)? {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -68,6 +71,7 @@ fn migrate_with(connection: &mut Connection, migrations: &[&str]) -> Result<(), 
     for (version, sql) in (1..).zip(migrations).skip(from as usize) {
         apply(&transaction, version, sql)?;
     }
+    digest::complete(&transaction)?;
     transaction.commit()?;
     Ok(())
 }

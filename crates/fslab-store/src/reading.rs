@@ -1,14 +1,15 @@
 //! What comes out of the store: the records as they went in.
 //!
 //! A run is read by one query for each table, and put together in memory; each query is a range
-//! of an index, so that its cost is that of the run and not of the store.
+//! of an index, so that its cost is that of the run and not of the store. What is read is held
+//! against its digests: it comes out as it went in, or not at all.
 
 use std::collections::{BTreeSet, HashMap};
 
 use fslab_model::{
-    CellId, CpuUse, DeviceUse, Facts, HostCost, OperationLatency, PhaseOutcome, PhaseRecord,
-    PlanHash, Round, RunHeader, RunId, RunRecord, Settled, StepRecord, TimeSeries, TrialId,
-    TrialOutcome, TrialRecord, Window,
+    CellId, CpuUse, DeviceUse, Facts, HostCost, OperationLatency, PhaseOutcome, PhaseRecord, Round,
+    RunHeader, RunId, RunRecord, Settled, StepRecord, TimeSeries, TrialId, TrialOutcome,
+    TrialRecord, Window,
 };
 use rusqlite::{Connection, Row};
 
@@ -16,6 +17,7 @@ use crate::codec::{
     read, read_histogram, read_integer, read_json, read_optional, read_optional_json, read_parsed,
     read_word,
 };
+use crate::digest::{Scope, Table, TrialDigests, damaged_run, demand_run, read_name, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
 use crate::writing::run_key;
@@ -28,14 +30,12 @@ impl Store {
     /// A run with all its trials, in the order of cell and repeat.
     ///
     /// # Errors
-    /// As [`Store::select`]; `Unreadable` where a value has no meaning for this fslab.
+    /// As [`Store::select`]; `DamagedRun` and `DamagedTrial` where something is not as it was
+    /// written, `Unreadable` where a value has no meaning for this fslab.
     pub fn run(&self, selector: &RunSelector) -> Result<RunRecord, StoreError> {
         self.reading(|connection| {
             let key = run_key(connection, &select(connection, selector)?)?;
-            Ok(RunRecord {
-                header: header(connection, key)?,
-                trials: trials(connection, key)?,
-            })
+            record(connection, key)
         })
     }
 
@@ -66,7 +66,16 @@ impl Store {
     }
 }
 
+/// A run whose row and trials are as they were written.
+pub(crate) fn record(connection: &Connection, run: i64) -> Result<RunRecord, Fault> {
+    let header = header(connection, run)?;
+    let trials = trials(connection, run, &header.run)?;
+    demand_all(connection, run, &trials)?;
+    Ok(RunRecord { header, trials })
+}
+
 fn header(connection: &Connection, run: i64) -> Result<RunHeader, Fault> {
+    demand_run(connection, run)?;
     let mut statement = connection.prepare_cached(
         "SELECT id, plan, plan_hash, fslab, machine, command, started_unix_s
          FROM runs WHERE key = ?1",
@@ -76,7 +85,7 @@ fn header(connection: &Connection, run: i64) -> Result<RunHeader, Fault> {
     Ok(RunHeader {
         run: read_parsed(row, "runs.id")?,
         plan: read_json(row, "runs.plan")?,
-        plan_hash: PlanHash(read(row, "runs.plan_hash")?),
+        plan_hash: read_parsed(row, "runs.plan_hash")?,
         fslab: read(row, "runs.fslab")?,
         machine: read_json(row, "runs.machine")?,
         command: read_json(row, "runs.command")?,
@@ -84,19 +93,17 @@ fn header(connection: &Connection, run: i64) -> Result<RunHeader, Fault> {
     })
 }
 
-fn trials(connection: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> {
-    let mut steps = steps(connection, run)?;
-    let mut phases = phases(connection, run)?;
-    let mut facts = facts(connection, run)?;
-    let mut statement = connection.prepare_cached(
-        "SELECT key, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
-                failure, console, insight
-         FROM trials WHERE run = ?1 ORDER BY cell, repeat",
-    )?;
-    let mut rows = statement.query([run])?;
+fn trials(connection: &Connection, run: i64, name: &RunId) -> Result<Vec<TrialRecord>, Fault> {
+    let scope = Scope::Run(run);
+    let mut digests = TrialDigests::default();
+    let mut steps = steps(connection, scope, &mut digests)?;
+    let mut phases = phases(connection, scope, &mut digests)?;
+    let mut facts = facts(connection, scope, &mut digests)?;
     let mut trials = Vec::new();
-    while let Some(row) = rows.next()? {
+    let mut keys = Vec::new();
+    digests.scan(connection, Table::Trials, scope, |row| {
         let key: i64 = read(row, "trials.key")?;
+        keys.push((key, read::<Option<Vec<u8>>>(row, "trials.digest")?));
         trials.push(TrialRecord {
             trial: trial_id(row)?,
             subject: read_parsed(row, "trials.subject")?,
@@ -110,8 +117,37 @@ fn trials(connection: &Connection, run: i64) -> Result<Vec<TrialRecord>, Fault> 
             console: read(row, "trials.console")?,
             insight: read_optional_json(row, "trials.insight")?,
         });
+        Ok(())
+    })?;
+    for ((key, digest), record) in keys.into_iter().zip(&trials) {
+        if digest.is_none_or(|digest| digest != digests.finish(key)) {
+            let (run, trial) = (name.to_string(), record.trial.to_string());
+            return Err(StoreErrorKind::DamagedTrial { run, trial }.into());
+        }
     }
-    Ok(trials)
+    match digests.is_empty() {
+        true => Ok(trials),
+        false => Err(damaged_run(name.to_string())),
+    }
+}
+
+/// Refuses a run of which a trial was not found, or was found twice: what leads to the trials, an
+/// index, may be damaged, too.
+fn demand_all(connection: &Connection, run: i64, trials: &[TrialRecord]) -> Result<(), Fault> {
+    let are_in_order = trials.windows(2).all(|pair| pair[0].trial < pair[1].trial);
+    let is_done = |trial: &&TrialRecord| trial.outcome == TrialOutcome::Done;
+    let done = trials.iter().filter(is_done).count() as u64;
+    let failed = trials.len() as u64 - done;
+    with_summary(connection, run, |row| {
+        let counted = (
+            read_integer::<u64>(row, "runs.trials_done")?,
+            read_integer::<u64>(row, "runs.trials_failed")?,
+        );
+        match are_in_order && counted == (done, failed) {
+            true => Ok(()),
+            false => Err(damaged_run(read_name(row))),
+        }
+    })
 }
 
 fn trial_id(row: &Row) -> Result<TrialId, Fault> {
@@ -134,15 +170,13 @@ fn trial_outcome(row: &Row) -> Result<TrialOutcome, Fault> {
     }
 }
 
-fn steps(connection: &Connection, run: i64) -> Result<ByKey<Vec<StepRecord>>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT steps.trial, step, command, steps.elapsed_ns, exit_code, output
-         FROM trials JOIN steps ON steps.trial = trials.key
-         WHERE trials.run = ?1 ORDER BY steps.trial, steps.ordinal",
-    )?;
-    let mut rows = statement.query([run])?;
+fn steps(
+    connection: &Connection,
+    scope: Scope,
+    digests: &mut TrialDigests,
+) -> Result<ByKey<Vec<StepRecord>>, Fault> {
     let mut steps: ByKey<Vec<StepRecord>> = HashMap::new();
-    while let Some(row) = rows.next()? {
+    digests.scan(connection, Table::Steps, scope, |row| {
         steps
             .entry(read(row, "steps.trial")?)
             .or_default()
@@ -153,34 +187,34 @@ fn steps(connection: &Connection, run: i64) -> Result<ByKey<Vec<StepRecord>>, Fa
                 exit_code: read(row, "steps.exit_code")?,
                 output: read(row, "steps.output")?,
             });
-    }
+        Ok(())
+    })?;
     Ok(steps)
 }
 
-fn facts(connection: &Connection, run: i64) -> Result<ByKey<Facts>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT facts.trial, name, value
-         FROM trials JOIN facts ON facts.trial = trials.key WHERE trials.run = ?1",
-    )?;
-    let mut rows = statement.query([run])?;
+fn facts(
+    connection: &Connection,
+    scope: Scope,
+    digests: &mut TrialDigests,
+) -> Result<ByKey<Facts>, Fault> {
     let mut facts: ByKey<Facts> = HashMap::new();
-    while let Some(row) = rows.next()? {
+    digests.scan(connection, Table::Facts, scope, |row| {
         let of_trial = facts.entry(read(row, "facts.trial")?).or_default();
         of_trial.insert(read(row, "facts.name")?, read(row, "facts.value")?);
-    }
+        Ok(())
+    })?;
     Ok(facts)
 }
 
-fn phases(connection: &Connection, run: i64) -> Result<ByKey<Vec<PhaseRecord>>, Fault> {
-    let mut latencies = latencies(connection, run)?;
-    let mut series = series(connection, run)?;
-    let mut statement = connection.prepare_cached(
-        "SELECT phases.* FROM trials JOIN phases ON phases.trial = trials.key
-         WHERE trials.run = ?1 ORDER BY phases.trial, phases.ordinal",
-    )?;
-    let mut rows = statement.query([run])?;
+fn phases(
+    connection: &Connection,
+    scope: Scope,
+    digests: &mut TrialDigests,
+) -> Result<ByKey<Vec<PhaseRecord>>, Fault> {
+    let mut latencies = latencies(connection, scope, digests)?;
+    let mut series = series(connection, scope, digests)?;
     let mut phases: ByKey<Vec<PhaseRecord>> = HashMap::new();
-    while let Some(row) = rows.next()? {
+    digests.scan(connection, Table::Phases, scope, |row| {
         let key: i64 = read(row, "phases.key")?;
         phases
             .entry(read(row, "phases.trial")?)
@@ -221,7 +255,8 @@ fn phases(connection: &Connection, run: i64) -> Result<ByKey<Vec<PhaseRecord>>, 
                 figures: read_optional_json(row, "phases.figures")?.unwrap_or_default(),
                 lists: read_optional_json(row, "phases.lists")?.unwrap_or_default(),
             });
-    }
+        Ok(())
+    })?;
     Ok(phases)
 }
 
@@ -309,17 +344,13 @@ fn round(row: &Row) -> Result<Option<Round>, Fault> {
     }))
 }
 
-fn latencies(connection: &Connection, run: i64) -> Result<ByKey<Vec<OperationLatency>>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT latencies.phase, operation, histogram
-         FROM trials
-         JOIN phases ON phases.trial = trials.key
-         JOIN latencies ON latencies.phase = phases.key
-         WHERE trials.run = ?1 ORDER BY latencies.phase, latencies.ordinal",
-    )?;
-    let mut rows = statement.query([run])?;
+fn latencies(
+    connection: &Connection,
+    scope: Scope,
+    digests: &mut TrialDigests,
+) -> Result<ByKey<Vec<OperationLatency>>, Fault> {
     let mut latencies: ByKey<Vec<OperationLatency>> = HashMap::new();
-    while let Some(row) = rows.next()? {
+    digests.scan(connection, Table::Latencies, scope, |row| {
         latencies
             .entry(read(row, "latencies.phase")?)
             .or_default()
@@ -327,27 +358,25 @@ fn latencies(connection: &Connection, run: i64) -> Result<ByKey<Vec<OperationLat
                 operation: read(row, "latencies.operation")?,
                 histogram: read_histogram(row, "latencies.histogram")?,
             });
-    }
+        Ok(())
+    })?;
     Ok(latencies)
 }
 
-fn series(connection: &Connection, run: i64) -> Result<ByKey<TimeSeries>, Fault> {
-    let mut statement = connection.prepare_cached(
-        "SELECT series.phase, interval_ns, series.operations, series.bytes
-         FROM trials
-         JOIN phases ON phases.trial = trials.key
-         JOIN series ON series.phase = phases.key
-         WHERE trials.run = ?1",
-    )?;
-    let mut rows = statement.query([run])?;
+fn series(
+    connection: &Connection,
+    scope: Scope,
+    digests: &mut TrialDigests,
+) -> Result<ByKey<TimeSeries>, Fault> {
     let mut series = HashMap::new();
-    while let Some(row) = rows.next()? {
+    digests.scan(connection, Table::Series, scope, |row| {
         let of_phase = TimeSeries {
             interval_ns: read_integer(row, "series.interval_ns")?,
             operations: read_json(row, "series.operations")?,
             bytes: read_json(row, "series.bytes")?,
         };
         series.insert(read(row, "series.phase")?, of_phase);
-    }
+        Ok(())
+    })?;
     Ok(series)
 }

@@ -9,6 +9,7 @@ use fslab_model::{
 use rusqlite::{Connection, OptionalExtension, named_params};
 
 use crate::codec::{integer, json, optional, read, read_json, word};
+use crate::digest::{seal_run, seal_trial};
 use crate::error::Fault;
 use crate::listing::nearest_run;
 use crate::{Store, StoreError, StoreErrorKind};
@@ -51,7 +52,7 @@ impl Store {
     /// # Errors
     /// `RunExists` where a run of that name is there.
     pub fn begin_run(&mut self, header: &RunHeader) -> Result<(), StoreError> {
-        self.writing(|connection| insert_run(connection, header))
+        self.writing(|connection| insert_run(connection, header).map(drop))
     }
 
     /// Stores a trial: when this returns, a crash of the machine does not lose it. Takes the place
@@ -78,8 +79,7 @@ impl Store {
         self.writing(|connection| {
             let mut keys = MetricKeys::default();
             for run in runs {
-                insert_run(connection, &run.header)?;
-                let (name, key) = (&run.header.run, connection.last_insert_rowid());
+                let (name, key) = (&run.header.run, insert_run(connection, &run.header)?);
                 for trial in &run.trials {
                     remove_failed(connection, key, name, trial)?;
                     insert_trial(connection, key, trial, &mut keys)?;
@@ -118,11 +118,11 @@ impl Store {
                 "UPDATE runs SET plan = ?2, repeats = ?3, repeats_max = ?4 WHERE key = ?1",
                 (key, json(&plan), plan.repeats, repeats_max),
             )?;
-            Ok(())
+            seal_run(connection, key)
         })
     }
 
-    /// Removes a run with all its trials.
+    /// Removes a run with all its trials, for good.
     ///
     /// # Errors
     /// `UnknownRun`.
@@ -135,20 +135,30 @@ impl Store {
     }
 }
 
+/// The key of the run's row, and when the run was deleted.
+fn row_of(connection: &Connection, run: &RunId) -> Result<Option<(i64, Option<i64>)>, Fault> {
+    let mut statement =
+        connection.prepare_cached("SELECT key, deleted_unix_s FROM runs WHERE id = ?1")?;
+    let row = statement.query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(row.optional()?)
+}
+
 /// The run's row.
 pub(crate) fn run_key(connection: &Connection, run: &RunId) -> Result<i64, Fault> {
-    let mut statement = connection.prepare_cached("SELECT key FROM runs WHERE id = ?1")?;
-    match statement
-        .query_row([run.as_str()], |row| row.get(0))
-        .optional()?
-    {
-        Some(key) => Ok(key),
+    match row_of(connection, run)? {
+        Some((key, None)) => Ok(key),
+        Some((_, Some(_))) => Err(deleted(run)),
         None => {
             let nearest = nearest_run(connection, run)?;
             let wanted = run.to_string();
             Err(StoreErrorKind::UnknownRun { wanted, nearest }.into())
         }
     }
+}
+
+pub(crate) fn deleted(run: &RunId) -> Fault {
+    let run = run.to_string();
+    StoreErrorKind::DeletedRun { run }.into()
 }
 
 fn plan_of(connection: &Connection, run: i64) -> Result<Plan, Fault> {
@@ -160,11 +170,14 @@ fn plan_of(connection: &Connection, run: i64) -> Result<Plan, Fault> {
     }
 }
 
-fn insert_run(connection: &Connection, header: &RunHeader) -> Result<(), Fault> {
-    let exists = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)";
-    if connection.query_row(exists, [header.run.as_str()], |row| row.get(0))? {
-        let run = header.run.clone();
-        return Err(StoreErrorKind::RunExists { run }.into());
+fn insert_run(connection: &Connection, header: &RunHeader) -> Result<i64, Fault> {
+    match row_of(connection, &header.run)? {
+        None => {}
+        Some((_, None)) => {
+            let run = header.run.clone();
+            return Err(StoreErrorKind::RunExists { run }.into());
+        }
+        Some((_, Some(_))) => return Err(deleted(&header.run)),
     }
     let plan = &header.plan;
     let subjects: Vec<_> = plan
@@ -179,7 +192,7 @@ fn insert_run(connection: &Connection, header: &RunHeader) -> Result<(), Fault> 
             ":study": plan.study,
             ":title": plan.title,
             ":plan": json(plan),
-            ":plan_hash": header.plan_hash.0,
+            ":plan_hash": header.plan_hash.as_str(),
             ":seed": plan.seed.to_string(),
             ":venue": plan.venue.kind().as_str(),
             ":size_bytes": integer("runs.size_bytes", plan.size_bytes.0)?,
@@ -193,7 +206,9 @@ fn insert_run(connection: &Connection, header: &RunHeader) -> Result<(), Fault> 
             ":command": json(&header.command),
             ":started_unix_s": integer("runs.started_unix_s", header.started_unix_s)?,
         })?;
-    Ok(())
+    let key = connection.last_insert_rowid();
+    seal_run(connection, key)?;
+    Ok(key)
 }
 
 /// Makes room for a trial's record, unless the one that is there is done.
@@ -258,7 +273,7 @@ fn insert_trial(
     for (ordinal, phase) in (0_u32..).zip(&record.phases) {
         insert_phase(connection, trial, ordinal, phase, keys)?;
     }
-    Ok(())
+    seal_trial(connection, trial)
 }
 
 fn insert_steps(connection: &Connection, trial: i64, record: &TrialRecord) -> Result<(), Fault> {

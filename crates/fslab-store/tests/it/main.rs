@@ -1,5 +1,8 @@
 //! What the store promises, seen from outside.
 
+mod damage;
+mod deleting;
+mod listed;
 mod opening;
 mod past_versions;
 mod queries;

@@ -52,7 +52,7 @@ fn a_file_that_is_no_database_is_damaged_and_the_hint_says_what_to_do() {
     let error = refusal(&path);
     assert_eq!(error.kind(), &StoreErrorKind::Damaged);
     let hint = error.hint().expect("a hint");
-    assert_eq!(hint, "restore a copy, or name another with --store");
+    assert!(hint.starts_with("restore a copy, or name another with --store"));
 }
 
 #[test]

@@ -25,6 +25,9 @@ fn reads(name: &str) {
     assert_eq!(expected.trials.len(), 4);
     let store = Store::open_read_only(&copy).expect("opens");
     assert_eq!(store.run(&RunSelector::Last).expect("reads"), expected);
+    let checked = store.check().expect("checks");
+    assert_eq!((checked.runs, checked.trials), (1, 4));
+    assert_eq!(checked.findings, [], "{name}");
     let mut store = Store::open(&copy).expect("opens for writing");
     store
         .add_trial(&expected.header.run, &sample::done_trial(0, 2))
@@ -49,6 +52,11 @@ fn a_store_of_version_3_is_read_and_written() {
 #[test]
 fn a_store_of_version_4_is_read_and_written() {
     reads("v4.sqlite");
+}
+
+#[test]
+fn a_store_of_version_5_is_read_and_written() {
+    reads("v5.sqlite");
 }
 
 #[test]

@@ -42,7 +42,10 @@ fn a_result_stands_with_its_dimensions() {
     };
     assert_eq!(column(&connection, sql), [line(0), line(1)]);
     let hash = "SELECT DISTINCT plan_hash FROM results";
-    assert_eq!(column(&connection, hash), [sample::plan().hash().0]);
+    assert_eq!(
+        column(&connection, hash),
+        [sample::plan().hash().to_string()]
+    );
 }
 
 #[test]

@@ -6,6 +6,7 @@ use fslab_model::Adaptive;
 use fslab_store::{RunFilter, RunSelector, RunSummary, Store, StoreErrorKind};
 use tempfile::TempDir;
 
+use crate::listed::sound;
 use crate::sample::{self, done_trial, failed_trial, run_id, trial_id};
 
 fn begun() -> (TempDir, Store) {
@@ -28,7 +29,7 @@ fn a_failed_trial_gives_way_to_its_second_attempt() {
         .expect("done at last");
     let read = store.run(&RunSelector::Last).expect("reads");
     assert_eq!(read.trials, [done_trial(1, 0)]);
-    let summary = &store.runs(&RunFilter::default(), None).expect("lists")[0];
+    let summary = summary(&store);
     assert_eq!((summary.trials_done, summary.trials_failed), (1, 0));
 }
 
@@ -107,8 +108,7 @@ fn repeats_are_raised_in_the_plan_and_never_lowered() {
 }
 
 fn summary(store: &Store) -> RunSummary {
-    let mut runs = store.runs(&RunFilter::default(), None).expect("lists");
-    runs.remove(0)
+    sound(store, &RunFilter::default(), None).remove(0)
 }
 
 #[test]

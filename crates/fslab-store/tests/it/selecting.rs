@@ -4,6 +4,7 @@ use fslab_model::{PlanHash, RunId, VenueKind, VenuePlan};
 use fslab_store::{RunFilter, RunSelector, Store, StoreErrorKind};
 use tempfile::TempDir;
 
+use crate::listed::sound;
 use crate::sample::{self, run_id};
 
 const RUNS: [&str; 3] = [
@@ -125,7 +126,7 @@ fn the_latest_run_of_a_plan_is_the_one_to_resume() {
         store.latest_with_hash(&hash).expect("reads"),
         Some(run_id(RUNS[2]))
     );
-    let other = PlanHash("00".into());
+    let other = "00".parse::<PlanHash>().expect("a hash");
     assert_eq!(store.latest_with_hash(&other).expect("reads"), None);
 }
 
@@ -142,7 +143,7 @@ fn runs_are_listed_newest_first_with_what_is_done_and_what_failed() {
     store
         .add_trial(&run, &sample::failed_trial(1, 1))
         .expect("stored");
-    let summaries = store.runs(&RunFilter::default(), None).expect("lists");
+    let summaries = sound(&store, &RunFilter::default(), None);
     let names: Vec<_> = summaries
         .iter()
         .map(|summary| summary.run.as_str())
@@ -172,8 +173,9 @@ fn a_list_is_of_a_study_or_a_subject_and_no_longer_than_asked_for() {
         let filter = RunFilter {
             study: study.map(str::to_owned),
             subject: subject.map(str::to_owned),
+            ..RunFilter::default()
         };
-        let runs = store.runs(&filter, limit).expect("lists");
+        let runs = sound(&store, &filter, limit);
         let names: Vec<_> = runs.iter().map(|it| it.run.as_str().to_owned()).collect();
         (names, store.count_runs(&filter).expect("counts"))
     };
@@ -186,7 +188,7 @@ fn a_list_is_of_a_study_or_a_subject_and_no_longer_than_asked_for() {
     assert_eq!(names(None, Some("ext4:mount=data=journal"), None).1, 4);
     assert_eq!(names(None, Some("ext"), None), (Vec::new(), 0));
     assert_eq!(names(Some("other"), Some("xfs"), None).1, 0);
-    let listed = store.runs(&RunFilter::default(), Some(1)).expect("lists");
+    let listed = sound(&store, &RunFilter::default(), Some(1));
     assert_eq!(listed[0].venue, VenueKind::Imported);
 }
 
@@ -197,7 +199,7 @@ fn the_history_of_a_run_is_what_its_plan_gave_before_newest_first() {
     let header = |name: &str, hour: u64, plan: &str| {
         let mut header = sample::header(name);
         header.started_unix_s += hour * 3_600;
-        header.plan_hash = PlanHash(plan.to_owned());
+        header.plan_hash = plan.parse().expect("a hash");
         header
     };
     let runs = [

@@ -4,6 +4,7 @@ use std::thread;
 
 use fslab_store::{RunFilter, RunSelector, Store};
 
+use crate::listed::sound;
 use crate::sample::{self, done_trial, run_id};
 
 const WRITERS: u32 = 4;
@@ -35,9 +36,7 @@ fn writers_that_begin_at_once_lose_no_record() {
         let expected: Vec<_> = (0..TRIALS).map(|repeat| done_trial(0, repeat)).collect();
         assert_eq!(read.trials, expected);
     }
-    let done: u64 = store
-        .runs(&RunFilter::default(), None)
-        .expect("lists")
+    let done: u64 = sound(&store, &RunFilter::default(), None)
         .iter()
         .map(|run| run.trials_done)
         .sum();

@@ -1,0 +1,190 @@
+//! The check of a whole store: SQLite's own, then every digest, every count and every value.
+
+use rusqlite::{Connection, Row};
+use serde::Serialize;
+
+use crate::codec::read;
+use crate::digest::{
+    agrees, demand_run, is_complete, metrics_digest, read_name, record_digest, with_summary,
+};
+use crate::error::Fault;
+use crate::listing::demand_index;
+use crate::reading::record;
+use crate::{Store, StoreError};
+
+/// The most sentences that are taken from SQLite's own checks.
+const SENTENCES_MAX: u32 = 100;
+
+/// Something that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The run; `None` for the file as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The trial; `None` for the run's own row, and for the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trial: Option<String>,
+    /// What is wrong.
+    pub damage: String,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// Runs that were checked, deleted ones included.
+    pub runs: u64,
+    /// Their trials.
+    pub trials: u64,
+    /// What is damaged; nothing in a sound store.
+    pub findings: Vec<Finding>,
+}
+
+impl Checked {
+    fn add(&mut self, run: Option<&str>, trial: Option<String>, damage: impl Into<String>) {
+        self.findings.push(Finding {
+            run: run.map(str::to_owned),
+            trial,
+            damage: damage.into(),
+        });
+    }
+}
+
+impl Store {
+    /// Reads all that is stored, and says what is not as it was written. A part that cannot be read
+    /// is a finding; the others are checked all the same.
+    ///
+    /// # Errors
+    /// Where nothing of the database can be read.
+    pub fn check(&self) -> Result<Checked, StoreError> {
+        self.reading(|connection| {
+            let mut checked = Checked::default();
+            check_file(connection, &mut checked)?;
+            for key in keys(
+                connection,
+                "SELECT key FROM runs NOT INDEXED ORDER BY key",
+                None,
+            )? {
+                check_run(connection, key, &mut checked);
+            }
+            Ok(checked)
+        })
+    }
+}
+
+/// Keys, as far as they can be read: a damaged page ends the list, and is a finding elsewhere.
+fn keys(connection: &Connection, sql: &str, of: Option<i64>) -> Result<Vec<i64>, Fault> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = match of {
+        Some(key) => statement.query([key])?,
+        None => statement.query([])?,
+    };
+    let mut keys = Vec::new();
+    while let Ok(Some(row)) = rows.next() {
+        keys.push(row.get(0)?);
+    }
+    Ok(keys)
+}
+
+/// SQLite's checks of pages, indexes, constraints and references; then our totals.
+fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Fault> {
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({SENTENCES_MAX})"))?;
+    let mut rows = statement.query([])?;
+    loop {
+        match rows.next() {
+            Ok(Some(row)) => {
+                let sentence: String = row.get(0)?;
+                if sentence != "ok" {
+                    checked.add(None, None, sentence);
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                checked.add(None, None, error.to_string());
+                break;
+            }
+        }
+    }
+    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    for _ in 0..SENTENCES_MAX {
+        let Ok(Some(row)) = rows.next() else {
+            break;
+        };
+        let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
+        checked.add(
+            None,
+            None,
+            format!("a row of {table} belongs to no row of {parent}"),
+        );
+    }
+    if let Err(fault) = demand_index(connection) {
+        let text = "the indexes of runs do not have as many runs as were stored";
+        match fault.is_of_content() {
+            true => checked.add(None, None, text),
+            false => return Err(fault),
+        }
+    }
+    if !matches!(is_complete(connection), Ok(true)) {
+        checked.add(None, None, "a run or a trial has no digest");
+    }
+    Ok(())
+}
+
+fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
+    checked.runs += 1;
+    let name = with_summary(connection, key, |row| Ok(read_name(row)));
+    let name = name.unwrap_or_else(|_| format!("of row {key}"));
+    if let Err(fault) = demand_run(connection, key) {
+        checked.add(Some(&name), None, fault.reason());
+    }
+    let before = checked.findings.len();
+    let sql = "SELECT key FROM trials WHERE run = ?1 ORDER BY cell, repeat";
+    for trial in keys(connection, sql, Some(key)).unwrap_or_default() {
+        checked.trials += 1;
+        if let Err(fault) = check_trial(connection, &name, trial, checked) {
+            let place = format!("of row {trial}");
+            checked.add(Some(&name), Some(place), fault.reason());
+        }
+    }
+    // What no digest shows: trials that are not found, and values that make no sense.
+    if checked.findings.len() == before
+        && let Err(fault) = record(connection, key)
+    {
+        let known = checked.findings.iter();
+        let is_known = known
+            .clone()
+            .any(|finding| finding.run.as_deref() == Some(name.as_str()));
+        if !is_known {
+            checked.add(Some(&name), None, fault.reason());
+        }
+    }
+}
+
+fn check_trial(
+    connection: &Connection,
+    run: &str,
+    key: i64,
+    checked: &mut Checked,
+) -> Result<(), Fault> {
+    let record = record_digest(connection, key)?;
+    let metrics = metrics_digest(connection, key)?;
+    let mut statement = connection
+        .prepare_cached("SELECT cell, repeat, digest, metrics_digest FROM trials WHERE key = ?1")?;
+    let mut rows = statement.query([key])?;
+    let row: &Row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let trial = || -> Result<String, Fault> {
+        let (cell, repeat) = (
+            read::<i64>(row, "trials.cell")?,
+            read::<i64>(row, "trials.repeat")?,
+        );
+        Ok(format!("c{cell}r{repeat}"))
+    };
+    if !agrees(row, "trials.digest", &record)? {
+        checked.add(Some(run), Some(trial()?), "it is not as it was written");
+    }
+    if !agrees(row, "trials.metrics_digest", &metrics)? {
+        let text = "its rows of phase_metrics and trial_metrics are not as they were written";
+        checked.add(Some(run), Some(trial()?), text);
+    }
+    Ok(())
+}

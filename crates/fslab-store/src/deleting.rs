@@ -1,0 +1,160 @@
+//! Deleting runs: a deleted run stays in the store, in no list, until that is undone or it is
+//! removed for good.
+
+use rusqlite::{Connection, OptionalExtension};
+use serde::Serialize;
+
+use crate::digest::{demand_run, read_name, seal_run, with_summary};
+use crate::error::Fault;
+use crate::listing::select;
+use crate::writing::run_key;
+use crate::{RunSelector, Store, StoreError, StoreErrorKind};
+
+/// A run as it is deleted: whatever its name, and whether its row makes sense or not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FoundRun {
+    #[serde(skip)]
+    key: i64,
+    /// Its name; that of a damaged run may be any text.
+    pub run: String,
+    /// Its trials that have a record.
+    pub trials: u64,
+}
+
+impl Store {
+    /// The runs that `text` means among those that are not deleted: `last`, `last~1`, a range of
+    /// them, a name or the beginning of one; and a damaged run by whatever its name is.
+    ///
+    /// # Errors
+    /// As [`Store::select`]; `UnknownRun` where `text` can be the name of no run.
+    pub fn find(&self, text: &str) -> Result<Vec<FoundRun>, StoreError> {
+        self.reading(|connection| {
+            if let Some(found) = exactly(connection, text, false)? {
+                return Ok(vec![found]);
+            }
+            let selectors = RunSelector::range(text).map_err(|_| unknown(text))?;
+            let found = selectors.iter().map(|selector| {
+                let key = run_key(connection, &select(connection, selector)?)?;
+                found(connection, key)
+            });
+            found.collect()
+        })
+    }
+
+    /// The deleted run of that name, or the only one whose name begins with it.
+    ///
+    /// # Errors
+    /// `UnknownRun` and `AmbiguousRun`.
+    pub fn find_deleted(&self, text: &str) -> Result<FoundRun, StoreError> {
+        self.reading(|connection| {
+            if let Some(found) = exactly(connection, text, true)? {
+                return Ok(found);
+            }
+            let mut deleted = all_deleted(connection)?;
+            deleted.retain(|found| found.run.starts_with(text));
+            match deleted.len() {
+                1 => Ok(deleted.remove(0)),
+                0 => Err(unknown(text)),
+                _ => {
+                    let names = deleted.iter().filter_map(|found| found.run.parse().ok());
+                    let (wanted, candidates) = (text.to_owned(), names.collect());
+                    Err(StoreErrorKind::AmbiguousRun { wanted, candidates }.into())
+                }
+            }
+        })
+    }
+
+    /// All deleted runs.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn deleted(&self) -> Result<Vec<FoundRun>, StoreError> {
+        self.reading(all_deleted)
+    }
+
+    /// Takes the runs out of every list; their records stay.
+    ///
+    /// # Errors
+    /// Where the database cannot be written.
+    pub fn delete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
+        self.for_each(runs, |connection, key| mark(connection, key, "unixepoch()"))
+    }
+
+    /// Brings deleted runs back.
+    ///
+    /// # Errors
+    /// Where the database cannot be written.
+    pub fn undelete(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
+        self.for_each(runs, |connection, key| mark(connection, key, "NULL"))
+    }
+
+    /// Removes runs with all their trials, for good. Their room is used for later ones.
+    ///
+    /// # Errors
+    /// Where the database cannot be written.
+    pub fn purge(&mut self, runs: &[FoundRun]) -> Result<(), StoreError> {
+        self.for_each(runs, |connection, key| {
+            connection.execute("DELETE FROM runs WHERE key = ?1", [key])?;
+            Ok(())
+        })
+    }
+
+    /// All of them in one transaction, or none.
+    fn for_each(
+        &mut self,
+        runs: &[FoundRun],
+        work: impl Fn(&Connection, i64) -> Result<(), Fault>,
+    ) -> Result<(), StoreError> {
+        self.writing(|connection| runs.iter().try_for_each(|run| work(connection, run.key)))
+    }
+}
+
+/// Sets when a run was deleted. A damaged run gets no new digest, which would make it a sound one.
+fn mark(connection: &Connection, run: i64, time: &str) -> Result<(), Fault> {
+    let is_sound = demand_run(connection, run).is_ok();
+    connection.execute(
+        &format!("UPDATE runs SET deleted_unix_s = {time} WHERE key = ?1"),
+        [run],
+    )?;
+    match is_sound {
+        true => seal_run(connection, run),
+        false => Ok(()),
+    }
+}
+
+fn unknown(wanted: &str) -> Fault {
+    let (wanted, nearest) = (wanted.to_owned(), None);
+    StoreErrorKind::UnknownRun { wanted, nearest }.into()
+}
+
+fn exactly(
+    connection: &Connection,
+    text: &str,
+    is_deleted: bool,
+) -> Result<Option<FoundRun>, Fault> {
+    let key = connection
+        .query_row(
+            "SELECT key FROM runs WHERE id = ?1 AND (deleted_unix_s IS NOT NULL) = ?2",
+            (text, is_deleted),
+            |row| row.get(0),
+        )
+        .optional()?;
+    key.map(|key| found(connection, key)).transpose()
+}
+
+fn all_deleted(connection: &Connection) -> Result<Vec<FoundRun>, Fault> {
+    let mut statement = connection
+        .prepare_cached("SELECT key FROM runs WHERE deleted_unix_s IS NOT NULL ORDER BY key")?;
+    let keys = statement.query_map([], |row| row.get(0))?;
+    keys.map(|key| found(connection, key?)).collect()
+}
+
+fn found(connection: &Connection, key: i64) -> Result<FoundRun, Fault> {
+    let run = with_summary(connection, key, |row| Ok(read_name(row)))?;
+    let trials: i64 =
+        connection.query_row("SELECT count(*) FROM trials WHERE run = ?1", [key], |row| {
+            row.get(0)
+        })?;
+    let trials = trials.unsigned_abs();
+    Ok(FoundRun { key, run, trials })
+}

@@ -1,0 +1,420 @@
+//! Digests of what is stored: by them a row that was damaged is told from one that was written.
+//!
+//! A digest is the SHA-256 of rows as SQLite keeps them. A row is hashed column by column: name,
+//! type and value of each that is not NULL, so that a column which a later version adds changes no
+//! digest of a row that lacks it. Keys, by which SQLite puts rows together, are left out; the
+//! places that they stand for (a phase's ordinal, a trial's run) are in. A digest finds damage, not
+//! a forger, who would write a new digest.
+//!
+//! ```text
+//!     trials.digest          steps, latencies, series, phases, facts and the trial's row
+//!     trials.metrics_digest  phase_metrics and trial_metrics, which were computed of them
+//!     runs.plan_digest       what is large in the run's row: plan, machine, command
+//!     runs.digest            the run's other columns, and plan_digest
+//! ```
+
+use std::collections::HashMap;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, Row};
+use sha2::{Digest, Sha256};
+
+use crate::StoreErrorKind;
+use crate::codec::read;
+use crate::error::Fault;
+
+/// A SHA-256.
+type Sum = [u8; 32];
+
+/// Columns that no digest is over: keys, which place a row and say nothing of it, and what is
+/// computed from the digest's own rows. `owner` is the key of the trial in our queries.
+const LEFT_OUT: [&str; 7] = [
+    "key",
+    "run",
+    "trial",
+    "phase",
+    "owner",
+    "digest",
+    "metrics_digest",
+];
+/// The columns of a run that are large: a list does not read them.
+const PLAN_COLUMNS: [&str; 3] = ["plan", "machine", "command"];
+/// The counts of a run, which change with its trials; `trials_check` watches over them.
+const COUNTS: [&str; 4] = [
+    "trials_done",
+    "trials_failed",
+    "trials_beyond",
+    "trials_check",
+];
+
+/// Columns that SQLite computes of others.
+const GENERATED: [&str; 4] = ["failure_kind", "failure_message", "kernel", "host"];
+
+/// The trials that a scan is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Scope {
+    /// All of the run with that key.
+    Run(i64),
+    /// The one with that key.
+    Trial(i64),
+}
+
+/// Rows of trials, in the order in which a digest is over them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Table {
+    Steps,
+    Latencies,
+    Series,
+    Phases,
+    Facts,
+    Trials,
+    PhaseMetrics,
+    TrialMetrics,
+}
+
+/// What `trials.digest` is over.
+const RECORD: [Table; 6] = [
+    Table::Steps,
+    Table::Latencies,
+    Table::Series,
+    Table::Phases,
+    Table::Facts,
+    Table::Trials,
+];
+/// What `trials.metrics_digest` is over.
+const METRICS: [Table; 2] = [Table::PhaseMetrics, Table::TrialMetrics];
+
+impl Table {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Latencies => "latencies",
+            Self::Series => "series",
+            Self::Phases => "phases",
+            Self::Facts => "facts",
+            Self::Trials => "trials",
+            Self::PhaseMetrics => "phase_metrics",
+            Self::TrialMetrics => "trial_metrics",
+        }
+    }
+
+    /// Columns beyond the table's own, joins, and the order of rows within a trial.
+    fn parts(self) -> [&'static str; 3] {
+        const OF_PHASE: &str = ", phases.ordinal AS phase_ordinal";
+        match self {
+            Self::Steps => [
+                "",
+                "JOIN steps ON steps.trial = trials.key",
+                ", steps.ordinal",
+            ],
+            Self::Latencies => [
+                OF_PHASE,
+                "JOIN phases ON phases.trial = trials.key
+                 JOIN latencies ON latencies.phase = phases.key",
+                ", phases.ordinal, latencies.ordinal",
+            ],
+            Self::Series => [
+                OF_PHASE,
+                "JOIN phases ON phases.trial = trials.key
+                 JOIN series ON series.phase = phases.key",
+                ", phases.ordinal",
+            ],
+            Self::Phases => [
+                "",
+                "JOIN phases ON phases.trial = trials.key",
+                ", phases.ordinal",
+            ],
+            Self::Facts => ["", "JOIN facts ON facts.trial = trials.key", ", facts.name"],
+            Self::Trials => [
+                ", runs.id AS run_id",
+                "JOIN runs ON runs.key = trials.run",
+                "",
+            ],
+            Self::PhaseMetrics => [
+                ", phases.ordinal AS phase_ordinal, metrics.name, metrics.unit, metrics.better",
+                "JOIN phases ON phases.trial = trials.key
+                 JOIN phase_metrics ON phase_metrics.phase = phases.key
+                 JOIN metrics ON metrics.key = phase_metrics.metric",
+                ", phases.ordinal, metrics.name",
+            ],
+            Self::TrialMetrics => [
+                ", metrics.name, metrics.unit, metrics.better",
+                "JOIN trial_metrics ON trial_metrics.trial = trials.key
+                 JOIN metrics ON metrics.key = trial_metrics.metric",
+                ", metrics.name",
+            ],
+        }
+    }
+
+    fn sql(self, connection: &Connection, scope: Scope) -> Result<String, Fault> {
+        let [more, joins, order] = self.parts();
+        let name = self.name();
+        let columns: Vec<_> = stored_columns(connection, name)?
+            .iter()
+            // The key of a metric differs between stores; its name is hashed.
+            .filter(|column| *column != "metric")
+            .map(|column| format!("{name}.{column}"))
+            .collect();
+        let wanted = match scope {
+            Scope::Run(_) => "trials.run = ?1",
+            Scope::Trial(_) => "trials.key = ?1",
+        };
+        Ok(format!(
+            "SELECT trials.key AS owner, {columns}{more} FROM trials {joins}
+             WHERE {wanted} ORDER BY trials.cell, trials.repeat{order}",
+            columns = columns.join(", "),
+        ))
+    }
+}
+
+/// The columns that hold something, in their order: what is generated of others is not among them,
+/// and is not computed for a digest.
+fn stored_columns(connection: &Connection, table: &str) -> Result<Vec<String>, Fault> {
+    // Prepared and never run: the names are those of the schema.
+    let statement = connection.prepare_cached(&format!("SELECT * FROM {table}"))?;
+    let names = statement.column_names().into_iter();
+    let stored = names.filter(|name| !GENERATED.contains(name));
+    Ok(stored.map(str::to_owned).collect())
+}
+
+/// Digests of the trials of a scope, which grow as their rows are read.
+#[derive(Default)]
+pub(crate) struct TrialDigests(HashMap<i64, Sha256>);
+
+impl TrialDigests {
+    /// Hands each row of a table to `take`, hashed; those of one trial follow each other.
+    pub(crate) fn scan(
+        &mut self,
+        connection: &Connection,
+        table: Table,
+        scope: Scope,
+        mut take: impl FnMut(&Row) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut statement = connection.prepare_cached(&table.sql(connection, scope)?)?;
+        let names = Names::of(&statement, |name| !LEFT_OUT.contains(&name));
+        let (Scope::Run(key) | Scope::Trial(key)) = scope;
+        let mut rows = statement.query([key])?;
+        while let Some(row) = rows.next()? {
+            let sum = self.0.entry(read(row, "owner")?).or_default();
+            names.hash(sum, table.name(), row)?;
+            take(row)?;
+        }
+        Ok(())
+    }
+
+    /// The digest of a trial whose rows have all been read.
+    pub(crate) fn finish(&mut self, trial: i64) -> Sum {
+        self.0.remove(&trial).unwrap_or_default().finalize().into()
+    }
+
+    /// Whether every trial of which a row was read was finished: a row without its trial is damage.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The columns of a query that are hashed: their places and names.
+struct Names(Vec<(usize, Box<str>)>);
+
+impl Names {
+    fn of(statement: &rusqlite::Statement, wanted: impl Fn(&str) -> bool) -> Self {
+        let names = statement.column_names().into_iter().enumerate();
+        let wanted = names.filter(|(_, name)| wanted(name));
+        Self(wanted.map(|(place, name)| (place, name.into())).collect())
+    }
+
+    fn hash(&self, sum: &mut Sha256, table: &str, row: &Row) -> Result<(), Fault> {
+        // Small parts are collected: the hash function works on blocks.
+        let mut text = Vec::with_capacity(1024);
+        push(&mut text, b'(', table.as_bytes());
+        for (place, name) in &self.0 {
+            let value = row.get_ref(*place)?;
+            if value == ValueRef::Null {
+                continue;
+            }
+            push(&mut text, b'=', name.as_bytes());
+            match value {
+                ValueRef::Null => {}
+                ValueRef::Integer(number) => push(&mut text, b'i', &number.to_le_bytes()),
+                ValueRef::Real(number) => push(&mut text, b'r', &number.to_bits().to_le_bytes()),
+                ValueRef::Text(bytes) => push(&mut text, b't', bytes),
+                ValueRef::Blob(bytes) => push(&mut text, b'b', bytes),
+            }
+        }
+        text.push(b')');
+        sum.update(&text);
+        Ok(())
+    }
+}
+
+/// A value with its type and length: no two sequences of values have the same bytes.
+fn push(text: &mut Vec<u8>, kind: u8, value: &[u8]) {
+    text.push(kind);
+    text.extend((value.len() as u64).to_le_bytes());
+    text.extend(value);
+}
+
+/// Whether the digest that stands in `column` of the row is `sum`.
+pub(crate) fn agrees(row: &Row, column: &'static str, sum: &Sum) -> Result<bool, Fault> {
+    let stored: Option<Vec<u8>> = read(row, column)?;
+    Ok(stored.is_some_and(|stored| stored == sum))
+}
+
+fn digest_of(connection: &Connection, tables: &[Table], trial: i64) -> Result<Sum, Fault> {
+    let mut digests = TrialDigests::default();
+    for table in tables {
+        digests.scan(connection, *table, Scope::Trial(trial), |_| Ok(()))?;
+    }
+    Ok(digests.finish(trial))
+}
+
+/// The digest of a trial's record.
+pub(crate) fn record_digest(connection: &Connection, trial: i64) -> Result<Sum, Fault> {
+    digest_of(connection, &RECORD, trial)
+}
+
+/// The digest of what was computed of a trial.
+pub(crate) fn metrics_digest(connection: &Connection, trial: i64) -> Result<Sum, Fault> {
+    digest_of(connection, &METRICS, trial)
+}
+
+/// Puts the digests of a trial to it, once all its rows are there.
+pub(crate) fn seal_trial(connection: &Connection, trial: i64) -> Result<(), Fault> {
+    let digests = (
+        trial,
+        record_digest(connection, trial)?,
+        metrics_digest(connection, trial)?,
+    );
+    connection
+        .prepare_cached("UPDATE trials SET digest = ?2, metrics_digest = ?3 WHERE key = ?1")?
+        .execute(digests)?;
+    Ok(())
+}
+
+/// Puts the digests of a run's row to it, after each change of it.
+pub(crate) fn seal_run(connection: &Connection, run: i64) -> Result<(), Fault> {
+    let plan = plan_digest(connection, run)?;
+    connection
+        .prepare_cached("UPDATE runs SET plan_digest = ?2 WHERE key = ?1")?
+        .execute((run, plan))?;
+    let sum = with_summary(connection, run, summary_digest)?;
+    connection
+        .prepare_cached("UPDATE runs SET digest = ?2 WHERE key = ?1")?
+        .execute((run, sum))?;
+    Ok(())
+}
+
+/// The columns of a run that a list reads, and over which `runs.digest` is; the counts and the
+/// digest itself besides.
+pub(crate) fn summary_columns(connection: &Connection) -> Result<String, Fault> {
+    let mut columns = stored_columns(connection, "runs")?;
+    columns.retain(|column| !PLAN_COLUMNS.contains(&column.as_str()));
+    Ok(columns.join(", "))
+}
+
+/// What `runs.digest` must be, of a row of [`summary_columns`].
+pub(crate) fn summary_digest(row: &Row) -> Result<Sum, Fault> {
+    let names = Names::of(row.as_ref(), |name| {
+        !LEFT_OUT.contains(&name) && !COUNTS.contains(&name)
+    });
+    let mut sum = Sha256::new();
+    names.hash(&mut sum, "runs", row)?;
+    Ok(sum.finalize().into())
+}
+
+fn plan_digest(connection: &Connection, run: i64) -> Result<Sum, Fault> {
+    let columns = PLAN_COLUMNS.join(", ");
+    let sql = format!("SELECT {columns} FROM runs WHERE key = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let names = Names::of(&statement, |_| true);
+    let mut rows = statement.query([run])?;
+    let row = rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let mut sum = Sha256::new();
+    names.hash(&mut sum, "runs", row)?;
+    Ok(sum.finalize().into())
+}
+
+/// Hands the row of [`summary_columns`] of a run to `work`.
+pub(crate) fn with_summary<T>(
+    connection: &Connection,
+    run: i64,
+    work: impl FnOnce(&Row) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let columns = summary_columns(connection)?;
+    let sql = format!("SELECT {columns} FROM runs WHERE key = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([run])?;
+    work(rows.next()?.ok_or(rusqlite::Error::QueryReturnedNoRows)?)
+}
+
+/// Refuses a run whose row, plan included, is not as it was written.
+pub(crate) fn demand_run(connection: &Connection, run: i64) -> Result<(), Fault> {
+    let plan = plan_digest(connection, run)?;
+    with_summary(connection, run, |row| {
+        match agrees(row, "runs.plan_digest", &plan)? && summary_agrees(row)? {
+            true => Ok(()),
+            false => Err(damaged_run(read_name(row))),
+        }
+    })
+}
+
+/// Whether a row of [`summary_columns`] is as it was written, the counts of its trials included.
+pub(crate) fn summary_agrees(row: &Row) -> Result<bool, Fault> {
+    let count = |what| read::<i64>(row, what).map(i128::from);
+    let [done, failed, beyond] = [
+        count("runs.trials_done")?,
+        count("runs.trials_failed")?,
+        count("runs.trials_beyond")?,
+    ];
+    let weighted = 3 * done + 5 * failed + 7 * beyond;
+    let counted = count("runs.trials_check")? == weighted;
+    Ok(counted && agrees(row, "runs.digest", &summary_digest(row)?)?)
+}
+
+/// The run's name, whatever it is, for an error.
+pub(crate) fn read_name(row: &Row) -> String {
+    let name = row
+        .get_ref("id")
+        .ok()
+        .and_then(|value| value.as_bytes().ok());
+    name.map_or_else(String::new, |name| {
+        String::from_utf8_lossy(name).into_owned()
+    })
+}
+
+pub(crate) fn damaged_run(run: String) -> Fault {
+    StoreErrorKind::DamagedRun { run }.into()
+}
+
+/// Whether a row waits for its digest: an earlier fslab, or another program, has written it.
+pub(crate) fn is_complete(connection: &Connection) -> Result<bool, Fault> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM trials WHERE digest IS NULL)
+                   OR EXISTS (SELECT 1 FROM runs WHERE digest IS NULL)";
+    Ok(!connection.query_row(sql, [], |row| row.get::<_, bool>(0))?)
+}
+
+/// Computes the digests that are not there yet.
+///
+/// A row that cannot be read stays without one, and is an error where it is asked for: the others
+/// of its store must not be lost with it.
+pub(crate) fn complete(connection: &Connection) -> Result<(), Fault> {
+    type Seal = fn(&Connection, i64) -> Result<(), Fault>;
+    let kinds: [(&str, Seal); 2] = [("trials", seal_trial), ("runs", seal_run)];
+    for (table, seal) in kinds {
+        let next = format!(
+            "SELECT key FROM {table} WHERE digest IS NULL AND key > ?1 ORDER BY key LIMIT 1"
+        );
+        let mut statement = connection.prepare(&next)?;
+        let mut last = i64::MIN;
+        while let Some(key) = statement
+            .query_row([last], |row| row.get::<_, i64>(0))
+            .optional()?
+        {
+            match seal(connection, key) {
+                Err(fault) if !fault.is_of_content() => return Err(fault),
+                _ => last = key,
+            }
+        }
+    }
+    Ok(())
+}
