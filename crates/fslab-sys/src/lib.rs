@@ -32,6 +32,7 @@ mod send_file;
 mod shared_counter;
 mod space;
 mod stream;
+mod whole_file;
 mod worker_process;
 
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
@@ -71,4 +72,5 @@ pub use send_file::send_file;
 pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, forget_cached, zero_range};
 pub use stream::{Stream, StreamUse};
+pub use whole_file::{WholeFile, private_folder, write_whole};
 pub use worker_process::{WorkerProcess, WorkerSide};

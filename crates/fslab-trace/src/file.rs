@@ -8,10 +8,10 @@
 //!     {"end":{"lines":N}}                 so that a file that was cut is known for one
 //! ```
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use fslab_sys::WholeFile;
 use serde::{Deserialize, Serialize};
 
 use crate::{Entry, Event, FinalFile, Header, Trace, TraceError};
@@ -44,18 +44,22 @@ enum Entered {
 }
 
 impl Trace {
-    /// Writes the trace to a new file at `path`, or over an old one.
+    /// Writes the trace to a new file at `path`, or in the place of an old one; half a trace is
+    /// never there.
     ///
     /// # Errors
     /// [`TraceError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), TraceError> {
         let failed = |error| TraceError::io("write", path, error);
-        let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+        let mut file = BufWriter::new(WholeFile::create(path).map_err(failed)?);
         for line in self.lines() {
             file.write_all(line.as_bytes()).map_err(failed)?;
             file.write_all(b"\n").map_err(failed)?;
         }
-        file.flush().map_err(failed)
+        let file = file
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        file.commit().map_err(failed)
     }
 
     fn lines(&self) -> impl Iterator<Item = String> {
