@@ -21,6 +21,7 @@ mod loop_venue;
 mod reference;
 mod repeats;
 mod sim_venue;
+mod stores;
 mod studies;
 mod trace;
 mod verification;

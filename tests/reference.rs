@@ -7,7 +7,7 @@ use std::fs;
 use crate::harness::Desk;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-const COMMANDS: [&[&str]; 28] = [
+const COMMANDS: [&[&str]; 31] = [
     &[],
     &["compare"],
     &["run"],
@@ -33,6 +33,9 @@ const COMMANDS: [&[&str]; 28] = [
     &["gate"],
     &["export"],
     &["import"],
+    &["delete"],
+    &["store"],
+    &["store", "check"],
     &["clean"],
     &["lab"],
     &["mkfs"],

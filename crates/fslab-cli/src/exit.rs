@@ -14,7 +14,7 @@ use fslab_store::{StoreError, StoreErrorKind};
 pub(crate) enum Exit {
     /// Everything that was asked for is done.
     Done = 0,
-    /// A gate or a claim failed.
+    /// A gate, a claim or the check of a store failed.
     GateFailed = 1,
     /// Arguments, a study, or a store that make no sense.
     BadInput = 2,
@@ -51,7 +51,9 @@ impl CommandError {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                 FailureKind::Permission
             }
-            std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::FileTooLarge => {
+                FailureKind::NoSpace
+            }
             _ => FailureKind::BadInput,
         };
         Failure::new(kind, what).because(error).into()
@@ -85,11 +87,14 @@ impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         let kind = match error.kind() {
             StoreErrorKind::Permission => FailureKind::Permission,
-            StoreErrorKind::NoSpace => FailureKind::NoSpace,
+            StoreErrorKind::NoSpace | StoreErrorKind::FileSizeLimit => FailureKind::NoSpace,
             StoreErrorKind::Busy | StoreErrorKind::Other => FailureKind::Device,
             StoreErrorKind::Missing
             | StoreErrorKind::Foreign
             | StoreErrorKind::Damaged
+            | StoreErrorKind::DamagedRun { .. }
+            | StoreErrorKind::DamagedTrial { .. }
+            | StoreErrorKind::DeletedRun { .. }
             | StoreErrorKind::Newer { .. }
             | StoreErrorKind::NoRuns
             | StoreErrorKind::TooFewRuns { .. }

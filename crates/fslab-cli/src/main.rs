@@ -25,8 +25,8 @@ use crate::commands::Command;
     propagate_version = true
 )]
 #[command(
-    after_help = "Exit codes: 0 done; 1 a gate or a claim failed; 2 bad input; 3 some trials \
-                        failed or are missing; 4 this machine cannot do it."
+    after_help = "Exit codes: 0 done; 1 a gate, a claim or the check of a store failed; 2 bad \
+                        input; 3 some trials failed or are missing; 4 this machine cannot do it."
 )]
 struct Cli {
     /// When to use colours.
@@ -43,6 +43,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
+    signals::take_size_limit_as_error();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
             } else {
                 exit::Exit::Done
             };
-            let _ = error.print();
+            print_clap(&error);
             return code.into();
         }
     };
@@ -63,5 +64,19 @@ fn main() -> ExitCode {
             screen::print_error(&error);
             error.exit.into()
         }
+    }
+}
+
+/// Prints what clap says. It quotes arguments, which a script may have taken from anywhere: where
+/// one of them would act on the terminal, the text is shown without that, and without colours.
+fn print_clap(error: &clap::Error) {
+    let acts = |argument: std::ffi::OsString| {
+        let text = argument.to_string_lossy();
+        screen::plain(&text) != text
+    };
+    if error.use_stderr() && std::env::args_os().any(acts) {
+        screen::say(error.render().to_string().trim_end());
+    } else {
+        let _ = error.print();
     }
 }

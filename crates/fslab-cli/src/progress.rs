@@ -59,7 +59,8 @@ impl Progress {
             .values()
             .map(|(label, step)| format!("{label}{step}"))
             .collect();
-        self.bar.set_message(running.join(", "));
+        self.bar
+            .set_message(screen::plain(&running.join(", ")).into_owned());
     }
 
     /// The trials are alike: what is left takes as long as what was done, in proportion.

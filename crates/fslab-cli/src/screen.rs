@@ -1,7 +1,13 @@
 //! What stands on the terminal: tables, notices, errors. Results go to standard output, everything
 //! else to standard error.
+//!
+//! Studies, traces, imports and file names come from others. Whatever they hold, no control
+//! character of theirs reaches the terminal: it could move the cursor, set the title, answer for
+//! the user, or show another text than the one that is there. Every line that is printed goes
+//! through [`plain`] here; colours are put to it afterwards.
 
-use std::io::{self, ErrorKind, Write};
+use std::borrow::Cow;
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ContentArrangement, LineStyle, TableStyle,
@@ -12,13 +18,74 @@ use owo_colors::{OwoColorize, Stream};
 use crate::color;
 use crate::exit::{CommandError, Exit};
 
-/// Writes `text` to standard output. A reader that has gone away is no error.
-pub(crate) fn print(text: &str) -> Result<(), CommandError> {
-    print_bytes(text.as_bytes())
+/// Whether a character does something else than stand there: C0 but for the ends of lines and tabs,
+/// DEL, C1, and what turns the direction of the text around it.
+fn is_control(c: char) -> bool {
+    let is_layout = matches!(c, '\n' | '\t');
+    c.is_control() && !is_layout
+        || matches!(
+            c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        )
+        || matches!(c, '\u{2066}'..='\u{2069}')
 }
 
-/// The same for what need not be text.
+/// The text with `\u001b` for ESC, and so on: visible, without effect, and the same text where it is
+/// a JSON document.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match is_control(c) {
+            true => shown.push_str(&format!("\\u{:04x}", u32::from(c))),
+            false => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same, but for colours: for text whose foreign parts went through [`plain`] or [`render`].
+fn plain_but_colours(text: &str) -> Cow<'_, str> {
+    if !color::is_wanted() || !text.contains('\u{1b}') {
+        return plain(text);
+    }
+    let mut pieces = text.split('\u{1b}');
+    let mut shown = plain(pieces.next().unwrap_or_default()).into_owned();
+    for piece in pieces {
+        let end = piece.strip_prefix('[').and_then(|rest| {
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+            rest[end..].starts_with('m').then_some(end + 2)
+        });
+        let (sequence, rest) = piece.split_at(end.unwrap_or(0));
+        shown.push_str(if end.is_some() { "\u{1b}" } else { "\\u001b" });
+        shown.push_str(sequence);
+        shown.push_str(&plain(rest));
+    }
+    Cow::Owned(shown)
+}
+
+/// Writes `text` to standard output, without any control character. A reader that has gone away is
+/// no error.
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    write_out(plain(text).as_bytes())
+}
+
+/// Writes text with colours, such as tables; what others wrote in it has gone through [`plain`].
+pub(crate) fn print_styled(text: &str) -> Result<(), CommandError> {
+    write_out(plain_but_colours(text).as_bytes())
+}
+
+/// Writes a document for another program as it is; on a terminal without control characters.
 pub(crate) fn print_bytes(content: &[u8]) -> Result<(), CommandError> {
+    if io::stdout().is_terminal() {
+        return print_styled(&String::from_utf8_lossy(content));
+    }
+    write_out(content)
+}
+
+fn write_out(content: &[u8]) -> Result<(), CommandError> {
     let mut output = io::stdout().lock();
     match output.write_all(content).and_then(|()| output.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -31,19 +98,24 @@ pub(crate) fn print_bytes(content: &[u8]) -> Result<(), CommandError> {
 /// One line on standard error, and whether it could be written. Nobody listening stops nothing: a
 /// terminal that was closed must not cost the rest of a run.
 pub(crate) fn say(line: &str) -> bool {
-    writeln!(io::stderr().lock(), "{line}").is_ok()
+    say_labelled("", line)
+}
+
+/// The same behind a label of ours, which may be coloured.
+fn say_labelled(label: &str, line: &str) -> bool {
+    writeln!(io::stderr().lock(), "{label}{}", plain(line)).is_ok()
 }
 
 /// One line of news on standard error.
 pub(crate) fn notice(text: &str) {
     let label = "note:".if_supports_color(Stream::Stderr, |word| word.cyan());
-    say(&format!("{label} {text}"));
+    say_labelled(&format!("{label} "), text);
 }
 
 /// One line about something that is wrong, but stops nothing.
 pub(crate) fn warn(text: &str) {
     let label = "warning:".if_supports_color(Stream::Stderr, |word| word.yellow());
-    say(&format!("{label} {text}"));
+    say_labelled(&format!("{label} "), text);
 }
 
 /// An error: what, why, and what to do.
@@ -52,7 +124,7 @@ pub(crate) fn print_error(error: &CommandError) {
     let label = "error:"
         .if_supports_color(Stream::Stderr, |word| word.red())
         .to_string();
-    say(&format!("{label} {}", failure.message));
+    say_labelled(&format!("{label} "), &failure.message);
     for cause in &failure.causes {
         say(&format!("  caused by: {cause}"));
     }
@@ -86,7 +158,7 @@ pub(crate) fn render(table: &Table) -> String {
             Some(group) => format!("{group}\n{}", column.title),
             None => column.title.clone(),
         };
-        Cell::new(title)
+        Cell::new(plain(&title))
             .add_attribute(Attribute::Bold)
             .set_alignment(align(column.align))
     });
@@ -98,9 +170,9 @@ pub(crate) fn render(table: &Table) -> String {
             .map(|(cell, column)| screen_cell(cell).set_alignment(align(column.align)));
         screen.add_row(cells);
     }
-    let mut text = format!("{}\n{screen}\n", table.caption);
+    let mut text = format!("{}\n{screen}\n", plain(&table.caption));
     for note in &table.notes {
-        text.push_str(note);
+        text.push_str(&plain(note));
         text.push('\n');
     }
     text
@@ -118,7 +190,7 @@ fn screen_cell(cell: &TableCell) -> Cell {
         Some(detail) => format!("{}\n{detail}", cell.text),
         None => cell.text.clone(),
     };
-    let screen = Cell::new(text);
+    let screen = Cell::new(plain(&text));
     match cell.tone {
         Tone::Plain => screen,
         Tone::Strong => screen.add_attribute(Attribute::Bold).fg(Color::Green),
@@ -143,4 +215,45 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, CommandError
 /// A pure JSON document on standard output.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
     print(&json(value)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_report::Column;
+
+    use super::*;
+
+    #[test]
+    fn what_would_act_on_the_terminal_is_shown_instead() {
+        assert_eq!(plain("a\tb\nü → 日本"), "a\tb\nü → 日本");
+        assert_eq!(plain("\u{1b}]0;x\u{7}"), "\\u001b]0;x\\u0007");
+        for c in [
+            '\r', '\u{8}', '\u{7f}', '\u{9b}', '\u{202e}', '\u{2066}', '\u{2069}',
+        ] {
+            let shown = plain(&format!("a{c}b")).into_owned();
+            assert_eq!(shown, format!("a\\u{:04x}b", u32::from(c)));
+            let value: String = serde_json::from_str(&format!("\"{shown}\"")).expect("JSON");
+            assert_eq!(value, format!("a{c}b"), "the same in a JSON document");
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_table_acts_on_the_terminal() {
+        let evil = "a\u{1b}[31mb\u{9d}0;c\u{202e}";
+        let table = Table {
+            caption: evil.into(),
+            columns: vec![Column::left(evil).in_group(evil)],
+            rows: vec![vec![TableCell {
+                detail: Some(evil.into()),
+                ..TableCell::new(evil)
+            }]],
+            notes: vec![evil.into()],
+        };
+        let text = render(&table);
+        assert!(!text.contains("\u{1b}[31m"), "{text:?}");
+        assert!(
+            !text.contains(|c| is_control(c) && c != '\u{1b}'),
+            "{text:?}"
+        );
+    }
 }

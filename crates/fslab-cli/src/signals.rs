@@ -1,11 +1,11 @@
-//! Signals: what asks a run, or a trial, to stop.
+//! Signals: what asks a run, or a trial, to stop, and what must not end it.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fslab_venue::Control;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 /// What asks to stop. A hang-up does not where the parent has it ignored: that is `nohup`.
 fn requests() -> Vec<i32> {
@@ -25,6 +25,16 @@ fn ignores(status: &str, signal: i32) -> bool {
         .find_map(|line| line.strip_prefix("SigIgn:"))
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// From now on, a write beyond the limit on the size of files (`ulimit -f`) is EFBIG, an error like
+/// any other, and not the end of the process.
+///
+/// Caught and not ignored: a program that is started gets the default back, as execve(2) says.
+pub(crate) fn take_size_limit_as_error() {
+    let caught = Arc::new(AtomicBool::new(false));
+    // Where it cannot be caught, the signal does what it always did.
+    let _ = signal_hook::flag::register(SIGXFSZ, caught);
 }
 
 /// From now on, each SIGINT, SIGTERM or SIGHUP is a request to `control`.

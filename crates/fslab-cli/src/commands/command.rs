@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    clean, compare, diff, disk, export, fs, gate, guest_init, import, lab, list, mkfs, report, run,
-    show, study, trace, trial,
+    clean, compare, delete, diff, disk, export, fs, gate, guest_init, import, lab, list, mkfs,
+    report, run, show, store, study, trace, trial,
 };
 use crate::exit::CommandResult;
 
@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// Take the output of another tool into the store as a run
     Import(import::ImportArgs),
+    /// Delete runs from the store; a deleted run can be brought back
+    Delete(delete::DeleteArgs),
+    /// The store itself: check it for damage
+    Store(store::StoreCommandArgs),
     /// Remove mounts, loop devices and images that a killed run left
     Clean(clean::CleanArgs),
     /// Make one of the file systems for which no other formatter is shipped
@@ -65,6 +69,8 @@ impl Command {
             Self::Gate(args) => args.exec(),
             Self::Export(args) => args.exec(),
             Self::Import(args) => args.exec(),
+            Self::Delete(args) => args.exec(),
+            Self::Store(args) => args.exec(),
             Self::Clean(args) => args.exec(),
             Self::Mkfs(args) => args.exec(),
             Self::GuestInit(args) => args.exec(),

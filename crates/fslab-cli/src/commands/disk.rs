@@ -97,7 +97,7 @@ fn list(json: bool) -> Result<(), CommandError> {
                 .into(),
         ],
     };
-    screen::print(&screen::render(&table))
+    screen::print_styled(&screen::render(&table))
 }
 
 /// What a list says of a profile.

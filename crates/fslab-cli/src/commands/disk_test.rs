@@ -1,6 +1,5 @@
 //! `fslab disk test`: a profile's disk by itself, as tables, drawings, JSON or CSV.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,6 +8,7 @@ use fslab_disk::bench::{self, Bench};
 use fslab_model::Failure;
 use fslab_report::{Column, Table, TableCell, Tone};
 
+use super::output_file::put_file;
 use super::{disk, disk_drawing, disk_plot};
 use crate::exit::CommandError;
 use crate::{color, screen};
@@ -40,7 +40,7 @@ impl TestArgs {
         }
         let bench = bench::run(&profile).map_err(Failure::from)?;
         if let Some(path) = &self.output {
-            write(path, &disk_drawing::draw(&profile, &bench))?;
+            put_file(disk_drawing::draw(&profile, &bench).as_bytes(), path)?;
         }
         if self.json {
             return screen::print_json(&bench);
@@ -48,7 +48,7 @@ impl TestArgs {
         if self.csv {
             return screen::print(&csv(&bench));
         }
-        screen::print(&text(&profile, &bench))?;
+        screen::print_styled(&text(&profile, &bench))?;
         if let Some(path) = &self.output {
             screen::notice(&format!("the curves are in {}", path.display()));
         }
@@ -66,19 +66,8 @@ fn demand_svg(path: &Path) -> Result<(), CommandError> {
     Err(error)
 }
 
-/// Writes the file; half of it is not left behind.
-fn write(path: &Path, text: &str) -> Result<(), CommandError> {
-    let part = path.with_extension("svg.part");
-    fs::write(&part, text)
-        .and_then(|()| fs::rename(&part, path))
-        .map_err(|error| {
-            let _ = fs::remove_file(&part);
-            CommandError::io(format!("cannot write {}", path.display()), &error)
-        })
-}
-
 fn text(profile: &Profile, bench: &Bench) -> String {
-    let mut text = format!("{}: {}\n\n", profile.name, profile.title);
+    let mut text = screen::plain(&format!("{}: {}\n\n", profile.name, profile.title)).into_owned();
     text.push_str(&screen::render(&sheet(profile, bench)));
     for curve in &bench.curves {
         text.push('\n');

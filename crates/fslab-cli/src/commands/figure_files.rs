@@ -1,6 +1,5 @@
 //! The figures of a run's study as files: SVG, PNG, CSV and text.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use fslab_claims::Original;
@@ -9,6 +8,7 @@ use fslab_report::{Analysis, Exhibit, exhibits};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
+use super::output_file::put_file;
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -45,9 +45,7 @@ pub(crate) fn write(
     for exhibit in &exhibits {
         let mut keep = |extension: &str, content: &[u8]| {
             let path = folder.join(format!("{}.{extension}", file_name(&exhibit.id)));
-            let written = fs::write(&path, content);
-            written
-                .map_err(|e| CommandError::io(format!("cannot write {}", path.display()), &e))?;
+            put_file(content, &path)?;
             files.push(path);
             Ok::<(), CommandError>(())
         };
@@ -69,15 +67,15 @@ pub(crate) fn write(
 
 /// A figure's text: its tables, or why there are none, and its notes.
 pub(crate) fn text(exhibit: &Exhibit) -> String {
-    let mut text = format!("{}: {}\n", exhibit.id, exhibit.title);
+    let mut text = format!("{}: {}\n", exhibit.id, screen::plain(&exhibit.title));
     if let Some(reason) = &exhibit.absence {
-        text.push_str(&format!("Nothing to show: {reason}\n"));
+        text.push_str(&format!("Nothing to show: {}\n", screen::plain(reason)));
     }
     for table in &exhibit.tables {
         text.push_str(&format!("\n{}", screen::render(table)));
     }
     for note in &exhibit.notes {
-        text.push_str(note);
+        text.push_str(&screen::plain(note));
         text.push('\n');
     }
     text

@@ -74,7 +74,7 @@ fn list(json: bool) -> Result<(), CommandError> {
         rows: rows.collect(),
         notes: vec!["`fslab fs list --probe` tells what works on this machine.".into()],
     };
-    screen::print(&screen::render(&table))
+    screen::print_styled(&screen::render(&table))
 }
 
 fn list_probed(json: bool) -> Result<(), CommandError> {
@@ -88,7 +88,7 @@ fn list_probed(json: bool) -> Result<(), CommandError> {
     if json {
         return screen::print_json(&probes);
     }
-    screen::print(&screen::render(&probe_table(&probes)))
+    screen::print_styled(&screen::render(&probe_table(&probes)))
 }
 
 /// What stands in the table: one word of it a cell, and how to get the rest below it.

@@ -193,7 +193,7 @@ fn status(cache: &Cache, json: bool) -> Result<(), CommandError> {
         let lines: Vec<_> = lines.into_iter().chain(notes(&status)).collect();
         return screen::print(&(lines.join("\n") + "\n"));
     }
-    screen::print(&screen::render(&table(&shelf, &status)))
+    screen::print_styled(&screen::render(&table(&shelf, &status)))
 }
 
 fn kernel_status(kernel: &Kernel) -> KernelStatus<'_> {

@@ -3,7 +3,7 @@
 use clap::Args;
 use fslab_model::{ParseSubjectError, Subject};
 use fslab_report::{Column, Table, TableCell, Tone};
-use fslab_store::{RunFilter, RunSummary};
+use fslab_store::{DamagedRun, ListedRun, RunFilter, RunSummary};
 
 use super::store_args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -25,6 +25,9 @@ pub(crate) struct ListArgs {
     /// that are named
     #[arg(long, value_name = "SUBJECT")]
     subject: Option<String>,
+    /// List the deleted runs instead; `fslab delete --undo RUN` brings one back
+    #[arg(long)]
+    deleted: bool,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -36,6 +39,7 @@ impl ListArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let store = self.store.open_read_only()?;
         let filter = RunFilter {
+            deleted: self.deleted,
             study: self.study.clone(),
             subject: self.subject.as_deref().map(canonical).transpose()?,
         };
@@ -45,7 +49,7 @@ impl ListArgs {
         }
         let runs = store.runs(&filter, Some(self.limit.unwrap_or(LIMIT)))?;
         let of = store.count_runs(&filter)?;
-        screen::print(&screen::render(&table(&runs, of)))?;
+        screen::print_styled(&screen::render(&table(&runs, of)))?;
         Ok(Exit::Done)
     }
 }
@@ -58,28 +62,18 @@ fn canonical(text: &str) -> Result<String, CommandError> {
         .map_err(|error: ParseSubjectError| CommandError::bad_input(error.to_string()))
 }
 
-fn table(runs: &[RunSummary], of: u64) -> Table {
-    let rows = runs.iter().map(|run| {
-        let subjects: Vec<_> = run.subjects.iter().map(ToString::to_string).collect();
-        let complete = run.trials_done == run.trials_planned;
-        vec![
-            TableCell::new(run.run.to_string()),
-            TableCell::new(&run.study),
-            TableCell::new(run.venue.as_str()),
-            TableCell::new(subjects.join(", ")),
-            TableCell {
-                tone: if complete { Tone::Plain } else { Tone::Bad },
-                ..TableCell::new(format!("{}/{}", run.trials_done, run.trials_planned))
-            },
-            TableCell {
-                tone: if run.trials_failed == 0 {
-                    Tone::Plain
-                } else {
-                    Tone::Bad
-                },
-                ..TableCell::new(run.trials_failed.to_string())
-            },
-        ]
+fn table(runs: &[ListedRun], of: u64) -> Table {
+    let rows = runs.iter().map(|run| match run {
+        ListedRun::Sound(summary) => sound(summary),
+        ListedRun::Damaged(damaged) => broken(damaged),
+    });
+    let damaged = runs.iter().filter(|run| run.sound().is_none()).count();
+    let notes = (damaged > 0).then(|| {
+        format!(
+            "{} not as stored: fslab store check names the damage, fslab delete RUN takes a run \
+             out of the list",
+            screen::counted(damaged, "run")
+        )
     });
     Table {
         caption: caption(runs.len(), of),
@@ -92,8 +86,33 @@ fn table(runs: &[RunSummary], of: u64) -> Table {
             Column::right("Failed"),
         ],
         rows: rows.collect(),
-        notes: Vec::new(),
+        notes: notes.into_iter().collect(),
     }
+}
+
+fn sound(run: &RunSummary) -> Vec<TableCell> {
+    let subjects: Vec<_> = run.subjects.iter().map(ToString::to_string).collect();
+    let tone = |is_good| if is_good { Tone::Plain } else { Tone::Bad };
+    let complete = run.trials_done == run.trials_planned;
+    vec![
+        TableCell::new(run.run.to_string()),
+        TableCell::new(&run.study),
+        TableCell::new(run.venue.as_str()),
+        TableCell::new(subjects.join(", ")),
+        TableCell::new(format!("{}/{}", run.trials_done, run.trials_planned)).tone(tone(complete)),
+        TableCell::new(run.trials_failed.to_string()).tone(tone(run.trials_failed == 0)),
+    ]
+}
+
+fn broken(run: &DamagedRun) -> Vec<TableCell> {
+    vec![
+        TableCell::new(&run.run),
+        TableCell::new("damaged").tone(Tone::Bad),
+        TableCell::nothing(),
+        TableCell::new(&run.damaged),
+        TableCell::nothing(),
+        TableCell::nothing(),
+    ]
 }
 
 /// `3 runs, newest first`, or `the newest 50 of 812 runs`.

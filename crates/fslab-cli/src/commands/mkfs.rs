@@ -158,7 +158,7 @@ fn list() -> CommandResult {
         rows: rows.collect(),
         notes: Vec::new(),
     };
-    screen::print(&screen::render(&table))?;
+    screen::print_styled(&screen::render(&table))?;
     Ok(Exit::Done)
 }
 

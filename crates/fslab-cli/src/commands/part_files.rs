@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fslab_report::{Chapter, charts as charts_of, table_files};
 
 use super::figure_files::{Rasteriser, file_name};
+use super::output_file::put_file;
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -48,11 +49,10 @@ impl<'a> Shelf<'a> {
         let name = format!("{}.{extension}", place.display());
         let path = self.folder.join(&name);
         let parent = path.parent().unwrap_or(self.folder);
-        fs::create_dir_all(parent)
-            .and_then(|()| fs::write(&path, content))
-            .map_err(|error| {
-                CommandError::io(format!("cannot write {}", path.display()), &error)
-            })?;
+        fs::create_dir_all(parent).map_err(|error| {
+            CommandError::io(format!("cannot make {}", parent.display()), &error)
+        })?;
+        put_file(content, &path)?;
         Ok(name)
     }
 
@@ -63,9 +63,7 @@ impl<'a> Shelf<'a> {
 
     fn finish(self) -> Result<PathBuf, CommandError> {
         let path = self.folder.join(INDEX);
-        fs::write(&path, self.index).map_err(|error| {
-            CommandError::io(format!("cannot write {}", path.display()), &error)
-        })?;
+        put_file(self.index.as_bytes(), &path)?;
         Ok(path)
     }
 }

@@ -1,7 +1,7 @@
 //! `fslab report`: one HTML file of one or more runs, and the figures of their studies as files.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -9,6 +9,7 @@ use clap::Args;
 use fslab_claims::Original;
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, MergeError, merge, relabel};
+use fslab_sys::WholeFile;
 
 use super::figure_files;
 use super::output_file::put_file;
@@ -206,18 +207,9 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
         })
 }
 
-/// Makes a file that was not there, and removes it.
+/// Begins a file that never gets a name.
 fn probe(folder: &Path) -> io::Result<()> {
-    let names = (0..u32::MAX).map(|number| format!(".fslab-{}-{number}", std::process::id()));
-    for path in names.map(|name| folder.join(name)) {
-        match fs::File::create_new(&path) {
-            // Somebody else's, perhaps of the same number in another namespace: not ours to touch.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(_) => return fs::remove_file(&path),
-        }
-    }
-    Err(ErrorKind::AlreadyExists.into())
+    WholeFile::create(&folder.join("probe")).map(drop)
 }
 
 /// Writes the report and returns its path.

@@ -56,14 +56,14 @@ impl ShowArgs {
                 let certainty = tables::certainty(phase, subjects(), analysis.family);
                 let disk = tables::disk(phase, subjects());
                 for table in [Some(whole), certainty, disk].iter().flatten() {
-                    screen::print(&format!("\n{}", screen::render(table)))?;
+                    screen::print_styled(&format!("\n{}", screen::render(table)))?;
                 }
             }
             let whole_run = [tables::spread(&analysis), tables::components(&analysis)];
             for table in whole_run.iter().flatten() {
-                screen::print(&format!("\n{}", screen::render(table)))?;
+                screen::print_styled(&format!("\n{}", screen::render(table)))?;
             }
-            screen::print(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
+            screen::print_styled(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
         }
         Ok(Exit::Done)
     }
@@ -77,7 +77,7 @@ fn print_figures(record: &RunRecord) -> CommandResult {
         screen::notice("the study of this run asks for no figures");
     }
     for exhibit in &exhibits {
-        screen::print(&format!("\n{}", figure_files::text(exhibit)))?;
+        screen::print_styled(&format!("\n{}", figure_files::text(exhibit)))?;
     }
     Ok(Exit::Done)
 }
@@ -88,8 +88,8 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     let header = &record.header;
     let mut text = format!(
         "{} ({}), run {}, venue {}, {} of {} done\n\n",
-        header.plan.title,
-        header.plan.study,
+        screen::plain(&header.plan.title),
+        screen::plain(&header.plan.study),
         header.run,
         header.plan.venue.kind().as_str(),
         record.trials_done(),
@@ -111,7 +111,7 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
         text.push('\n');
     }
     for sentence in sentences(&analysis) {
-        text.push_str(&format!("{sentence}\n"));
+        text.push_str(&format!("{}\n", screen::plain(&sentence.to_string())));
     }
     // Of a part of a run it would say nothing.
     let is_whole = record.trials.len() == record.trials_planned();
@@ -120,5 +120,5 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
             "Fingerprint {fingerprint}: in virtual time every machine gets these very records.\n"
         ));
     }
-    screen::print(&text)
+    screen::print_styled(&text)
 }

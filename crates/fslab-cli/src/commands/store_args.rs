@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fslab_model::{Failure, FailureKind, ParseRunIdError, RunRecord};
-use fslab_store::{RunSelector, Store};
+use fslab_store::{RunSelector, Store, StoreError};
 
 use crate::defaults;
 use crate::exit::CommandError;
@@ -32,7 +32,18 @@ impl StoreArgs {
 
     /// The store, which must be there.
     pub(crate) fn open_read_only(&self) -> Result<Store, CommandError> {
-        Ok(Store::open_read_only(&self.path()?)?)
+        Ok(self.open_read_only_store()??)
+    }
+
+    /// The same, with the store's own error.
+    pub(crate) fn open_read_only_store(&self) -> Result<Result<Store, StoreError>, CommandError> {
+        Ok(Store::open_read_only(&self.path()?))
+    }
+
+    /// The store for writing, which must be there.
+    pub(crate) fn open_existing(&self) -> Result<Store, CommandError> {
+        drop(self.open_read_only()?);
+        self.open()
     }
 }
 

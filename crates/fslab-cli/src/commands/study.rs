@@ -87,7 +87,7 @@ fn list() -> CommandResult {
         rows: rows.collect::<Result<_, CommandError>>()?,
         notes: Vec::new(),
     };
-    screen::print(&screen::render(&table))?;
+    screen::print_styled(&screen::render(&table))?;
     Ok(Exit::Done)
 }
 

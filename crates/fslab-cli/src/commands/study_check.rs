@@ -64,7 +64,7 @@ impl CheckArgs {
         } else if self.csv {
             screen::print(&tables::claims(&card).to_csv()?)?;
         } else {
-            screen::print(&screen::render(&tables::claims(&card)))?;
+            screen::print_styled(&screen::render(&tables::claims(&card)))?;
         }
         Ok(match card.broken().next() {
             Some(_) => Exit::GateFailed,
@@ -106,7 +106,7 @@ impl CheckArgs {
             let mut text = format!(
                 "{} figures of {} and of run {}, scale {}\n\n",
                 both.compared(),
-                both.study,
+                screen::plain(&both.study),
                 both.run,
                 both.scale
             );
@@ -114,7 +114,7 @@ impl CheckArgs {
                 text.push_str(&format!("{}\n", screen::render(&table)));
             }
             text.push_str(&screen::render(&tables::agreement(&both)));
-            screen::print(&text)?;
+            screen::print_styled(&text)?;
         }
         Ok(Exit::Done)
     }

@@ -198,10 +198,15 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn make() -> Result<Self, CommandError> {
-        let path = std::env::temp_dir().join(format!("fslab-trace-{}", std::process::id()));
-        std::fs::create_dir(&path)
-            .map_err(|error| CommandError::io(format!("cannot make {}", shown(&path)), &error))?;
-        Ok(Self(path))
+        let folder = std::env::temp_dir();
+        fslab_sys::private_folder(&folder, "fslab-trace-")
+            .map(Self)
+            .map_err(|error| {
+                CommandError::io(
+                    format!("cannot make a folder in {}", shown(&folder)),
+                    &error,
+                )
+            })
     }
 }
 
