@@ -19,6 +19,8 @@ pub struct Side {
     pub summary: Option<Summary>,
     /// Why there is none, where that is known.
     pub absence: Option<String>,
+    /// How many of the values were disturbed while they were measured.
+    pub disturbed: usize,
 }
 
 impl Side {
@@ -30,6 +32,7 @@ impl Side {
             summary: Summary::of(&runs.concat()),
             runs,
             absence: None,
+            disturbed: 0,
         }
     }
 
@@ -89,6 +92,12 @@ pub struct Contrast {
 }
 
 impl Contrast {
+    /// How many values of both sides were disturbed while they were measured.
+    #[must_use]
+    pub fn disturbed(&self) -> usize {
+        self.base.disturbed + self.new.disturbed
+    }
+
     /// Which side has no figure; `None` where both have.
     #[must_use]
     pub fn absence(&self) -> Option<Absence> {
@@ -151,7 +160,7 @@ pub(crate) fn contrasts(
         .find(|step| Some(step.metric) == metric);
     if let Some(step) = of_trial {
         let phase = step.metric.name.trim_end_matches("_ns");
-        return vec![contrast((subject, phase), step, places, |_| None)];
+        return vec![contrast((subject, phase), step, places, |_| Seen::default())];
     }
     let phases = analysis.phases.iter();
     phases
@@ -169,25 +178,38 @@ fn of_phase(
         Some(metric) => phase.compare(metric),
         None => phase.comparison.clone()?,
     };
-    let absence = |place: usize| phase.cells.get(place).and_then(PhaseCell::absence);
+    let seen = |place: usize| Seen {
+        absence: phase.cells.get(place).and_then(PhaseCell::absence),
+        disturbed: phase.disturbed(place),
+    };
     // A metric that a phase has nowhere is none of its figures.
     if comparison.is_empty() && metric.is_some() {
         return None;
     }
-    let mut found = contrast((subject, phase.name), &comparison, places, absence);
+    let mut found = contrast((subject, phase.name), &comparison, places, seen);
     let sweep = phase.sweep.as_ref();
     found.points = sweep.map(|sweep| (sweep.shared, sweep.points.len()));
     Some(found)
+}
+
+/// What is known of a subject's repeats beside their values.
+#[derive(Default)]
+struct Seen {
+    /// Why there is no figure.
+    absence: Option<String>,
+    /// How many repeats were disturbed.
+    disturbed: usize,
 }
 
 fn contrast(
     (subject, phase): (&str, &str),
     comparison: &Comparison,
     places: &Places,
-    absence: impl Fn(usize) -> Option<String>,
+    seen: impl Fn(usize) -> Seen,
 ) -> Contrast {
     let side = |places: Range<usize>| Side {
-        absence: places.clone().find_map(&absence),
+        absence: places.clone().find_map(|place| seen(place).absence),
+        disturbed: places.clone().map(|place| seen(place).disturbed).sum(),
         ..Side::of(values(comparison, places))
     };
     let (base, new) = (side(places.base.clone()), side(places.new.clone()));

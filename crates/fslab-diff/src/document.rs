@@ -40,6 +40,8 @@ pub struct GateDocument<'a> {
     /// The share of gates that fail at most where nothing is slower than the limit.
     false_alarms: f64,
     intervals_together: usize,
+    /// How many measurements of both sides were disturbed, over all checks.
+    disturbed: usize,
     checks: Vec<CheckDocument<'a>>,
 }
 
@@ -95,6 +97,8 @@ struct SideDocument<'a> {
     mean: Option<f64>,
     sd: Option<f64>,
     absence: Option<&'a str>,
+    /// How many of the values were disturbed while they were measured.
+    disturbed: usize,
 }
 
 impl<'a> DiffDocument<'a> {
@@ -139,6 +143,7 @@ impl<'a> GateDocument<'a> {
             confidence: gate.rule.confidence,
             false_alarms: gate.rule.false_alarms(),
             intervals_together: gate.family,
+            disturbed: gate.disturbed(),
             checks: gate.checks.iter().map(check).collect(),
         }
     }
@@ -197,6 +202,7 @@ impl<'a> SideDocument<'a> {
             mean: summary.map(|summary| summary.mean),
             sd: summary.and_then(|summary| summary.sd),
             absence: side.absence.as_deref(),
+            disturbed: side.disturbed,
         }
     }
 }

@@ -180,11 +180,31 @@ impl Gate {
                 text += &format!(", {} {word}", count(ruling));
             }
         }
+        if self.disturbed() > 0 {
+            text += &format!(
+                "; {} of {} measurements were disturbed",
+                self.disturbed(),
+                self.measurements()
+            );
+        }
         if self.outcome() == "undecided" {
             text += "; ";
             text += &self.least_seen();
         }
         text
+    }
+
+    /// How many measurements of both sides were disturbed, over all checks.
+    #[must_use]
+    pub fn disturbed(&self) -> usize {
+        let contrasts = self.checks.iter().map(|check| &check.contrast);
+        contrasts.map(Contrast::disturbed).sum()
+    }
+
+    fn measurements(&self) -> usize {
+        let contrasts = self.checks.iter().map(|check| &check.contrast);
+        let sides = contrasts.flat_map(|contrast| [&contrast.base, &contrast.new]);
+        sides.map(|side| side.values().count()).sum()
     }
 
     /// What it takes to be seen by a gate that decided nothing.

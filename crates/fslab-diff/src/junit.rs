@@ -30,6 +30,10 @@ pub fn junit(gate: &Gate) -> Result<String, DiffError> {
         suite.add_property(("base", gate.base.join(",").as_str()));
         suite.add_property(("new", gate.new.join(",").as_str()));
         suite.add_property(("max-slowdown", gate.rule.max_slowdown.to_string().as_str()));
+        let disturbed: usize = checks.iter().map(|check| check.contrast.disturbed()).sum();
+        if disturbed > 0 {
+            suite.add_property(("disturbed", disturbed.to_string().as_str()));
+        }
         for check in checks {
             suite.add_test_case(case(gate, check));
         }
@@ -89,8 +93,18 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
         None => String::new(),
     };
     let figures = figures(contrast);
+    let disturbed = match (contrast.base.disturbed, contrast.new.disturbed) {
+        (0, 0) => String::new(),
+        (base, new) => format!(
+            "; it rests on disturbed measurements: {base} of {} in the base, {new} of {} in the \
+             new run",
+            contrast.base.values().count(),
+            contrast.new.values().count()
+        ),
+    };
     format!(
-        "{title} is {}: {} times as fast as before{interval}, {figures}; the limit is {limit}",
+        "{title} is {}: {} times as fast as before{interval}, {figures}; the limit is \
+         {limit}{disturbed}",
         ruling_word(check.ruling),
         ratio(speed.value)
     )

@@ -93,7 +93,12 @@ fn heads(contrast: &Contrast) -> Vec<TableCell> {
 fn side(contrast: &Contrast, side: &Side) -> TableCell {
     match (&side.summary, &side.absence) {
         (Some(summary), _) => {
-            let cell = TableCell::new(figure(contrast.metric, summary.median));
+            let mark = match side.disturbed {
+                0 => "",
+                _ => " †",
+            };
+            let text = figure(contrast.metric, summary.median) + mark;
+            let cell = TableCell::new(text);
             match contrast.exact {
                 true => cell,
                 false if side.runs.len() == 1 => cell.detail(format!("n = {}", summary.n)),
@@ -192,6 +197,7 @@ fn diff_notes(diff: &Diff) -> Vec<String> {
         ));
     }
     notes.extend(between_steps(diff.contrasts.iter()));
+    notes.extend(disturbed(diff.contrasts.iter()));
     notes.extend(diff.overall.iter().map(over_all));
     notes.extend(
         diff.differences
@@ -258,9 +264,27 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
     let judged = judged.map(|check| &check.contrast);
     notes.extend(of_runs(&gate.base, &gate.new, judged));
     notes.extend(between_steps(gate.checks.iter().map(|it| &it.contrast)));
+    notes.extend(disturbed(gate.checks.iter().map(|it| &it.contrast)));
     notes.extend(sight(gate));
     notes.extend(gate.unmeasured.iter().map(|it| not_measured(it)));
     notes
+}
+
+/// On which figures disturbed measurements bear.
+fn disturbed<'a>(contrasts: impl Iterator<Item = &'a Contrast>) -> Option<String> {
+    let found: Vec<String> = contrasts.filter_map(disturbed_sides).collect();
+    (!found.is_empty()).then(|| format!("† Disturbed while measured: {}.", found.join("; ")))
+}
+
+/// `write of ext4 (2 of 5 in the base, 1 of 5 in the new)`; `None` where no value was disturbed.
+pub(crate) fn disturbed_sides(contrast: &Contrast) -> Option<String> {
+    let of = |side: &Side, name: &str| {
+        let (disturbed, all) = (side.disturbed, side.values().count());
+        (disturbed > 0).then(|| format!("{disturbed} of {all} in the {name}"))
+    };
+    let sides = [of(&contrast.base, "base"), of(&contrast.new, "new run")];
+    let sides: Vec<String> = sides.into_iter().flatten().collect();
+    (!sides.is_empty()).then(|| format!("{} ({})", contrast.title(), sides.join(", ")))
 }
 
 /// What a reader should know of figures that do not vary.

@@ -364,6 +364,7 @@ fn trials(placed: Vec<Placed>, subjects: &[Subject], now_unix_s: u64) -> Vec<Tri
             facts,
             console: String::new(),
             insight: None,
+            kernel_log: Vec::new(),
         });
     }
     trials.sort_by_key(|trial| trial.trial);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Facts, Failure, PhaseRecord};
+use crate::{Facts, Failure, KernelMessage, PhaseRecord};
 
 /// One line of a trial's output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,19 @@ pub enum EventBody {
     Step(StepRecord),
     /// A phase is done, failed or skipped.
     Phase(Box<PhaseRecord>),
+    /// What the kernel said of the device since the last event of this kind.
+    Kernel {
+        /// In their order.
+        messages: Vec<KernelMessage>,
+    },
+    /// Figures that were reported before are not to be believed: what they wrote was lost.
+    Withdrawn {
+        /// The first phase that this may hold for, counted from 0 in the order of their events; and
+        /// all after it.
+        from: usize,
+        /// Why.
+        failure: Failure,
+    },
     /// The trial failed outside its phases.
     Failed {
         /// Why.

@@ -10,13 +10,15 @@ const DIGITS: usize = 16;
 
 impl TrialRecord {
     /// The record without what only its host knows: when it was made, how long that took there and
-    /// on which processor time, and what the host's console said.
+    /// on which processor time, what the host's console said, and
+    /// of the kernel's log what is no error: its warnings are of the kernel's build.
     #[must_use]
     pub fn exact(&self) -> Self {
         let mut exact = self.clone();
         exact.started_unix_s = 0;
         exact.elapsed_ns = 0;
         exact.console = String::new();
+        exact.kernel_log.retain(|message| message.is_error);
         exact.phases.iter_mut().for_each(|phase| phase.host = None);
         exact
     }

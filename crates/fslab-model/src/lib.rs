@@ -10,6 +10,7 @@
 //! ```
 
 mod capabilities;
+mod disturbance;
 mod event;
 mod exact;
 mod facts;
@@ -38,6 +39,7 @@ mod sweep;
 mod units;
 
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
+pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
 pub use event::{Event, EventBody, StepRecord};
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};

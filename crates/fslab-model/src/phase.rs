@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CachePolicy, DeviceInsight, Failure, HostCost, LatencyHistogram, MetricDefinition};
+use crate::{CachePolicy, DeviceInsight, Disturbance, Failure, HostCost, LatencyHistogram, MetricDefinition};
 use crate::{Parameters, Round, Swept, ValueList, Window};
 
 /// The side of the device that a phase's application bytes are compared with.
@@ -234,6 +234,9 @@ pub struct PhaseRecord {
     pub round: Option<Round>,
     /// What a reader of the figures must know.
     pub notes: Vec<String>,
+    /// What else took place meanwhile, past the thresholds; empty where nothing is known of any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbances: Vec<Disturbance>,
     /// Where it stands in a sweep; `None` for a phase that runs once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swept: Option<Swept>,
@@ -280,10 +283,33 @@ impl PhaseRecord {
             host: None,
             round: None,
             notes: Vec::new(),
+            disturbances: Vec::new(),
             swept: spec.swept.clone(),
             figures: BTreeMap::new(),
             lists: Vec::new(),
         }
+    }
+
+    /// Takes all figures back: `failure` says why they are none. What failed already, or was not
+    /// run, has none.
+    pub fn withdraw(&mut self, failure: &Failure) {
+        if self.outcome != PhaseOutcome::Done {
+            return;
+        }
+        let mut spec = crate::PhaseSpec::new(&self.name, &self.workload, self.parameters.clone());
+        spec.cache = self.cache;
+        spec.swept = self.swept.take();
+        let outcome = PhaseOutcome::Failed {
+            failure: failure.clone(),
+        };
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.push("it ran to its end, and its figures are withdrawn".to_owned());
+        *self = Self {
+            round: self.round,
+            notes,
+            disturbances: std::mem::take(&mut self.disturbances),
+            ..Self::empty(&spec, self.kind, self.headline, outcome)
+        };
     }
 
     /// The phase's name in its study: points of one sweep share it.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DeviceInsight, Event, EventBody, Facts, Failure, FailureKind, PhaseOutcome};
-use crate::{PhaseRecord, StepRecord, Subject, TrialId};
+use crate::{DeviceInsight, Event, EventBody, Facts, Failure, FailureKind, KernelMessage};
+use crate::{PhaseOutcome, PhaseRecord, StepRecord, Subject, TrialId};
 
 /// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct TrialRecord {
     /// What the simulated disk did from the first request to the last, mkfs and unmount included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insight: Option<DeviceInsight>,
+    /// What the kernel said of the device, shortened; empty where it said nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernel_log: Vec<KernelMessage>,
 }
 
 /// Folds a trial's events into its record, whatever the trial's end.
@@ -57,6 +60,7 @@ pub struct RecordBuilder {
     phases: Vec<PhaseRecord>,
     facts: Facts,
     failure: Option<Failure>,
+    kernel_log: Vec<KernelMessage>,
 }
 
 impl RecordBuilder {
@@ -79,6 +83,12 @@ impl RecordBuilder {
                     self.failure.get_or_insert_with(|| failure.clone());
                 }
                 self.phases.push(*phase);
+            }
+            EventBody::Kernel { messages } => self.kernel_log.extend(messages),
+            EventBody::Withdrawn { from, failure } => {
+                let suspects = self.phases.iter_mut().skip(from);
+                suspects.for_each(|phase| phase.withdraw(&failure));
+                self.failure.get_or_insert(failure);
             }
             EventBody::Failed { failure } => {
                 self.failure.get_or_insert(failure);
@@ -144,6 +154,7 @@ impl RecordBuilder {
             facts: self.facts,
             console: String::new(),
             insight: None,
+            kernel_log: self.kernel_log,
         }
     }
 }
@@ -200,6 +211,46 @@ mod tests {
         let death = Failure::new(FailureKind::Timeout, "over its limit");
         let record = finish(vec![hello(), said, EventBody::End], Some(death.clone()));
         assert_eq!(record.outcome, TrialOutcome::Failed { failure: death });
+    }
+
+    fn phase(name: &str) -> EventBody {
+        let spec = crate::PhaseSpec::new(name, "write", crate::Parameters::new());
+        let (kind, headline) = (crate::PhaseKind::Write, crate::Headline::Throughput);
+        let mut record = PhaseRecord::empty(&spec, kind, headline, PhaseOutcome::Done);
+        record.elapsed_ns = Some(1_000);
+        record.bytes = Some(1 << 30);
+        EventBody::Phase(Box::new(record))
+    }
+
+    /// A device whose every write failed gave 1.29 GB/s, and the trial was done: the error came
+    /// when the phase had long been reported.
+    #[test]
+    fn phases_whose_writes_were_lost_have_no_figures_and_those_before_keep_theirs() {
+        let lost = Failure::new(FailureKind::Io, "lost");
+        let withdrawn = EventBody::Withdrawn {
+            from: 1,
+            failure: lost.clone(),
+        };
+        let bodies = vec![
+            hello(),
+            phase("a"),
+            phase("b"),
+            phase("c"),
+            withdrawn,
+            EventBody::End,
+        ];
+        let record = finish(bodies, None);
+        let failed = PhaseOutcome::Failed {
+            failure: lost.clone(),
+        };
+        assert_eq!(record.outcome, TrialOutcome::Failed { failure: lost });
+        assert_eq!(record.phases[0].outcome, PhaseOutcome::Done);
+        assert!(record.phases[0].bytes.is_some());
+        for phase in &record.phases[1..] {
+            assert_eq!(phase.outcome, failed);
+            assert_eq!((phase.bytes, phase.elapsed_ns), (None, None));
+            assert!(crate::phase_metrics(phase).is_empty());
+        }
     }
 
     #[test]

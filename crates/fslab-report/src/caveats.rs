@@ -16,6 +16,7 @@ pub(crate) fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String
         drifting(analysis),
         odd(analysis, names),
         wide(analysis),
+        disturbed(analysis, names),
     ];
     told.into_iter().flatten().collect()
 }
@@ -97,6 +98,35 @@ fn of_kind(kind: &str, mut places: Vec<String>) -> String {
         places.push(format!("{more} more"));
     }
     format!("{} ({})", kind.to_lowercase(), list(&places))
+}
+
+/// Where measurements were disturbed.
+fn disturbed(analysis: &Analysis, names: &[String]) -> Option<String> {
+    let (mut places, mut repeats) = (Vec::new(), 0);
+    for found in &analysis.phases {
+        for (subject, name) in names.iter().enumerate() {
+            let disturbed = found.disturbed(subject);
+            repeats += disturbed;
+            if disturbed > 0 {
+                places.push(format!("{name} in {}", phase(found.name)));
+            }
+        }
+    }
+    if places.len() > NAMED_MAX {
+        let more = places.len() - NAMED_MAX;
+        places.truncate(NAMED_MAX);
+        places.push(format!("{more} more"));
+    }
+    (repeats > 0).then(|| {
+        format!(
+            "{} disturbed by what else took place on the machine, and all are in the figures: {}.",
+            match repeats {
+                1 => "1 measurement was".to_owned(),
+                several => format!("{several} measurements were"),
+            },
+            list(&places)
+        )
+    })
 }
 
 /// How many samples have an interval wider than the target.

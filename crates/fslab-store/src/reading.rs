@@ -116,6 +116,7 @@ fn trials(connection: &Connection, run: i64, name: &RunId) -> Result<Vec<TrialRe
             facts: facts.remove(&key).unwrap_or_default(),
             console: read(row, "trials.console")?,
             insight: read_optional_json(row, "trials.insight")?,
+            kernel_log: read_optional_json(row, "trials.kernel_log")?.unwrap_or_default(),
         });
         Ok(())
     })?;
@@ -251,6 +252,7 @@ fn phases(
                 host: host_cost(row)?,
                 round: round(row)?,
                 notes: read_json(row, "phases.notes")?,
+                disturbances: read_optional_json(row, "phases.disturbances")?.unwrap_or_default(),
                 swept: read_optional_json(row, "phases.swept")?,
                 figures: read_optional_json(row, "phases.figures")?.unwrap_or_default(),
                 lists: read_optional_json(row, "phases.lists")?.unwrap_or_default(),

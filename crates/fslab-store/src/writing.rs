@@ -22,9 +22,9 @@ const INSERT_RUN: &str = "
 
 const INSERT_TRIAL: &str = "
     INSERT INTO trials (run, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
-                        failure, console, insight)
+                        failure, console, insight, kernel_log)
     VALUES (:run, :cell, :repeat, :subject, :position, :started_unix_s, :elapsed_ns, :outcome,
-            :failure, :console, :insight)";
+            :failure, :console, :insight, :kernel_log)";
 
 const INSERT_PHASE: &str = "
     INSERT INTO phases (trial, ordinal, name, workload, kind, headline, cache, parameters, outcome,
@@ -35,7 +35,8 @@ const INSERT_PHASE: &str = "
                         settle_sync_ns, settle_unmount_ns, threads, first_done_ns,
                         harness_share, notes, window_begin_ns, window_end_ns, insight,
                         settle_window_begin_ns, settle_window_end_ns, settle_insight,
-                        host_cpu_ns, host_real_ns, swept, figures, lists, mount, iteration)
+                        host_cpu_ns, host_real_ns, swept, figures, lists, mount, iteration,
+                        disturbances)
     VALUES (:trial, :ordinal, :name, :workload, :kind, :headline, :cache, :parameters, :outcome,
             :skip_reason, :failure, :elapsed_ns, :operations, :bytes, :cpu_user_ns,
             :cpu_system_ns, :cpu_voluntary_switches, :cpu_involuntary_switches,
@@ -44,7 +45,8 @@ const INSERT_PHASE: &str = "
             :settle_sync_ns, :settle_unmount_ns, :threads, :first_done_ns,
             :harness_share, :notes, :window_begin_ns, :window_end_ns, :insight,
             :settle_window_begin_ns, :settle_window_end_ns, :settle_insight,
-            :host_cpu_ns, :host_real_ns, :swept, :figures, :lists, :mount, :iteration)";
+            :host_cpu_ns, :host_real_ns, :swept, :figures, :lists, :mount, :iteration,
+            :disturbances)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -261,6 +263,7 @@ fn insert_trial(
             ":failure": failure,
             ":console": record.console,
             ":insight": record.insight.as_ref().map(json),
+            ":kernel_log": (!record.kernel_log.is_empty()).then(|| json(&record.kernel_log)),
         })?;
     let trial = connection.last_insert_rowid();
     insert_steps(connection, trial, record)?;
@@ -410,6 +413,7 @@ fn insert_phase_row(
         ":lists": (!phase.lists.is_empty()).then(|| json(&phase.lists)),
         ":mount": phase.round.map(|round| round.mount),
         ":iteration": phase.round.map(|round| round.iteration),
+        ":disturbances": (!phase.disturbances.is_empty()).then(|| json(&phase.disturbances)),
     })?;
     Ok(())
 }

@@ -20,6 +20,7 @@ mod file_system;
 mod kernel_log;
 mod loop_device;
 mod loopback;
+mod machine_load;
 mod mapping;
 mod mount_table;
 mod mounting;
@@ -52,12 +53,17 @@ pub use file_system::{
     FileSystemRoom, available_memory_bytes, is_in_memory, named_attribute, remove_named_attribute,
     set_named_attribute, share_blocks,
 };
-pub use kernel_log::KernelLog;
+pub use kernel_log::{KernelLine, KernelLog};
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
 pub use loopback::bring_up_loopback;
+pub use machine_load::{
+    ProcessEntry, ProcessorTimes, StorageUse, children, children_of, processes, run_delays,
+};
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};
-pub use mounting::{MountFlags, drop_caches, mount, sync_file_system, unmount, unmount_lazily};
+pub use mounting::{
+    MountFlags, WriteBackWatch, device_of, drop_caches, mount, sync_file_system, unmount, unmount_lazily,
+};
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{

@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags};
 use rustix::mount::{UnmountFlags, unmount as umount};
 
 pub use rustix::mount::MountFlags;
@@ -64,10 +66,58 @@ pub fn unmount_lazily(target: &Path) -> io::Result<()> {
 /// Writes back everything dirty in the file system that holds `path`.
 ///
 /// # Errors
-/// That of open(2) or syncfs(2), which reports failed write-back since the last call.
+/// That of open(2) or syncfs(2). An error of a write-back before the call is reported only where no
+/// one else has seen it: [`WriteBackWatch`] misses none.
 pub fn sync_file_system(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     Ok(rustix::fs::syncfs(&file)?)
+}
+
+/// A descriptor of a file system, by which every failed write-back since it was opened is reported.
+///
+/// The kernel keeps with each open file which errors of its file system that file has seen
+/// (errseq_t; Linux 5.8 for syncfs). One that is opened after another program was told of an error
+/// is not told any more. The file system is busy for as long as this is open.
+#[derive(Debug)]
+pub struct WriteBackWatch(File);
+
+impl WriteBackWatch {
+    /// Watches the file system that holds the directory `path` from now on.
+    ///
+    /// # Errors
+    /// That of open(2).
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let options = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(File::from(rustix::fs::open(
+            path,
+            options,
+            Mode::empty(),
+        )?)))
+    }
+
+    /// Writes back everything dirty.
+    ///
+    /// # Errors
+    /// That of syncfs(2), with every failed write-back since the watch was opened or asked last.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(rustix::fs::syncfs(&self.0)?)
+    }
+
+    /// The number of the file system's device.
+    ///
+    /// # Errors
+    /// That of fstat(2).
+    pub fn device(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.dev())
+    }
+}
+
+/// The number of the device of the file system that `path` is on, as stat(2) has it.
+///
+/// # Errors
+/// That of stat(2).
+pub fn device_of(path: &Path) -> io::Result<u64> {
+    Ok(std::fs::metadata(path)?.dev())
 }
 
 /// Drops the page cache, and the inode and directory caches, of the whole machine.

@@ -86,6 +86,11 @@ impl Attachment {
         Ok((attachment, record))
     }
 
+    /// Whether a program serves it, which may hold back what the kernel has written.
+    pub(crate) fn is_served(&self) -> bool {
+        matches!(self.serves, Serves::Server(_))
+    }
+
     /// Unmounts. The time includes all writing back: a program that serves ends with it.
     pub(crate) fn detach(&mut self) -> Result<StepRecord, Failure> {
         let umount = || vec!["umount".into(), self.mount_point.display().to_string()];

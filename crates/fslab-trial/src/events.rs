@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use fslab_engine::StopFlag;
-use fslab_model::{Event, EventBody, Failure};
+use fslab_model::{Event, EventBody, Facts, Failure};
 
 /// Where a trial's events go. When nobody reads them any more, the trial is told to stop.
 pub struct EventWriter<W> {
@@ -47,6 +47,13 @@ impl<W: Write> EventWriter<W> {
     /// Says which step begins now.
     pub fn begin(&mut self, step: impl Into<String>) {
         self.emit(EventBody::StepStarted { step: step.into() });
+    }
+
+    /// Adds facts, where there are any.
+    pub(crate) fn add_facts(&mut self, facts: Facts) {
+        if !facts.is_empty() {
+            self.emit(EventBody::Facts { facts });
+        }
     }
 
     /// Reports a failure outside the phases.

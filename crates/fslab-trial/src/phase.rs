@@ -1,5 +1,6 @@
 //! One phase: cold or not, measured, settled.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use fslab_engine::{Calibration, Measured, RunContext, ThreadMeasured};
@@ -11,6 +12,7 @@ use fslab_model::{
 use fslab_workload::{RunError, Workload};
 
 use crate::counters;
+use crate::disturbances::{Backlog, Vigil, Watched};
 use crate::host::let_host_forget;
 use crate::target::{Coldness, Steps, Target};
 use crate::virtual_time::{HostMoment, timed};
@@ -35,6 +37,10 @@ pub(crate) struct Phase<'a> {
     pub(crate) calibration: Option<Calibration>,
     /// Whether the clock moves only while the disk works.
     pub(crate) virtual_time: bool,
+    /// How many phases of this trial have a record before this one.
+    pub(crate) number: usize,
+    /// What the trial has written and its device has not.
+    pub(crate) backlog: &'a RefCell<Backlog>,
 }
 
 /// What became of the caches before a phase.
@@ -97,6 +103,11 @@ impl Phase<'_> {
                 return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
             }
         };
+        target.demand_mounted()?;
+        if let Some(write_back) = target.write_back_mut() {
+            write_back.begin(self.number);
+        }
+        let vigil = (!self.virtual_time && !matches!(target, Target::Fake)).then(Vigil::begin);
         let host_before = self.host_moment();
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
@@ -108,6 +119,12 @@ impl Phase<'_> {
         };
         let after = meter.and_then(counters::DeviceMeter::read);
         let host_after = self.host_moment();
+        let ended = vigil.map(|vigil| {
+            let written = before.map(|before| before.write_bytes);
+            let backlog_bytes = vigil.backlog(&mut self.backlog.borrow_mut(), written);
+            (vigil.end(), backlog_bytes)
+        });
+        target.demand_mounted()?;
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
         record.notes.extend(warm_note);
@@ -132,6 +149,14 @@ impl Phase<'_> {
         record.device = before
             .zip(after)
             .and_then(|(before, after)| counters::between(&before, &after));
+        if let Some((ended, backlog_bytes)) = ended {
+            record.disturbances = ended.disturbances(&Watched {
+                kind: record.kind,
+                threads: record.threads.len().max(1),
+                device: record.device,
+                backlog_bytes,
+            });
+        }
         Ok(record)
     }
 
@@ -256,8 +281,8 @@ fn thread_record(thread: ThreadMeasured) -> ThreadRecord {
 /// The catalogue's entry of what the target has: of a directory, that of what is mounted there.
 fn entry_of(target: &Target) -> Option<&'static FileSystem> {
     match target {
-        Target::Directory(path) => {
-            let found = fslab_fs::recognise(path).ok()?;
+        Target::Directory(directory) => {
+            let found = fslab_fs::recognise(directory.path()).ok()?;
             fslab_fs::find(&found.fs_type).ok()
         }
         Target::Volume(volume) => Some(volume.file_system()),

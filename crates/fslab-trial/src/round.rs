@@ -81,7 +81,7 @@ impl<'a> Trail<'a> {
         }
     }
 
-    fn clear(&self, folder: &Path, target: &Target) -> Result<StepRecord, Failure> {
+    fn clear(&self, folder: &Path, target: &mut Target) -> Result<StepRecord, Failure> {
         let began = Instant::now();
         let mut context = self.context.clone();
         context.root = folder.to_owned();
@@ -123,6 +123,7 @@ fn cannot(operation: &str, folder: &Path, error: &io::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::UsedDirectory;
 
     fn round(mount: u32, iteration: u32) -> Round {
         Round { mount, iteration }
@@ -138,7 +139,7 @@ mod tests {
             iterations: 3,
         };
         let mut trail = Trail::new(rounds, &context);
-        let mut target = Target::Directory(folder.path().to_owned());
+        let mut target = Target::Directory(UsedDirectory::open(folder.path()).expect("opens"));
         let (mut steps, mut seeds) = (Steps::new(), Vec::new());
         for round in rounds.each() {
             let context = trail.enter(round, &mut target, &mut steps).expect("enters");
@@ -176,7 +177,7 @@ mod tests {
             iterations: 1,
         };
         let mut trail = Trail::new(rounds, &context);
-        let mut target = Target::Directory(folder.path().to_owned());
+        let mut target = Target::Directory(UsedDirectory::open(folder.path()).expect("opens"));
         let mut steps = Steps::new();
         trail
             .enter(round(0, 0), &mut target, &mut steps)

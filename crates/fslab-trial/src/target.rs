@@ -5,15 +5,39 @@ use std::path::{Path, PathBuf};
 use fslab_model::{ColdMethod, DeviceSpec, Failure, FailureKind, Settled, StepRecord, TrialSpec};
 
 use crate::counters::DeviceMeter;
+use crate::kernel_watch::KernelWatch;
 use crate::volume::{Volume, VolumeSpec};
+use crate::write_back::WriteBack;
 
 pub(crate) enum Target {
     /// A directory of somebody's: it is used, and nothing else.
-    Directory(PathBuf),
+    Directory(UsedDirectory),
     /// A device that this trial formats and mounts.
     Volume(Box<Volume>),
     /// Nothing: workloads run on the null engine.
     Fake,
+}
+
+/// A directory that is not the trial's.
+pub(crate) struct UsedDirectory {
+    path: PathBuf,
+    write_back: WriteBack,
+}
+
+impl UsedDirectory {
+    /// Watches the write-back of its file system from now on.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let mut write_back = WriteBack::default();
+        write_back.open(path)?;
+        Ok(Self {
+            path: path.to_owned(),
+            write_back,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// What became of the wish for cold caches.
@@ -32,7 +56,7 @@ impl Target {
     /// the catalogue.
     pub(crate) fn of(spec: &TrialSpec) -> Result<Self, Failure> {
         Ok(match &spec.device {
-            DeviceSpec::Directory { path } => Self::Directory(path.clone()),
+            DeviceSpec::Directory { path } => Self::Directory(UsedDirectory::open(path)?),
             DeviceSpec::Block { path, mount_point } => {
                 Self::Volume(Box::new(Volume::new(VolumeSpec {
                     file_system: fslab_fs::find(spec.subject.fs())?,
@@ -50,7 +74,7 @@ impl Target {
     /// The directory below which workloads work.
     pub(crate) fn root(&self) -> &Path {
         match self {
-            Self::Directory(path) => path,
+            Self::Directory(directory) => &directory.path,
             Self::Volume(volume) => volume.mount_point(),
             Self::Fake => Path::new("/nonexistent"),
         }
@@ -59,7 +83,7 @@ impl Target {
     /// The device to watch; `None` where there is none.
     pub(crate) fn meter(&self) -> Option<DeviceMeter> {
         match self {
-            Self::Directory(path) => DeviceMeter::below(path),
+            Self::Directory(directory) => DeviceMeter::below(&directory.path),
             Self::Volume(volume) if is_in_memory(volume) => None,
             Self::Volume(volume) => DeviceMeter::of_device(volume.device()),
             Self::Fake => None,
@@ -126,20 +150,51 @@ impl Target {
         }
     }
 
-    /// Writes back what is dirty, and says how long that took.
-    pub(crate) fn sync(&self) -> Result<u64, Failure> {
+    /// Writes back what is dirty, and says how long that took; `None` where there is nothing to
+    /// write back.
+    pub(crate) fn sync(&mut self) -> Result<Option<u64>, Failure> {
         match self {
-            Self::Volume(volume) => volume.sync(),
-            Self::Directory(path) => {
-                fslab_sys::sync_file_system(path)
-                    .map(|()| 0)
-                    .map_err(|error| {
-                        Failure::new(FailureKind::Io, format!("cannot sync {}", path.display()))
-                            .because(&error)
-                    })
+            Self::Volume(volume) => volume.sync().map(Some),
+            Self::Directory(UsedDirectory { path, write_back }) => {
+                let elapsed_ns = write_back.sync(path)?;
+                write_back.is_safe();
+                Ok(Some(elapsed_ns))
             }
-            Self::Fake => Ok(0),
+            Self::Fake => Ok(None),
         }
+    }
+
+    /// Whether its writes reach the device; `None` where nothing is written.
+    pub(crate) fn write_back(&self) -> Option<&WriteBack> {
+        match self {
+            Self::Volume(volume) => Some(volume.write_back()),
+            Self::Directory(directory) => Some(&directory.write_back),
+            Self::Fake => None,
+        }
+    }
+
+    /// As [`Self::write_back`].
+    pub(crate) fn write_back_mut(&mut self) -> Option<&mut WriteBack> {
+        match self {
+            Self::Volume(volume) => Some(volume.write_back_mut()),
+            Self::Directory(directory) => Some(&mut directory.write_back),
+            Self::Fake => None,
+        }
+    }
+
+    /// A watch over what the kernel says of the device; `None` where there is none.
+    pub(crate) fn kernel_watch(&self) -> Option<KernelWatch> {
+        let below = match self {
+            Self::Directory(directory) => fslab_sys::device_below(&directory.path)?.kernel_name()?,
+            Self::Volume(_) | Self::Fake => self.meter()?.name()?,
+        };
+        Some(KernelWatch::over(&below))
+    }
+
+    /// Fails where the directory shows another file system than it did at first.
+    pub(crate) fn demand_mounted(&self) -> Result<(), Failure> {
+        self.write_back()
+            .map_or(Ok(()), |write_back| write_back.demand_mounted(self.root()))
     }
 
     /// Times sync and unmount, and mounts again; `None` where nothing of ours is mounted, or where

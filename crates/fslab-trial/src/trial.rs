@@ -1,5 +1,6 @@
 //! The sequence of one trial.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -10,10 +11,13 @@ use fslab_model::{
     TrialSpec,
 };
 
+use crate::disturbances::Backlog;
 use crate::events::EventWriter;
 use crate::phase::Phase;
+use crate::review::{Review, withdraw};
 use crate::round::Trail;
 use crate::target::{Steps, Target};
+use crate::write_back::WriteBack;
 
 /// Runs the trial that `spec` describes and writes its events to `output`, the last of them `end`.
 ///
@@ -60,8 +64,11 @@ fn try_trial<W: Write>(
     let found = facts(spec, &target);
     let missing_fact = missing_fact(spec, &found);
     events.emit(EventBody::Facts { facts: found });
-    prepare(&mut target, events)?;
+    let mut review = Review::of(&target);
+    events.add_facts(review.facts());
+    prepare(&mut target, &mut review, events)?;
     crate::stage::run(spec, stop, &mut target, events)?;
+    review.demand("the stages before the phases", events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
     context.promises = crate::phase::promises(&target, &spec.subject);
@@ -78,8 +85,9 @@ fn try_trial<W: Write>(
         calibration,
         missing_fact,
     };
-    let phases = run_rounds(spec, &surroundings, &mut target, events);
-    let finished = finish(&mut target, events);
+    let phases = run_rounds(spec, &surroundings, &mut target, &mut review, events);
+    let finished = finish(&mut target, stop, &mut review, events);
+    events.add_facts(review.facts());
     phases.and(finished)
 }
 
@@ -127,8 +135,8 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
                 }
             }
         }
-        Target::Directory(path) => {
-            if let Ok(found) = fslab_fs::recognise(path) {
+        Target::Directory(directory) => {
+            if let Ok(found) = fslab_fs::recognise(directory.path()) {
                 facts.insert("recognised.type".into(), found.fs_type);
                 facts.insert("recognised.source".into(), found.source);
                 facts.insert("recognised.options".into(), found.options.join(","));
@@ -140,7 +148,11 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
 }
 
 /// Formats and mounts.
-fn prepare<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result<(), Failure> {
+fn prepare<W: Write>(
+    target: &mut Target,
+    review: &mut Review,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
     let Target::Volume(volume) = target else {
         return Ok(());
     };
@@ -148,10 +160,11 @@ fn prepare<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result
     if let Some(step) = volume.format()? {
         events.emit(EventBody::Step(step));
     }
+    review.demand("mkfs", events)?;
     events.begin("mount");
     let step = volume.mount()?;
     events.emit(EventBody::Step(step));
-    Ok(())
+    review.demand("mount", events)
 }
 
 /// Which phases are not run any more, and why.
@@ -204,12 +217,14 @@ fn run_rounds<W: Write>(
     spec: &TrialSpec,
     surroundings: &Surroundings,
     target: &mut Target,
+    review: &mut Review,
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
     let mut skips = Skips::default();
     if let Some(reason) = &surroundings.missing_fact {
         skips.everything(reason.clone());
     }
+    let backlog = RefCell::new(Backlog::default());
     let mut trail = Trail::new(spec.rounds, &surroundings.context);
     for round in spec.rounds.each() {
         let mut context = surroundings.context.clone();
@@ -219,10 +234,14 @@ fn run_rounds<W: Write>(
                 .into_iter()
                 .for_each(|step| events.begin(step));
             let mut steps = Steps::new();
+            let from = suspects_from(target);
             let entered = trail.enter(round, target, &mut steps);
             steps
                 .into_iter()
                 .for_each(|step| events.emit(EventBody::Step(step)));
+            if let Some(failure) = lost(target, "clear", review, events) {
+                withdraw(from, failure, events);
+            }
             context = entered?;
         }
         // Files of a group are made anew with each round, and so is its chance.
@@ -230,20 +249,24 @@ fn run_rounds<W: Write>(
         let turn = Turn {
             round: (!spec.rounds.is_one()).then_some(round),
             context,
+            calibration: surroundings.calibration,
+            backlog: &backlog,
         };
-        run_phases(spec, surroundings, &turn, &mut skips, target, events)?;
+        run_phases(spec, &turn, &mut skips, target, (review, events))?;
     }
     Ok(())
 }
 
 /// One round of the phases.
-struct Turn {
+struct Turn<'a> {
     /// `None` where there is only one.
     round: Option<Round>,
     context: RunContext,
+    calibration: Option<Calibration>,
+    backlog: &'a RefCell<Backlog>,
 }
 
-impl Turn {
+impl Turn<'_> {
     /// What a person reads who watches the trial, or asks where it died.
     fn place(&self, phase: &PhaseSpec) -> String {
         match self.round {
@@ -264,11 +287,10 @@ impl Turn {
 /// reason, and recorded so.
 fn run_phases<W: Write>(
     spec: &TrialSpec,
-    surroundings: &Surroundings,
-    turn: &Turn,
+    turn: &Turn<'_>,
     skips: &mut Skips,
     target: &mut Target,
-    events: &mut EventWriter<W>,
+    (review, events): (&mut Review, &mut EventWriter<W>),
 ) -> Result<(), Failure> {
     for phase_spec in &spec.phases {
         let workload = fslab_workload::find(&phase_spec.workload).map_err(|error| {
@@ -282,26 +304,36 @@ fn run_phases<W: Write>(
             host_folder: spec.host_folder.as_deref(),
             context: &turn.context,
             round: turn.round,
-            calibration: surroundings.calibration,
+            calibration: turn.calibration,
             virtual_time: spec.virtual_time,
+            number: review.recorded(),
+            backlog: turn.backlog,
         };
         if let Some(reason) = skips.reason(phase_spec) {
             let skipped = phase.without_figures(PhaseOutcome::Skipped { reason });
-            events.emit(EventBody::Phase(Box::new(skipped)));
+            review.record(skipped, events);
             continue;
         }
         events.begin(turn.place(phase_spec));
         let mut steps = Steps::new();
-        let (record, failure) = phase.run(target, &mut steps);
+        let from = suspects_from(target);
+        let (mut record, failure) = phase.run(target, &mut steps);
         steps
             .into_iter()
             .for_each(|step| events.emit(EventBody::Step(step)));
-        if failure.is_some() {
+        let lost = lost(target, &phase_spec.name, review, events);
+        if let Some(lost) = &lost {
+            record.withdraw(lost);
+        }
+        if failure.is_some() || lost.is_some() {
             skips.everything(after(phase_spec));
         } else if matches!(record.outcome, PhaseOutcome::Failed { .. }) {
             skips.group_of(phase_spec, after(phase_spec));
         }
-        events.emit(EventBody::Phase(Box::new(record)));
+        review.record(record, events);
+        if let Some(lost) = lost {
+            withdraw(from, lost, events);
+        }
         if let Some(failure) = failure {
             events.fail(failure);
         }
@@ -309,21 +341,73 @@ fn run_phases<W: Write>(
     Ok(())
 }
 
-/// Unmounts and checks.
-fn finish<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result<(), Failure> {
+/// The first phase of which something may not be on the device.
+fn suspects_from(target: &Target) -> usize {
+    target.write_back().map_or(0, WriteBack::suspects_from)
+}
+
+/// Why figures of phases so far are to be taken back: a sync has found that writes were lost, or the
+/// kernel has reported errors of the device.
+fn lost<W: Write>(
+    target: &mut Target,
+    during: &str,
+    review: &mut Review,
+    events: &mut EventWriter<W>,
+) -> Option<Failure> {
+    let by_kernel = review.look(during, events);
+    let by_sync = target.write_back_mut().and_then(WriteBack::take_lost);
+    by_sync.or(by_kernel)
+}
+
+/// Syncs, unmounts and checks. Whatever fails before the check takes the figures back of all phases
+/// since the last sync that succeeded.
+fn finish<W: Write>(
+    target: &mut Target,
+    stop: &StopFlag,
+    review: &mut Review,
+    events: &mut EventWriter<W>,
+) -> Result<(), Failure> {
+    let from = suspects_from(target);
+    let is_mounted = match &*target {
+        Target::Volume(volume) => volume.is_mounted(),
+        Target::Directory(_) => !stop.is_raised(),
+        Target::Fake => false,
+    };
+    if is_mounted {
+        events.begin("sync");
+        // Its error is what `lost` takes below.
+        let _ = target.sync();
+    }
+    let unmounted = unmount(target, events);
+    if let Some(failure) = lost(target, "unmount", review, events) {
+        withdraw(from, failure, events);
+    } else if let Err(failure) = &unmounted
+        && target.write_back().is_some_and(WriteBack::has_suspects)
+    {
+        withdraw(from, failure.clone(), events);
+    }
+    unmounted?;
     let Target::Volume(volume) = target else {
         return Ok(());
     };
-    if volume.is_mounted() {
-        events.begin("unmount");
-        let step = volume.unmount()?;
-        events.emit(EventBody::Step(step));
-    }
     events.begin("check");
     let (step, failure) = volume.check();
     step.into_iter()
         .for_each(|step| events.emit(EventBody::Step(step)));
-    failure.map_or(Ok(()), Err)
+    let found = review.demand("check", events);
+    failure.map_or(found, Err)
+}
+
+fn unmount<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result<(), Failure> {
+    match target {
+        Target::Volume(volume) if volume.is_mounted() => {
+            events.begin("unmount");
+            let step = volume.unmount()?;
+            events.emit(EventBody::Step(step));
+            Ok(())
+        }
+        Target::Volume(_) | Target::Directory(_) | Target::Fake => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting};
 use fslab_model::{Bytes, Failure, FailureKind, StepRecord, Subject};
-use fslab_sys::KernelLog;
+use fslab_sys::{KernelLine, KernelLog};
 
 use crate::attachment::{Attachment, Refused};
-use crate::command::{self, Ran, elapsed_ns, last_lines};
+use crate::command::{self, Ran, last_lines};
 use crate::pool::Pool;
+use crate::write_back::WriteBack;
 
 /// How many of the kernel's messages explain a refused mount.
 const KERNEL_LINES_SHOWN: usize = 4;
@@ -34,6 +35,7 @@ pub(crate) struct Volume {
     /// Before the pool: fields are dropped in their order, and the pool's daemon serves the mount.
     attachment: Option<Attachment>,
     pool: Option<Pool>,
+    write_back: WriteBack,
 }
 
 impl Volume {
@@ -44,6 +46,7 @@ impl Volume {
             spec,
             attachment: None,
             pool: None,
+            write_back: WriteBack::default(),
         }
     }
 
@@ -104,10 +107,11 @@ impl Volume {
             Refused::ByProgram(failure) => with_kernel_lines(failure, &log.since()),
         })?;
         self.attachment = Some(attachment);
+        self.write_back.open(&self.spec.mount_point)?;
         Ok(record)
     }
 
-    fn refused_mount(&self, error: &std::io::Error, kernel: &[String]) -> Failure {
+    fn refused_mount(&self, error: &std::io::Error, kernel: &[KernelLine]) -> Failure {
         let text = format!("cannot mount {} on {}", self.spec.subject, self.device_text);
         let failure = Failure::new(FailureKind::Mount, text).because(error);
         let failure = with_kernel_lines(failure, kernel);
@@ -124,15 +128,24 @@ impl Volume {
         failure.hint(hint)
     }
 
-    /// Writes back what is dirty. What a program of its own serves is written back by the kernel
-    /// alone: what the program holds back, it writes when it is unmounted.
-    pub(crate) fn sync(&self) -> Result<u64, Failure> {
-        let began = std::time::Instant::now();
-        fslab_sys::sync_file_system(&self.spec.mount_point).map_err(|error| {
-            let text = format!("cannot sync {}", self.mount_point_text);
-            Failure::new(FailureKind::Io, text).because(&error)
-        })?;
-        Ok(elapsed_ns(began))
+    /// Writes back what is dirty, and takes the error of every write-back since the mount. What a
+    /// program of its own serves is written back by the kernel alone: what the program holds back,
+    /// it writes when it is unmounted.
+    pub(crate) fn sync(&mut self) -> Result<u64, Failure> {
+        let elapsed_ns = self.write_back.sync(&self.spec.mount_point)?;
+        let is_held_back = self.attachment.as_ref().is_some_and(Attachment::is_served);
+        if !is_held_back {
+            self.write_back.is_safe();
+        }
+        Ok(elapsed_ns)
+    }
+
+    pub(crate) fn write_back(&self) -> &WriteBack {
+        &self.write_back
+    }
+
+    pub(crate) fn write_back_mut(&mut self) -> &mut WriteBack {
+        &mut self.write_back
     }
 
     /// In a guest, has the host forget what it keeps of the disk in its own memory.
@@ -150,8 +163,10 @@ impl Volume {
             );
             Failure::new(FailureKind::Unmount, text)
         })?;
+        self.write_back.close();
         let record = attachment.detach()?;
         self.attachment = None;
+        self.write_back.is_safe();
         Ok(record)
     }
 
@@ -200,17 +215,18 @@ impl Volume {
 impl Drop for Volume {
     fn drop(&mut self) {
         // Only an unwinding trial comes here mounted.
+        self.write_back.close();
         if let Some(attachment) = &self.attachment {
             attachment.abandon();
         }
     }
 }
 
-fn with_kernel_lines(mut failure: Failure, kernel: &[String]) -> Failure {
+fn with_kernel_lines(mut failure: Failure, kernel: &[KernelLine]) -> Failure {
     let said = kernel.len().saturating_sub(KERNEL_LINES_SHOWN);
     let lines = kernel[said..].iter();
     failure
         .causes
-        .extend(lines.map(|line| format!("the kernel says: {line}")));
+        .extend(lines.map(|line| format!("the kernel says: {}", line.text)));
     failure
 }

@@ -204,6 +204,7 @@ impl Story {
                     facts: BTreeMap::new(),
                     console: String::new(),
                     insight: None,
+                    kernel_log: Vec::new(),
                 });
             }
         }

@@ -106,6 +106,8 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     shown.extend(tables::durable(&analysis));
     shown.extend(tables::steps(&analysis));
     shown.extend(tables::failures(&analysis));
+    shown.extend(tables::disturbances(&analysis));
+    shown.extend(tables::kernel_log(&analysis));
     for table in &shown {
         text.push_str(&screen::render(table));
         text.push('\n');

@@ -105,5 +105,6 @@ fn trial(subject: &str, cell: u32, repeat: usize, phases: &[Phase]) -> TrialReco
         facts: [("tool.mkfs".to_owned(), "mkfs 1.47".to_owned())].into(),
         console: String::new(),
         insight: None,
+        kernel_log: Vec::new(),
     }
 }

@@ -352,6 +352,17 @@ impl<'a> Repeat<'a> {
         nested(&self.rounds, metric)
     }
 
+    /// Whether it has figures, and was disturbed while any of them was measured.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        let is_disturbed = |record: &PhaseRecord| !record.disturbances.is_empty();
+        let rounds = self.rounds.iter().filter_map(|round| round.record);
+        match self.state {
+            RepeatState::Done(record) => is_disturbed(record) || rounds.into_iter().any(is_disturbed),
+            _ => false,
+        }
+    }
+
     /// The metric's value; `None` where it was not measured.
     #[must_use]
     pub fn value(&self, metric: &MetricDefinition) -> Option<f64> {

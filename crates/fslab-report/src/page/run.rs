@@ -183,6 +183,8 @@ pub(super) fn doubts(analysis: &Analysis) -> Vec<(&'static str, Table)> {
         ("spread", tables::spread(analysis)),
         ("oddities", tables::diagnosis(analysis)),
         ("components", tables::components(analysis)),
+        ("disturbances", tables::disturbances(analysis)),
+        ("kernel", tables::kernel_log(analysis)),
     ];
     let there = found.into_iter();
     there

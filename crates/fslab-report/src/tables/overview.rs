@@ -3,6 +3,7 @@
 use fslab_model::{Headline, MetricDefinition};
 
 use super::cells::{absence_word, against_best, median};
+use super::disturbances::{mark_note, marked};
 use crate::wording::{self, NOTHING};
 use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Standing, Table, TableCell, Tone};
 
@@ -144,7 +145,7 @@ fn figure(phase: &PhaseAnalysis, subject: usize) -> TableCell {
         };
         return TableCell::new(word).tone(tone);
     };
-    let cell = median(comparison, entry);
+    let cell = marked(median(comparison, entry), phase.disturbed(subject));
     match (against_best(entry), entry.to_best) {
         (Some(text), Some(speed)) if entry.standing != Standing::Alone => {
             let cell = cell.detail(text).heat(speed.value);
@@ -197,6 +198,7 @@ fn notes(analysis: &Analysis, compare: bool) -> Vec<String> {
                 .to_owned(),
         );
     }
+    notes.extend(mark_note(&analysis.phases));
     notes
 }
 

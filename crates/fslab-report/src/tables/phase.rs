@@ -5,6 +5,7 @@ use fslab_model::{CacheVerdict, Headline, LatencyHistogram, METRICS, MetricDefin
 use fslab_model::{Subject, Unit};
 use fslab_stats::Summary;
 
+use super::disturbances::{mark_note, marked};
 use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
 use crate::wording;
 use crate::{Column, Entry, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
@@ -80,11 +81,15 @@ pub fn phase<'a>(phase: &PhaseAnalysis, subjects: impl IntoIterator<Item = &'a S
         let reason = cell.absence()?;
         Some(format!("{subject} has no figure; {reason}."))
     }));
+    notes.extend(mark_note([phase]));
     let mut said: Vec<&str> = phase
         .cells
         .iter()
         .flat_map(PhaseCell::records)
-        .flat_map(|record| record.notes.iter().map(String::as_str))
+        .flat_map(|record| {
+            let disturbing = record.disturbances.iter().map(|it| it.text.as_str());
+            record.notes.iter().map(String::as_str).chain(disturbing)
+        })
         .collect();
     said.sort_unstable();
     said.dedup();
@@ -146,7 +151,10 @@ impl Sheet {
             .of(comparison.metric.name);
         self.column(
             column,
-            entries.iter().map(|entry| median(comparison, entry)),
+            entries
+                .iter()
+                .enumerate()
+                .map(|(subject, entry)| marked(median(comparison, entry), phase.disturbed(subject))),
         );
         if !comparison.exact {
             let column = Column::right("95 % interval")

@@ -358,6 +358,7 @@ fn trial(plan: &Plan, cell: u32, repeat: u32, chance: &mut Chance) -> TrialRecor
             .collect::<Facts>(),
         console: String::new(),
         insight: None,
+        kernel_log: Vec::new(),
     }
 }
 

@@ -11,6 +11,10 @@
 -- counts the runs that are not deleted, as their indexes must.
 --
 -- `deleted_unix_s` is when the run was deleted; it is in no list until that is undone.
+--
+-- `trials.kernel_log` are messages of the kernel that concern the trial's device;
+-- `phases.disturbances` is what else took place on the machine while a phase was measured. Both are
+-- JSON, NULL where there was nothing.
 
 -- json_valid(NULL) is 0 in SQLite before 3.45, by which NULL would break the constraint. A
 -- constraint is no content: it is changed where it stands (SQLite, "ALTER TABLE", section 7).
@@ -30,6 +34,9 @@ PRAGMA writable_schema = RESET;
 
 ALTER TABLE trials ADD COLUMN digest BLOB;
 ALTER TABLE trials ADD COLUMN metrics_digest BLOB;
+ALTER TABLE trials ADD COLUMN kernel_log TEXT CHECK (kernel_log IS NULL OR json_valid(kernel_log));
+ALTER TABLE phases ADD COLUMN disturbances TEXT
+    CHECK (disturbances IS NULL OR json_valid(disturbances));
 ALTER TABLE runs ADD COLUMN deleted_unix_s INTEGER;
 ALTER TABLE runs ADD COLUMN plan_digest BLOB;
 ALTER TABLE runs ADD COLUMN digest BLOB;

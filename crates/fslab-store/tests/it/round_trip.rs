@@ -227,6 +227,7 @@ prop_compose! {
             facts,
             console,
             insight: None,
+            kernel_log: Vec::new(),
         }
     }
 }

@@ -292,6 +292,7 @@ pub(crate) fn failed_trial(cell: u32, repeat: u32) -> TrialRecord {
         facts: Facts::new(),
         console: String::new(),
         insight: None,
+        kernel_log: Vec::new(),
     }
 }
 

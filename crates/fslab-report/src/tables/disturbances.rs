@@ -1,0 +1,165 @@
+//! What disturbed the measurements, and what the kernel said of their devices.
+
+use std::collections::BTreeMap;
+
+use fslab_model::{DisturbanceKind, KernelMessage};
+
+use super::cells::subject_cell;
+use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone, wording};
+
+/// What stands behind a figure of which at least one repeat was disturbed.
+pub(crate) const MARK: &str = " †";
+/// Rows that are shown.
+const ROWS_MAX: usize = 60;
+
+impl PhaseCell<'_> {
+    /// How many of its repeats were disturbed while they were measured; of a sweep, at any point.
+    #[must_use]
+    pub fn disturbed(&self) -> usize {
+        let of_repeat = |repeat: &&crate::Repeat| repeat.is_disturbed();
+        self.repeats.iter().filter(of_repeat).count()
+    }
+}
+
+impl PhaseAnalysis<'_> {
+    /// How many repeats of a subject were disturbed; of a sweep, those of the point that has most.
+    #[must_use]
+    pub fn disturbed(&self, subject: usize) -> usize {
+        let cells = self.points().iter().map(|point| point.cells.get(subject));
+        let counts = cells.flatten().map(PhaseCell::disturbed);
+        counts.max().unwrap_or(0)
+    }
+}
+
+/// The figure with a mark where it rests on disturbed repeats.
+pub(super) fn marked(cell: TableCell, disturbed: usize) -> TableCell {
+    match disturbed {
+        0 => cell,
+        _ => TableCell {
+            text: cell.text + MARK,
+            ..cell
+        },
+    }
+}
+
+/// What the mark means; `None` where no figure has it.
+pub(super) fn mark_note<'a>(
+    phases: impl IntoIterator<Item = &'a PhaseAnalysis<'a>>,
+) -> Option<String> {
+    let cells = phases.into_iter().flat_map(|phase| phase.points());
+    let (mut disturbed, mut all) = (0, 0);
+    for cell in cells.flat_map(|point| &point.cells) {
+        disturbed += cell.disturbed();
+        all += cell.done().count();
+    }
+    (disturbed > 0).then(|| {
+        format!(
+            "† rests on measurements that were disturbed: {disturbed} of {all} were, and all are in \
+             the figures."
+        )
+    })
+}
+
+/// Every disturbance of a measurement, those of one kind in one phase of a subject in one row;
+/// `None` where there was none.
+#[must_use]
+pub fn disturbances(analysis: &Analysis) -> Option<Table> {
+    let mut rows = Vec::new();
+    for phase in analysis.phases.iter().flat_map(PhaseAnalysis::points) {
+        for ((index, subject), cell) in analysis.subjects().enumerate().zip(&phase.cells) {
+            for (kind, found) in by_kind(cell) {
+                let worst = found.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+                let repeats = format!("{} of {}", found.len(), cell.done().count());
+                rows.push(vec![
+                    subject_cell(index, subject),
+                    TableCell::new(wording::phase(phase.name)),
+                    TableCell::new(title(kind)),
+                    TableCell::new(repeats),
+                    TableCell::new(worst.map_or("", |worst| worst.0)),
+                ]);
+            }
+        }
+    }
+    let (columns, notes) = (
+        vec![
+            Column::left("Subject"),
+            Column::left("Phase"),
+            Column::left("What"),
+            Column::right("Repeats"),
+            Column::left("At worst"),
+        ],
+        left_out(&mut rows),
+    );
+    (!rows.is_empty()).then(|| Table {
+        caption: "What disturbed the measurements".to_owned(),
+        columns,
+        rows,
+        notes,
+    })
+}
+
+/// The sentences of each kind with their shares, one a record.
+fn by_kind<'a>(cell: &PhaseCell<'a>) -> BTreeMap<DisturbanceKind, Vec<(&'a str, f64)>> {
+    let mut kinds: BTreeMap<DisturbanceKind, Vec<(&str, f64)>> = BTreeMap::new();
+    for found in cell.records().flat_map(|record| &record.disturbances) {
+        let of_kind = kinds.entry(found.kind).or_default();
+        of_kind.push((&found.text, found.share));
+    }
+    kinds
+}
+
+fn title(kind: DisturbanceKind) -> &'static str {
+    match kind {
+        DisturbanceKind::Stopped => "stopped",
+        DisturbanceKind::Steal => "time stolen by the hypervisor",
+        DisturbanceKind::Processor => "other programs",
+        DisturbanceKind::Waiting => "waiting for a processor",
+        DisturbanceKind::Writers => "other writers",
+        DisturbanceKind::Readers => "other readers",
+    }
+}
+
+/// What the kernel said of the devices, message by message; `None` where it said nothing.
+#[must_use]
+pub fn kernel_log(analysis: &Analysis) -> Option<Table> {
+    let trials = analysis.run.trials.iter();
+    let found = trials.flat_map(|trial| trial.kernel_log.iter().map(move |it| (trial, it)));
+    let row = |(trial, message): (&fslab_model::TrialRecord, &KernelMessage)| {
+        let tone = match message.is_error {
+            true => Tone::Bad,
+            false => Tone::Plain,
+        };
+        let text = TableCell::new(&message.text).tone(tone);
+        vec![
+            subject_cell(trial.trial.cell.0 as usize, &trial.subject),
+            TableCell::new((trial.trial.repeat + 1).to_string()),
+            TableCell::new(&message.during),
+            match message.times {
+                1 => text,
+                times => text.detail(format!("{times} times")),
+            },
+        ]
+    };
+    let mut rows: Vec<Vec<TableCell>> = found.map(row).collect();
+    let notes = left_out(&mut rows);
+    (!rows.is_empty()).then(|| Table {
+        caption: "What the kernel said of the devices".to_owned(),
+        columns: vec![
+            Column::left("Subject"),
+            Column::right("Repeat"),
+            Column::left("During"),
+            Column::left("Message"),
+        ],
+        rows,
+        notes,
+    })
+}
+
+fn left_out(rows: &mut Vec<Vec<TableCell>>) -> Vec<String> {
+    let more = rows.len().saturating_sub(ROWS_MAX);
+    rows.truncate(ROWS_MAX);
+    match more {
+        0 => Vec::new(),
+        more => vec![format!("{more} more are in the JSON document.")],
+    }
+}
