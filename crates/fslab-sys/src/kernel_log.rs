@@ -32,12 +32,22 @@ impl KernelLog {
     /// Marks the end of the log as it is now.
     #[must_use]
     pub fn mark() -> Self {
+        Self::at(SeekFrom::End(0))
+    }
+
+    /// All that the log still has.
+    #[must_use]
+    pub fn whole() -> Self {
+        Self::at(SeekFrom::Start(0))
+    }
+
+    fn at(place: SeekFrom) -> Self {
         let open = || {
             let mut file = OpenOptions::new()
                 .read(true)
                 .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
                 .open("/dev/kmsg")?;
-            file.seek(SeekFrom::End(0))?;
+            file.seek(place)?;
             Ok(file)
         };
         Self {

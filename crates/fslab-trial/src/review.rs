@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use fslab_model::{EventBody, Facts, Failure, PhaseRecord};
+use fslab_sys::KernelLog;
 
 use crate::events::EventWriter;
 use crate::kernel_watch::{KernelWatch, failure_of};
@@ -13,19 +14,38 @@ use crate::target::Target;
 const LOG_FACT: &str = "kernel_log";
 
 /// Looks back on what a trial has done so far.
+///
+/// In virtual time it looks once, when all is over: what is read between phases would move the clock
+/// of those that follow, and a sync more would be in the figures. The log of a guest is the trial's
+/// alone, and is read whole then.
 pub(crate) struct Review {
-    /// `None` where there is no device.
+    /// `None` where there is no device, and in virtual time until the end.
     kernel: Option<KernelWatch>,
+    virtual_time: bool,
     /// Phases that have a record.
     recorded: usize,
 }
 
 impl Review {
     /// From now on.
-    pub(crate) fn of(target: &Target) -> Self {
+    pub(crate) fn of(target: &Target, virtual_time: bool) -> Self {
+        let kernel = || target.kernel_watch(KernelLog::mark());
         Self {
-            kernel: target.kernel_watch(),
+            kernel: (!virtual_time).then(kernel).flatten(),
+            virtual_time,
             recorded: 0,
+        }
+    }
+
+    /// Whether a sync at the end would be in figures.
+    pub(crate) fn is_of_virtual_time(&self) -> bool {
+        self.virtual_time
+    }
+
+    /// Before the last look.
+    pub(crate) fn come_to_the_end(&mut self, target: &Target) {
+        if self.virtual_time {
+            self.kernel = target.kernel_watch(KernelLog::whole());
         }
     }
 

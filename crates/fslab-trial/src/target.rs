@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fslab_model::{ColdMethod, DeviceSpec, Failure, FailureKind, Settled, StepRecord, TrialSpec};
+use fslab_sys::KernelLog;
 
 use crate::counters::DeviceMeter;
 use crate::kernel_watch::KernelWatch;
@@ -65,6 +66,7 @@ impl Target {
                     mount_point: mount_point.clone(),
                     size: spec.size_bytes,
                     host_folder: spec.host_folder.clone(),
+                    virtual_time: spec.virtual_time,
                 })))
             }
             DeviceSpec::Fake => Self::Fake,
@@ -182,13 +184,13 @@ impl Target {
         }
     }
 
-    /// A watch over what the kernel says of the device; `None` where there is none.
-    pub(crate) fn kernel_watch(&self) -> Option<KernelWatch> {
+    /// A watch over what the kernel says of the device in `log`; `None` where there is none.
+    pub(crate) fn kernel_watch(&self, log: KernelLog) -> Option<KernelWatch> {
         let below = match self {
             Self::Directory(directory) => fslab_sys::device_below(&directory.path)?.kernel_name()?,
             Self::Volume(_) | Self::Fake => self.meter()?.name()?,
         };
-        Some(KernelWatch::over(&below))
+        Some(KernelWatch::over(&below, log))
     }
 
     /// Fails where the directory shows another file system than it did at first.

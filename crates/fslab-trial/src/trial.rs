@@ -64,7 +64,7 @@ fn try_trial<W: Write>(
     let found = facts(spec, &target);
     let missing_fact = missing_fact(spec, &found);
     events.emit(EventBody::Facts { facts: found });
-    let mut review = Review::of(&target);
+    let mut review = Review::of(&target, spec.virtual_time);
     events.add_facts(review.facts());
     prepare(&mut target, &mut review, events)?;
     crate::stage::run(spec, stop, &mut target, events)?;
@@ -373,7 +373,7 @@ fn finish<W: Write>(
         Target::Directory(_) => !stop.is_raised(),
         Target::Fake => false,
     };
-    if is_mounted {
+    if is_mounted && !review.is_of_virtual_time() {
         events.begin("sync");
         // Its error is what `lost` takes below.
         let _ = target.sync();
@@ -386,7 +386,18 @@ fn finish<W: Write>(
     {
         withdraw(from, failure.clone(), events);
     }
-    unmounted?;
+    let checked = unmounted.and_then(|()| check(target, events));
+    if !review.is_of_virtual_time() {
+        return checked.and(review.demand("check", events));
+    }
+    review.come_to_the_end(target);
+    if let Some(failure) = review.look("the trial", events) {
+        withdraw(0, failure, events);
+    }
+    checked
+}
+
+fn check<W: Write>(target: &Target, events: &mut EventWriter<W>) -> Result<(), Failure> {
     let Target::Volume(volume) = target else {
         return Ok(());
     };
@@ -394,8 +405,7 @@ fn finish<W: Write>(
     let (step, failure) = volume.check();
     step.into_iter()
         .for_each(|step| events.emit(EventBody::Step(step)));
-    let found = review.demand("check", events);
-    failure.map_or(found, Err)
+    failure.map_or(Ok(()), Err)
 }
 
 fn unmount<W: Write>(target: &mut Target, events: &mut EventWriter<W>) -> Result<(), Failure> {
