@@ -1,11 +1,10 @@
-//! Block devices as sysfs shows them: identity, size, users, counters.
+//! Block devices as sysfs shows them: number, size, counters.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, major, minor};
+use rustix::fs::{major, minor};
 
 /// Bytes in a sector of sysfs, whatever the device's own sectors are.
 const SECTOR_BYTES: u64 = 512;
@@ -42,29 +41,6 @@ pub struct BlockCounters {
     pub flushes: Option<u64>,
 }
 
-/// Why a device may not be formatted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InUse {
-    /// It, or a partition of it, is mounted.
-    #[error("it is mounted on {0}")]
-    Mounted(PathBuf),
-    /// Another device is built on it: RAID, LVM, encryption, a multipath.
-    #[error("it is part of {0}")]
-    Held(String),
-    /// It cannot be written to.
-    #[error("it is read-only")]
-    ReadOnly,
-    /// Swap space.
-    #[error("it is in use as swap space")]
-    Swap,
-    /// It has partitions.
-    #[error("it has the partition {0}")]
-    Partitioned(String),
-    /// The kernel says that somebody has claimed it.
-    #[error("another program or the kernel has claimed it")]
-    Claimed,
-}
-
 impl DeviceNumber {
     /// The number of the block device at `path`.
     ///
@@ -84,6 +60,15 @@ impl DeviceNumber {
         })
     }
 
+    /// `MAJOR:MINOR`, as sysfs writes it.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.split_once(':')?;
+        Some(Self {
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+        })
+    }
+
     /// The number of the device that holds the file system of `path`.
     ///
     /// File systems with several devices or none (Btrfs, tmpfs, overlay) answer with a number of
@@ -99,7 +84,7 @@ impl DeviceNumber {
         })
     }
 
-    fn sysfs(self) -> PathBuf {
+    pub(crate) fn sysfs(self) -> PathBuf {
         PathBuf::from(format!("/sys/dev/block/{}:{}", self.major, self.minor))
     }
 
@@ -129,77 +114,6 @@ impl DeviceNumber {
         parse_counters(&text)
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unknown form of stat"))
     }
-
-    /// What uses the device or a part of it; `None` where nothing does.
-    ///
-    /// # Errors
-    /// That of reading /proc or sysfs.
-    pub fn in_use(self, path: &Path) -> io::Result<Option<InUse>> {
-        for mount in crate::mounts()? {
-            let same = mount.device_number == format!("{}:{}", self.major, self.minor);
-            // Btrfs and others show a device number of their own: compare the source as well.
-            let named = DeviceNumber::of(Path::new(&mount.source)).is_ok_and(|it| it == self);
-            if same || named {
-                return Ok(Some(InUse::Mounted(mount.mount_point)));
-            }
-        }
-        if let Some(holder) = first_entry(&self.sysfs().join("holders"), |_| true) {
-            return Ok(Some(InUse::Held(holder)));
-        }
-        if let Some(name) = self.loop_device_above() {
-            return Ok(Some(InUse::Held(name)));
-        }
-        if std::fs::read_to_string(self.sysfs().join("ro")).is_ok_and(|flag| flag.trim() == "1") {
-            return Ok(Some(InUse::ReadOnly));
-        }
-        let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
-        let is_swap = |line: &str| {
-            let name = line.split_whitespace().next().unwrap_or_default();
-            DeviceNumber::of(Path::new(name)).is_ok_and(|it| it == self)
-        };
-        if swaps.lines().skip(1).any(is_swap) {
-            return Ok(Some(InUse::Swap));
-        }
-        let sysfs = self.sysfs();
-        if let Some(part) = first_entry(&sysfs, |name| sysfs.join(name).join("partition").exists())
-        {
-            return Ok(Some(InUse::Partitioned(part)));
-        }
-        match claim(path) {
-            Ok(_) => Ok(None),
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => Ok(Some(InUse::Claimed)),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-impl DeviceNumber {
-    /// A loop device whose "file" is this device: such a one holds it without being its holder.
-    fn loop_device_above(self) -> Option<String> {
-        crate::attached_loop_devices()
-            .into_iter()
-            .find(|(_, backing)| DeviceNumber::of(backing).is_ok_and(|it| it == self))
-            .map(|(number, _)| format!("loop{number}"))
-    }
-}
-
-/// Opens a block device for this process alone; `EBUSY` where the kernel or another holds it.
-fn claim(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(OFlags::EXCL.bits().cast_signed())
-        .open(path)
-}
-
-fn first_entry(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<String> {
-    let mut names: Vec<_> = std::fs::read_dir(folder)
-        .ok()?
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| wanted(name))
-        .collect();
-    names.sort_unstable();
-    names.into_iter().next()
 }
 
 fn parse_counters(text: &str) -> Option<BlockCounters> {

@@ -8,10 +8,10 @@ use std::path::Path;
 /// Whether `path` names `file`: another process may have removed or replaced it since.
 ///
 /// # Errors
-/// That of stat(2); a path that is not there is an answer.
+/// That of lstat(2); a path that is not there is an answer.
 pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let ours = file.metadata()?;
-    match fs::metadata(path) {
+    match fs::symlink_metadata(path) {
         Ok(there) => Ok((there.dev(), there.ino()) == (ours.dev(), ours.ino())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),

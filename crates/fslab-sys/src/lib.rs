@@ -13,6 +13,8 @@ mod clock;
 mod cpu_use;
 mod data_file;
 mod descriptors;
+mod device_identity;
+mod device_users;
 mod disk_model;
 mod extents;
 mod file_name;
@@ -27,17 +29,21 @@ mod mounting;
 mod names;
 mod page_buffer;
 mod process;
+mod random_name;
 mod residency;
 mod ring;
 mod send_file;
 mod shared_counter;
 mod space;
 mod stream;
+mod time_limit;
+mod trusted_folder;
 mod whole_file;
+mod work_folder;
 mod worker_process;
 
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
-pub use block_device::{BlockCounters, DeviceNumber, InUse};
+pub use block_device::{BlockCounters, DeviceNumber};
 pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
@@ -46,6 +52,8 @@ pub use clock::{
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use descriptors::{At, Descriptors, Reached, errno_name, errno_number, flag_bits};
+pub use device_identity::{device_identity, open_block_device};
+pub use device_users::{InUse, image_in_use};
 pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
 pub use file_name::is_named;
@@ -62,21 +70,26 @@ pub use machine_load::{
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};
 pub use mounting::{
-    MountFlags, WriteBackWatch, device_of, drop_caches, mount, sync_file_system, unmount, unmount_lazily,
+    MountFlags, WriteBackWatch, device_of, drop_caches, mount, sync_file_system, unmount,
+    unmount_lazily,
 };
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    GroupSignal, PLAIN_PATH, end_with_parent, is_superuser, kernel_release, let_child_inherit,
-    let_children_inherit, power_off, process_start_ticks, processors, run_on_processor,
-    signal_group, signal_name, terminate_process, terminate_with_parent, wait_for_any_child,
-    without_address_randomisation,
+    GroupSignal, PLAIN_PATH, end_with_parent, has_ended, is_superuser, kernel_release, kill_if,
+    let_child_inherit, let_children_inherit, power_off, process_start_ticks, processors,
+    run_on_processor, signal_group, signal_name, terminate_process, terminate_with_parent,
+    wait_for_any_child, without_address_randomisation,
 };
+pub use random_name::random_name;
 pub use residency::{page_bytes, resident_pages};
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::send_file;
 pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, forget_cached, zero_range};
 pub use stream::{Stream, StreamUse};
+pub use time_limit::TimeLimit;
+pub use trusted_folder::TrustedFolder;
 pub use whole_file::{WholeFile, private_folder, write_whole};
+pub use work_folder::WorkFolder;
 pub use worker_process::{WorkerProcess, WorkerSide};

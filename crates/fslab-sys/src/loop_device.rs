@@ -4,14 +4,19 @@
 //! so that nothing is cached twice, and with auto-clear: when its last user is gone, killed or not,
 //! the kernel detaches it by itself.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::DeviceNumber;
+
 const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
 const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
+const LOOP_GET_STATUS64: libc::c_ulong = 0x4C05;
 const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
@@ -49,6 +54,21 @@ struct LoopConfig {
 }
 
 const _: () = assert!(size_of::<LoopInfo64>() == 232 && size_of::<LoopConfig>() == 304);
+
+/// A file for good, whatever its names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    /// Of the file system that it is on.
+    pub(crate) device: DeviceNumber,
+    pub(crate) inode: u64,
+}
+
+impl fmt::Display for FileId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DeviceNumber { major, minor } = self.device;
+        write!(f, "inode {} of {major}:{minor}", self.inode)
+    }
+}
 
 /// A loop device that this process attached. Dropping it lets the kernel detach the device as soon
 /// as nothing else uses it.
@@ -179,6 +199,29 @@ fn backing_file(number: u32) -> Option<PathBuf> {
     Some(PathBuf::from(
         name.strip_suffix(" (deleted)").unwrap_or(name),
     ))
+}
+
+/// The file behind an open loop device, which keeps it even where it was renamed or removed; `None`
+/// of another device, or where it is detached.
+pub(crate) fn file_behind(device: &File) -> Option<FileId> {
+    let mut info = MaybeUninit::<LoopInfo64>::zeroed();
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, which `info` has room for; other
+    // drivers refuse the request.
+    let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, info.as_mut_ptr()) };
+    if result != 0 {
+        return None;
+    }
+    // SAFETY: every byte was zeroed, and the structure holds numbers alone.
+    let info = unsafe { info.assume_init() };
+    // The kernel's huge_encode_dev().
+    let low = u32::try_from(info.device & 0xffff_ffff).ok()?;
+    Some(FileId {
+        device: DeviceNumber {
+            major: (low >> 8) & 0xfff,
+            minor: (low & 0xff) | ((low >> 12) & 0xf_ff00),
+        },
+        inode: info.inode,
+    })
 }
 
 fn free_number(control: &File) -> io::Result<u32> {

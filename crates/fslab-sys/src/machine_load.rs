@@ -203,7 +203,11 @@ mod tests {
     #[test]
     fn this_process_is_listed_and_its_storage_is_counted() {
         let own = std::process::id();
-        assert!(processes().iter().any(|it| it.pid == own && !it.is_kernel()));
+        assert!(
+            processes()
+                .iter()
+                .any(|it| it.pid == own && !it.is_kernel())
+        );
         let counted = StorageUse::of(own);
         let is_known = counted.is_ok_and(|it| it.write_bytes < 1 << 50);
         assert!(is_known || !Path::new("/proc/self/io").exists());
@@ -211,14 +215,20 @@ mod tests {
 
     #[test]
     fn a_child_is_a_child_and_a_stopped_one_is_known() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().expect("starts");
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .expect("starts");
         let pid = child.id();
         assert!(children().contains(&pid) || !Path::new("/proc/self/task/1/children").exists());
         let number = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a number");
         rustix::process::kill_process(number, rustix::process::Signal::STOP).expect("stops");
         let began = std::time::Instant::now();
         while !ProcessEntry::of(pid).expect("is there").is_stopped {
-            assert!(began.elapsed().as_secs() < 10, "it is never seen as stopped");
+            assert!(
+                began.elapsed().as_secs() < 10,
+                "it is never seen as stopped"
+            );
         }
         child.kill().expect("ends");
         child.wait().expect("has ended");

@@ -5,7 +5,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions,
+};
 use rustix::system::RebootCommand;
 
 /// The PATH of programs that are started with a clean environment.
@@ -176,6 +178,44 @@ pub fn terminate_process(process: u32) -> io::Result<()> {
     }
 }
 
+/// Whether the child has ended. It is not reaped: until it is, its number is its own and that of
+/// its group.
+///
+/// # Errors
+/// That of waitid(2): ECHILD where it is no child of this process.
+pub fn has_ended(child: u32) -> io::Result<bool> {
+    let number = i32::try_from(child).map_err(io::Error::other)?;
+    let pid = Pid::from_raw(number).ok_or(io::ErrorKind::InvalidInput)?;
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    loop {
+        match rustix::process::waitid(WaitId::Pid(pid), options) {
+            Err(rustix::io::Errno::INTR) => {}
+            status => return Ok(status?.is_some()),
+        }
+    }
+}
+
+/// Kills the process that has the number `process` now, if `is_meant` says so of it: the number is
+/// not given to another in between. False where it was not meant, or is gone.
+///
+/// # Errors
+/// Those of pidfd_open(2) and pidfd_send_signal(2), ESRCH apart.
+pub fn kill_if(process: u32, is_meant: impl FnOnce() -> bool) -> io::Result<bool> {
+    let number = i32::try_from(process).map_err(io::Error::other)?;
+    let pid = Pid::from_raw(number).ok_or(io::ErrorKind::InvalidInput)?;
+    let open = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+        Err(rustix::io::Errno::SRCH) => return Ok(false),
+        opened => opened?,
+    };
+    if !is_meant() {
+        return Ok(false);
+    }
+    match rustix::process::pidfd_send_signal(&open, Signal::KILL) {
+        Err(rustix::io::Errno::SRCH) => Ok(false),
+        sent => Ok(sent.map(|()| true)?),
+    }
+}
+
 /// The signal's conventional name, such as `SIGKILL`.
 #[must_use]
 pub fn signal_name(number: i32) -> String {
@@ -267,6 +307,23 @@ mod tests {
         assert_eq!(signal, Some(libc::SIGTERM));
         terminate_process(child.id()).expect("nobody is there to complain");
         assert!(terminate_process(0).is_err());
+    }
+
+    #[test]
+    fn a_child_that_has_ended_keeps_its_number_until_it_is_reaped() {
+        let mut child = Command::new("sleep").arg("600").spawn().expect("starts");
+        let pid = child.id();
+        assert!(!has_ended(pid).expect("it is ours"));
+        assert!(!kill_if(pid, || false).expect("it is there"));
+        assert!(!has_ended(pid).expect("it is ours"));
+        assert!(kill_if(pid, || true).expect("it is there"));
+        while !has_ended(pid).expect("it is ours") {
+            std::thread::yield_now();
+        }
+        assert!(has_ended(pid).expect("it is ours still"));
+        child.wait().expect("reaped");
+        assert!(has_ended(pid).is_err());
+        assert!(!kill_if(pid, || true).expect("nobody has the number"));
     }
 
     #[test]

@@ -1,0 +1,321 @@
+//! A folder that was made for one piece of work, carries its mark, and is removed with it.
+//!
+//! The mark is a file in the folder that holds a name of chance: who finds it there knows that the
+//! folder is the one that was meant, whatever the path to it leads through. Everything is done
+//! relative to the open folder, follows no symbolic link and crosses no mount.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// The file that holds the mark.
+const MARK: &CStr = c".fslab-mark";
+/// Longest mark.
+const MARK_BYTES_MAX: u64 = 256;
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// An open work folder of this user.
+#[derive(Debug)]
+pub struct WorkFolder {
+    parent: OwnedFd,
+    folder: OwnedFd,
+    name: CString,
+    path: PathBuf,
+}
+
+impl WorkFolder {
+    /// Makes the folder `path`, for this user alone, with the mark `mark`.
+    ///
+    /// # Errors
+    /// `AlreadyExists`; otherwise that of mkdir(2), or of writing the mark.
+    pub fn make(path: &Path, mark: &str) -> io::Result<Self> {
+        let (parent, name, path) = open_parent(path)?;
+        rustix::fs::mkdirat(&parent, &name, Mode::RWXU)?;
+        let made = Self::open_in(parent, name, path)?;
+        let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let file = rustix::fs::openat(&made.folder, MARK, new | OFlags::CLOEXEC, mode)?;
+        File::from(file).write_all(mark.as_bytes())?;
+        Ok(made)
+    }
+
+    /// Opens the folder `path`, which belongs to this user.
+    ///
+    /// # Errors
+    /// `NotFound`; `PermissionDenied` where it belongs to somebody else; otherwise that of open(2):
+    /// ELOOP or ENOTDIR for a symbolic link.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let (parent, name, path) = open_parent(path)?;
+        Self::open_in(parent, name, path)
+    }
+
+    fn open_in(parent: OwnedFd, name: CString, path: PathBuf) -> io::Result<Self> {
+        let folder = open_within(&parent, &name)?;
+        let owner = rustix::fs::fstat(&folder)?.st_uid;
+        if owner != rustix::process::geteuid().as_raw() {
+            let text = format!("it belongs to the user {owner}");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+        }
+        Ok(Self {
+            parent,
+            folder,
+            name,
+            path,
+        })
+    }
+
+    /// Its path, without symbolic links.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether no one but this user may look into it.
+    ///
+    /// # Errors
+    /// That of fstat(2).
+    pub fn is_private(&self) -> io::Result<bool> {
+        Ok(u32::from(rustix::fs::fstat(&self.folder)?.st_mode) & 0o077 == 0)
+    }
+
+    /// Whether it carries `mark`, or nothing at all yet: it was only being made.
+    ///
+    /// # Errors
+    /// That of opening or reading the mark, which may be none; the answer then is no.
+    pub fn is_marked(&self, mark: &str) -> io::Result<bool> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file: File = match rustix::fs::openat(&self.folder, MARK, flags, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(self.entries()?.is_empty()),
+            opened => opened?.into(),
+        };
+        let metadata = file.metadata()?;
+        let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
+        if !metadata.is_file() || metadata.nlink() != 1 || !is_own {
+            return Ok(false);
+        }
+        let mut found = String::new();
+        file.take(MARK_BYTES_MAX).read_to_string(&mut found)?;
+        Ok(found == mark || (found.is_empty() && self.entries()?.len() == 1))
+    }
+
+    /// The mounts at and below the folder, by their paths below it.
+    ///
+    /// # Errors
+    /// That of reading /proc/self/mountinfo.
+    pub fn mounts(&self) -> io::Result<Vec<PathBuf>> {
+        let all = crate::mounts()?.into_iter();
+        let below = all.filter_map(|mount| {
+            let below = mount.mount_point.strip_prefix(&self.path).ok()?;
+            Some(below.to_owned())
+        });
+        Ok(below.collect())
+    }
+
+    /// Unmounts what is mounted on `name`, now or as soon as it is no longer busy.
+    ///
+    /// # Errors
+    /// That of umount2(2).
+    pub fn unmount(&self, name: &str) -> io::Result<()> {
+        // By way of the open folder: what else its path leads to does not matter.
+        let place = format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd());
+        crate::unmount_lazily(Path::new(&place))
+    }
+
+    /// Removes `name` with everything in it, and calls `alive` as it goes on. False where there is
+    /// none.
+    ///
+    /// # Errors
+    /// EXDEV or EBUSY where something is mounted there; otherwise those of reading folders and of
+    /// unlinkat(2).
+    pub fn remove_tree(&self, name: &str, alive: &dyn Fn()) -> io::Result<bool> {
+        remove(&self.folder, &CString::new(name)?, alive)
+    }
+
+    /// Removes the regular file `name`. False where there is none.
+    ///
+    /// # Errors
+    /// `InvalidInput` where it is something else; otherwise that of unlinkat(2).
+    pub fn remove_file(&self, name: &str) -> io::Result<bool> {
+        match rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(false),
+            stat if FileType::from_raw_mode(stat?.st_mode) != FileType::RegularFile => {
+                let text = "it is no regular file";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+            }
+            _ => {}
+        }
+        rustix::fs::unlinkat(&self.folder, name, AtFlags::empty())?;
+        Ok(true)
+    }
+
+    /// Removes the folder with everything in it.
+    ///
+    /// # Errors
+    /// Those of `remove_tree`.
+    pub fn remove_all(self, alive: &dyn Fn()) -> io::Result<()> {
+        for name in self.entries()? {
+            // The mark goes last: what is left after a kill is still known.
+            if *name != *MARK {
+                remove(&self.folder, &name, alive)?;
+            }
+        }
+        self.remove_empty()
+    }
+
+    /// Removes the folder, which holds no more than its mark.
+    ///
+    /// # Errors
+    /// `DirectoryNotEmpty`; otherwise that of unlinkat(2).
+    pub fn remove_empty(self) -> io::Result<()> {
+        if self.entries()?.iter().any(|name| **name != *MARK) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        match rustix::fs::unlinkat(&self.folder, MARK, AtFlags::empty()) {
+            Err(Errno::NOENT) => {}
+            removed => removed?,
+        }
+        Ok(rustix::fs::unlinkat(
+            &self.parent,
+            &self.name,
+            AtFlags::REMOVEDIR,
+        )?)
+    }
+
+    fn entries(&self) -> io::Result<Vec<CString>> {
+        entries(&self.folder)
+    }
+}
+
+/// The parent of `path`, open; the last name of it; and its true path.
+fn open_parent(path: &Path) -> io::Result<(OwnedFd, CString, PathBuf)> {
+    let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
+    let name = path.file_name().ok_or_else(invalid)?;
+    let parent = fs::canonicalize(path.parent().ok_or_else(invalid)?)?;
+    let opened = rustix::fs::open(&parent, FOLDER, Mode::empty())?;
+    let path = parent.join(name);
+    Ok((opened, CString::new(name.as_bytes())?, path))
+}
+
+/// Opens the folder `name` in `folder`, if it is on the same mount.
+fn open_within(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
+    let within = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+    match rustix::fs::openat2(folder, name, FOLDER, Mode::empty(), within) {
+        // Before 5.6, or where a container forbids it: another mount of the same file system is
+        // not noticed then, but for the table of mounts.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let opened = rustix::fs::openat(folder, name, FOLDER, Mode::empty())?;
+            let device = |of: &OwnedFd| Ok::<_, io::Error>(rustix::fs::fstat(of)?.st_dev);
+            if device(folder)? != device(&opened)? {
+                return Err(Errno::XDEV.into());
+            }
+            Ok(opened)
+        }
+        opened => Ok(opened?),
+    }
+}
+
+fn entries(folder: &OwnedFd) -> io::Result<Vec<CString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_owned();
+        if !matches!(name.to_bytes(), b"." | b"..") {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Removes `name` of `folder`; false where there is none.
+fn remove(folder: &OwnedFd, name: &CStr, alive: &dyn Fn()) -> io::Result<bool> {
+    alive();
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Ok(()) => return Ok(true),
+        Err(Errno::NOENT) => return Ok(false),
+        // POSIX has EPERM for a folder, and Linux EISDIR.
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        Err(errno) => return Err(of(name, errno.into())),
+    }
+    let inner = open_within(folder, name).map_err(|error| of(name, error))?;
+    for entry in entries(&inner)? {
+        remove(&inner, &entry, alive)?;
+    }
+    rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)
+        .map_err(|errno| of(name, errno.into()))?;
+    Ok(true)
+}
+
+/// `error`, with the name that it is about where the reason is a mount.
+fn of(name: &CStr, error: io::Error) -> io::Error {
+    let name = OsStr::from_bytes(name.to_bytes()).display();
+    match error.raw_os_error() {
+        Some(libc::EXDEV | libc::EBUSY) => {
+            let text = format!("something is mounted on '{name}' in it");
+            io::Error::new(io::ErrorKind::ResourceBusy, text)
+        }
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let name = format!("fslab-work-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).expect("a folder");
+        path
+    }
+
+    #[test]
+    fn a_folder_is_known_by_its_mark_and_removed_with_what_is_in_it_and_nothing_else() {
+        let outer = folder("mark");
+        let precious = outer.join("precious");
+        fs::create_dir(&precious).expect("a folder");
+        fs::write(precious.join("file"), "x").expect("a file");
+        let path = outer.join("work");
+        let made = WorkFolder::make(&path, "mark").expect("made");
+        assert!(made.is_marked("mark").expect("an answer"));
+        assert!(!made.is_marked("other").expect("an answer"));
+        assert!(WorkFolder::make(&path, "mark").is_err(), "it is there");
+        fs::create_dir_all(path.join("a/b/c")).expect("folders");
+        fs::write(path.join("a/b/file"), "x").expect("a file");
+        symlink(&precious, path.join("a/link")).expect("a link");
+        symlink(&precious, outer.join("alias")).expect("a link");
+        assert!(WorkFolder::open(&outer.join("alias")).is_err(), "a link");
+        assert!(made.remove_file("a").is_err(), "no file");
+        made.remove_all(&|| ()).expect("removed");
+        assert!(!path.exists() && precious.join("file").exists());
+        fs::remove_dir_all(&outer).expect("removed");
+    }
+
+    #[test]
+    fn a_folder_without_a_mark_is_known_while_it_is_empty_alone() {
+        let path = folder("bare").join("bare");
+        fs::create_dir(&path).expect("a folder");
+        let work = WorkFolder::open(&path).expect("ours");
+        assert!(work.is_marked("mark").expect("an answer"));
+        fs::write(path.join(".fslab-mark"), "").expect("half a mark");
+        assert!(work.is_marked("mark").expect("an answer"));
+        fs::write(path.join("precious"), "x").expect("a file");
+        assert!(!work.is_marked("mark").expect("an answer"));
+        fs::remove_file(path.join(".fslab-mark")).expect("removed");
+        assert!(!work.is_marked("mark").expect("an answer"));
+        symlink("precious", path.join(".fslab-mark")).expect("a link");
+        assert!(work.is_marked("x").is_err(), "a link is no mark");
+        assert!(work.remove_empty().is_err(), "it is not empty");
+        fs::remove_dir_all(path.parent().expect("it has one")).expect("removed");
+    }
+}
