@@ -160,7 +160,9 @@ pub(crate) fn contrasts(
         .find(|step| Some(step.metric) == metric);
     if let Some(step) = of_trial {
         let phase = step.metric.name.trim_end_matches("_ns");
-        return vec![contrast((subject, phase), step, places, |_| Seen::default())];
+        return vec![contrast((subject, phase), step, places, |_| {
+            Seen::default()
+        })];
     }
     let phases = analysis.phases.iter();
     phases

@@ -72,7 +72,10 @@ fn once() -> u64 {
     1
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out a reference"
+)]
 fn is_once(times: &u64) -> bool {
     *times == 1
 }

@@ -10,6 +10,7 @@
 //! ```
 
 mod capabilities;
+mod device_identity;
 mod disturbance;
 mod event;
 mod exact;
@@ -39,6 +40,7 @@ mod sweep;
 mod units;
 
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
+pub use device_identity::DeviceIdentity;
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
 pub use event::{Event, EventBody, StepRecord};
 pub use facts::{Facts, MachineFacts};

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CachePolicy, DeviceInsight, Disturbance, Failure, HostCost, LatencyHistogram, MetricDefinition};
+use crate::{
+    CachePolicy, DeviceInsight, Disturbance, Failure, HostCost, LatencyHistogram, MetricDefinition,
+};
 use crate::{Parameters, Round, Swept, ValueList, Window};
 
 /// The side of the device that a phase's application bytes are compared with.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, CachePolicy, ColdMethod, Parameters, Rounds, Subject, Swept, TrialId};
+use crate::{
+    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Rounds, Subject, Swept, TrialId,
+};
 
 /// A phase with every parameter spelled out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,6 +65,10 @@ pub enum DeviceSpec {
         path: PathBuf,
         /// An existing, empty directory to mount it on.
         mount_point: PathBuf,
+        /// What the device was when the run began: before it is formatted or mounted, it must be
+        /// that still. Empty in a guest, which has no other.
+        #[serde(default, skip_serializing_if = "DeviceIdentity::is_empty")]
+        identity: DeviceIdentity,
     },
     /// Nothing: for the `fake` file system.
     Fake,

@@ -55,7 +55,10 @@ impl Moment {
         let own = std::process::id();
         let family = with_descendants(own, &processes);
         // Who started the trial waits for it.
-        let parent = processes.iter().find(|it| it.pid == own).map(|it| it.parent);
+        let parent = processes
+            .iter()
+            .find(|it| it.pid == own)
+            .map(|it| it.parent);
         let (mut ours, mut others) = (Vec::new(), Vec::new());
         for process in processes.iter().filter(|it| !it.is_kernel()) {
             match family.contains(&process.pid) {
@@ -253,7 +256,13 @@ impl Counted {
             format_ns(ns as f64),
             format_ns(self.passed_ns as f64)
         );
-        past(DisturbanceKind::Stopped, ns, share.min(1.0), threshold, text)
+        past(
+            DisturbanceKind::Stopped,
+            ns,
+            share.min(1.0),
+            threshold,
+            text,
+        )
     }
 
     /// The time of all processors.
@@ -279,7 +288,13 @@ impl Counted {
             ns as f64 / self.passed_ns as f64,
             self.processors
         );
-        past(DisturbanceKind::Processor, ns, share, PROCESSOR_SHARE_MIN, text)
+        past(
+            DisturbanceKind::Processor,
+            ns,
+            share,
+            PROCESSOR_SHARE_MIN,
+            text,
+        )
     }
 
     fn waiting(&self, threads: usize) -> Option<Disturbance> {
@@ -487,7 +502,11 @@ mod tests {
         let all = [Stopped, Steal, Processor, Waiting, Writers];
         assert_eq!(kinds(&counted, &watched()), all);
         let writers = &counted.disturbances(&watched())[4];
-        assert_eq!(writers.amount, 10 << 20, "no more than the device wrote beyond our own");
+        assert_eq!(
+            writers.amount,
+            10 << 20,
+            "no more than the device wrote beyond our own"
+        );
     }
 
     #[test]
@@ -521,7 +540,11 @@ mod tests {
         let mut counted = quiet();
         counted.others = None;
         counted.own = Some(StorageUse::default());
-        assert_eq!(kinds(&counted, &watched()), [], "a journal may be all of it");
+        assert_eq!(
+            kinds(&counted, &watched()),
+            [],
+            "a journal may be all of it"
+        );
         let reading = Watched {
             kind: PhaseKind::Read,
             ..watched()

@@ -21,7 +21,12 @@ const LEVEL_ERROR: u32 = 3;
 const LEVEL_WARNING: u32 = 4;
 
 /// What a message says, in lower case, that is an error whatever its level.
-const ALWAYS_ERRORS: [&str; 4] = ["i/o error", "error, dev ", "forced readonly", "remounting filesystem read-only"];
+const ALWAYS_ERRORS: [&str; 4] = [
+    "i/o error",
+    "error, dev ",
+    "forced readonly",
+    "remounting filesystem read-only",
+];
 /// What makes a warning an error: it is of data that were not read or written.
 const ERRORS_AS_WARNINGS: [&str; 12] = [
     "io error",
@@ -38,7 +43,14 @@ const ERRORS_AS_WARNINGS: [&str; 12] = [
     "csum failed",
 ];
 /// What makes a message of an error's level one of data.
-const ERRORS_AS_ERRORS: [&str; 6] = ["error", "fail", "abort", "inconsisten", "timed out", "timeout"];
+const ERRORS_AS_ERRORS: [&str; 6] = [
+    "error",
+    "fail",
+    "abort",
+    "inconsisten",
+    "timed out",
+    "timeout",
+];
 /// A device that has no such command: mkfs tries, and writes zeroes itself.
 const NO_SUCH_COMMAND: &str = "operation not supported error";
 /// What a full file system is told by: that is no fault of the device.
@@ -116,7 +128,10 @@ impl KernelWatch {
                 Path::new("/sys/fs/ext4").join(name).join("errors_count"),
                 Path::new("/sys/block").join(name).join(DISK_ERRORS),
             ] {
-                if let Some(count) = fs::read_to_string(&file).ok().and_then(|text| number(&text)) {
+                if let Some(count) = fs::read_to_string(&file)
+                    .ok()
+                    .and_then(|text| number(&text))
+                {
                     counts.insert(file, count);
                 }
             }
@@ -149,7 +164,12 @@ fn btrfs_counts(names: &BTreeSet<String>) -> Vec<(PathBuf, String)> {
     let volumes = entries("/sys/fs/btrfs".into()).map(|entry| entry.path());
     let ours = volumes.filter(|volume| {
         let mut devices = entries(volume.join("devices"));
-        devices.any(|device| device.file_name().to_str().is_some_and(|it| names.contains(it)))
+        devices.any(|device| {
+            device
+                .file_name()
+                .to_str()
+                .is_some_and(|it| names.contains(it))
+        })
     });
     let files = ours.flat_map(|volume| entries(volume.join("devinfo")));
     let files = files.map(|device| device.path().join("error_stats"));
@@ -169,10 +189,16 @@ fn with_those_below(device: &str) -> BTreeSet<String> {
         }
         if folder.join("partition").exists() {
             let disk = fs::canonicalize(&folder).ok();
-            let disk = disk.as_deref().and_then(Path::parent).and_then(Path::file_name);
+            let disk = disk
+                .as_deref()
+                .and_then(Path::parent)
+                .and_then(Path::file_name);
             waiting.extend(disk.map(|name| name.to_string_lossy().into_owned()));
         }
-        let below = fs::read_dir(folder.join("slaves")).into_iter().flatten().flatten();
+        let below = fs::read_dir(folder.join("slaves"))
+            .into_iter()
+            .flatten()
+            .flatten();
         waiting.extend(below.map(|entry| entry.file_name().to_string_lossy().into_owned()));
         if let Ok(file) = fs::read_to_string(folder.join("loop/backing_file")) {
             let holding = fslab_sys::device_below(Path::new(file.trim()));
@@ -250,7 +276,10 @@ fn cut(text: &str) -> String {
 pub(crate) fn failure_of(messages: &[KernelMessage]) -> Option<Failure> {
     let errors: Vec<&KernelMessage> = messages.iter().filter(|it| it.is_error).collect();
     let first = errors.first()?;
-    let text = format!("the kernel reports errors of the device during '{}'", first.during);
+    let text = format!(
+        "the kernel reports errors of the device during '{}'",
+        first.during
+    );
     let mut failure = Failure::new(FailureKind::Io, text);
     let explaining = errors.iter().take(EXPLAINING_MAX);
     failure.causes = explaining.map(|it| it.text.clone()).collect();
@@ -276,21 +305,51 @@ mod tests {
     #[test]
     fn what_drivers_say_of_lost_data_is_an_error() {
         for (level, text) in [
-            (3, "Buffer I/O error on dev loop0, logical block 77, lost async page write"),
-            (3, "critical space allocation error, dev loop0, sector 457728 op 0x1:(WRITE) flags 0x0"),
-            (4, "EXT4-fs warning (device loop0): ext4_end_bio:368: I/O error 3 writing to inode 12"),
-            (2, "EXT4-fs (loop0): failed to convert unwritten extents -- potential data loss!"),
+            (
+                3,
+                "Buffer I/O error on dev loop0, logical block 77, lost async page write",
+            ),
+            (
+                3,
+                "critical space allocation error, dev loop0, sector 457728 op 0x1:(WRITE) flags 0x0",
+            ),
+            (
+                4,
+                "EXT4-fs warning (device loop0): ext4_end_bio:368: I/O error 3 writing to inode 12",
+            ),
+            (
+                2,
+                "EXT4-fs (loop0): failed to convert unwritten extents -- potential data loss!",
+            ),
             (3, "Aborting journal on device loop0-8."),
-            (2, "EXT4-fs error (device loop0): ext4_put_super:1306: Couldn't clean up the journal"),
-            (3, "BTRFS error (device loop0 state A): Transaction aborted (error -5)"),
+            (
+                2,
+                "EXT4-fs error (device loop0): ext4_put_super:1306: Couldn't clean up the journal",
+            ),
+            (
+                3,
+                "BTRFS error (device loop0 state A): Transaction aborted (error -5)",
+            ),
             (6, "BTRFS info (device loop0 state EA): forced readonly"),
-            (1, "XFS (loop0): metadata I/O error in \"xfs_buf_ioend\" at daddr 0x2 len 1 error 5"),
-            (1, "XFS (loop0): Log I/O Error (0x2) detected at xlog_ioend_work. Shutting down."),
-            (4, "loop0: writeback error on inode 131, offset 0, sector 128"),
+            (
+                1,
+                "XFS (loop0): metadata I/O error in \"xfs_buf_ioend\" at daddr 0x2 len 1 error 5",
+            ),
+            (
+                1,
+                "XFS (loop0): Log I/O Error (0x2) detected at xlog_ioend_work. Shutting down.",
+            ),
+            (
+                4,
+                "loop0: writeback error on inode 131, offset 0, sector 128",
+            ),
             (3, "FAT-fs (loop0): FAT read failed (blocknr 32)"),
             (3, "ERROR: (device loop0): diWrite: ixpxd invalid"),
             (3, "NILFS (loop0): I/O error writing log (start-blocknr=2)"),
-            (3, "I/O error, dev sda, sector 12 op 0x0:(READ) flags 0x80700 phys_seg 1"),
+            (
+                3,
+                "I/O error, dev sda, sector 12 op 0x0:(READ) flags 0x80700 phys_seg 1",
+            ),
         ] {
             assert!(is_error(&line(level, text)), "{text}");
         }
@@ -299,14 +358,32 @@ mod tests {
     #[test]
     fn what_drivers_say_of_every_mount_is_none() {
         for (level, text) in [
-            (6, "EXT4-fs (loop0): mounted filesystem 9 r/w with ordered data mode. Quota mode: none."),
-            (6, "BTRFS info (device loop0): using crc32c (crc32c-lib) checksum algorithm"),
-            (4, "XFS (loop0): Deprecated V4 format (crc=0) will not be supported after September"),
-            (4, "FAT-fs (loop0): Volume was not properly unmounted. Please run fsck."),
+            (
+                6,
+                "EXT4-fs (loop0): mounted filesystem 9 r/w with ordered data mode. Quota mode: none.",
+            ),
+            (
+                6,
+                "BTRFS info (device loop0): using crc32c (crc32c-lib) checksum algorithm",
+            ),
+            (
+                4,
+                "XFS (loop0): Deprecated V4 format (crc=0) will not be supported after September",
+            ),
+            (
+                4,
+                "FAT-fs (loop0): Volume was not properly unmounted. Please run fsck.",
+            ),
             // Every mkfs.ext4 on a file of tmpfs behind a loop device, on Linux 6.18.
-            (3, "operation not supported error, dev loop0, sector 688 op 0x9:(WRITE_ZEROES) flags"),
+            (
+                3,
+                "operation not supported error, dev loop0, sector 688 op 0x9:(WRITE_ZEROES) flags",
+            ),
             (6, "loop0: detected capacity change from 0 to 1228800"),
-            (4, "EXT4-fs warning (device loop0): ext4_dx_add_entry: Directory index full"),
+            (
+                4,
+                "EXT4-fs warning (device loop0): ext4_dx_add_entry: Directory index full",
+            ),
             (3, "NILFS (loop0): error -28 truncating bmap (no space)"),
         ] {
             assert!(!is_error(&line(level, text)), "{text}");
@@ -324,7 +401,11 @@ mod tests {
 
     #[test]
     fn many_messages_are_few_errors_first_and_no_control_character_gets_through() {
-        let mut found = vec![("a \u{1b}[2J".to_owned(), false), ("b".to_owned(), true), ("b".to_owned(), true)];
+        let mut found = vec![
+            ("a \u{1b}[2J".to_owned(), false),
+            ("b".to_owned(), true),
+            ("b".to_owned(), true),
+        ];
         found.extend((0..40).map(|n| (format!("c{n}"), true)));
         let messages = shortened("write", found);
         assert_eq!(messages.len(), KEPT_MAX + 1);
@@ -334,6 +415,9 @@ mod tests {
         assert_eq!(cut("a \u{1b}[2J"), "a  [2J");
         let failure = failure_of(&messages).expect("errors");
         assert_eq!(failure.causes, ["b", "c0", "c1"]);
-        assert_eq!(failure_of(&shortened("write", vec![("a".into(), false)])), None);
+        assert_eq!(
+            failure_of(&shortened("write", vec![("a".into(), false)])),
+            None
+        );
     }
 }

@@ -187,7 +187,9 @@ impl Target {
     /// A watch over what the kernel says of the device in `log`; `None` where there is none.
     pub(crate) fn kernel_watch(&self, log: KernelLog) -> Option<KernelWatch> {
         let below = match self {
-            Self::Directory(directory) => fslab_sys::device_below(&directory.path)?.kernel_name()?,
+            Self::Directory(directory) => {
+                fslab_sys::device_below(&directory.path)?.kernel_name()?
+            }
             Self::Volume(_) | Self::Fake => self.meter()?.name()?,
         };
         Some(KernelWatch::over(&below, log))

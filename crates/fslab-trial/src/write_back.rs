@@ -94,7 +94,12 @@ impl WriteBack {
             return Ok(());
         };
         let shown = fslab_sys::device_of(root);
-        if watch.device().ok().zip(shown.ok()).is_some_and(|(own, shown)| own == shown) {
+        if watch
+            .device()
+            .ok()
+            .zip(shown.ok())
+            .is_some_and(|(own, shown)| own == shown)
+        {
             return Ok(());
         }
         let text = format!(
@@ -119,7 +124,11 @@ mod tests {
         write_back.begin(1);
         assert_eq!(write_back.suspects_from(), 0);
         write_back.sync(folder.path()).expect("syncs");
-        assert_eq!(write_back.suspects_from(), 0, "a sync alone vouches for nothing");
+        assert_eq!(
+            write_back.suspects_from(),
+            0,
+            "a sync alone vouches for nothing"
+        );
         write_back.is_safe();
         assert_eq!(write_back.suspects_from(), 2);
         assert_eq!(write_back.take_lost(), None);
@@ -130,7 +139,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut write_back = WriteBack::default();
         write_back.open(folder.path()).expect("opens");
-        write_back.demand_mounted(folder.path()).expect("it is there");
+        write_back
+            .demand_mounted(folder.path())
+            .expect("it is there");
         // /proc is a file system of its own.
         let failure = write_back
             .demand_mounted(Path::new("/proc"))

@@ -358,7 +358,9 @@ impl<'a> Repeat<'a> {
         let is_disturbed = |record: &PhaseRecord| !record.disturbances.is_empty();
         let rounds = self.rounds.iter().filter_map(|round| round.record);
         match self.state {
-            RepeatState::Done(record) => is_disturbed(record) || rounds.into_iter().any(is_disturbed),
+            RepeatState::Done(record) => {
+                is_disturbed(record) || rounds.into_iter().any(is_disturbed)
+            }
             _ => false,
         }
     }

@@ -5,8 +5,8 @@ use fslab_model::{CacheVerdict, Headline, LatencyHistogram, METRICS, MetricDefin
 use fslab_model::{Subject, Unit};
 use fslab_stats::Summary;
 
-use super::disturbances::{mark_note, marked};
 use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
+use super::disturbances::{mark_note, marked};
 use crate::wording;
 use crate::{Column, Entry, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
 
@@ -151,10 +151,9 @@ impl Sheet {
             .of(comparison.metric.name);
         self.column(
             column,
-            entries
-                .iter()
-                .enumerate()
-                .map(|(subject, entry)| marked(median(comparison, entry), phase.disturbed(subject))),
+            entries.iter().enumerate().map(|(subject, entry)| {
+                marked(median(comparison, entry), phase.disturbed(subject))
+            }),
         );
         if !comparison.exact {
             let column = Column::right("95 % interval")
