@@ -177,7 +177,15 @@ fn serve(line: &CommandLine, mount_point: &Path) -> Result<(Serves, u64), Refuse
 fn unmount(mount_point: &Path) -> Result<u64, Failure> {
     let elapsed = fslab_sys::unmount(mount_point).map_err(|error| {
         let text = format!("cannot unmount {}", mount_point.display());
-        Failure::new(FailureKind::Unmount, text).because(&error)
+        let failure = Failure::new(FailureKind::Unmount, text).because(&error);
+        match error.raw_os_error() {
+            // EINVAL: it is no mount point any more.
+            Some(22) => failure.hint(
+                "another program unmounted it while the trial ran: some of its files were written \
+                 to the folder below, and its figures say nothing",
+            ),
+            _ => failure,
+        }
     })?;
     Ok(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }

@@ -58,17 +58,20 @@ impl Target {
     pub(crate) fn of(spec: &TrialSpec) -> Result<Self, Failure> {
         Ok(match &spec.device {
             DeviceSpec::Directory { path } => Self::Directory(UsedDirectory::open(path)?),
-            DeviceSpec::Block { path, mount_point } => {
-                Self::Volume(Box::new(Volume::new(VolumeSpec {
-                    file_system: fslab_fs::find(spec.subject.fs())?,
-                    subject: spec.subject.clone(),
-                    device: path.clone(),
-                    mount_point: mount_point.clone(),
-                    size: spec.size_bytes,
-                    host_folder: spec.host_folder.clone(),
-                    virtual_time: spec.virtual_time,
-                })))
-            }
+            DeviceSpec::Block {
+                path,
+                mount_point,
+                identity,
+            } => Self::Volume(Box::new(Volume::new(VolumeSpec {
+                file_system: fslab_fs::find(spec.subject.fs())?,
+                subject: spec.subject.clone(),
+                device: path.clone(),
+                identity: identity.clone(),
+                mount_point: mount_point.clone(),
+                size: spec.size_bytes,
+                host_folder: spec.host_folder.clone(),
+                virtual_time: spec.virtual_time,
+            }))),
             DeviceSpec::Fake => Self::Fake,
         })
     }

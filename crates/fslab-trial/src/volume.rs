@@ -2,10 +2,11 @@
 //!
 //! Invariant: whatever happens, a volume that is dropped is not mounted any more.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use fslab_fs::{CheckVerdict, FileSystem, MountPlace, Mounting};
-use fslab_model::{Bytes, Failure, FailureKind, StepRecord, Subject};
+use fslab_model::{Bytes, DeviceIdentity, Failure, FailureKind, StepRecord, Subject};
 use fslab_sys::{KernelLine, KernelLog};
 
 use crate::attachment::{Attachment, Refused};
@@ -21,6 +22,8 @@ pub(crate) struct VolumeSpec {
     pub(crate) file_system: &'static FileSystem,
     pub(crate) subject: Subject,
     pub(crate) device: PathBuf,
+    /// What the device was when the run began; empty where it is not compared.
+    pub(crate) identity: DeviceIdentity,
     pub(crate) mount_point: PathBuf,
     pub(crate) size: Bytes,
     /// The folder shared with the host; `None` outside of a guest.
@@ -81,6 +84,36 @@ impl Volume {
         })
     }
 
+    /// Opens the device and demands that it is the one that the run began with. As long as the file
+    /// is open, the kernel gives its name to no other.
+    fn hold(&self) -> Result<Option<File>, Failure> {
+        if self.spec.identity.is_empty() {
+            return Ok(None);
+        }
+        let found = fslab_sys::open_block_device(&self.spec.device)
+            .and_then(|device| Ok((fslab_sys::device_identity(&device)?, device)));
+        let (identity, device) = found.map_err(|error| {
+            let text = format!("cannot find out which device {} is", self.device_text);
+            Failure::new(FailureKind::Device, text).because(&error)
+        })?;
+        match self
+            .spec
+            .identity
+            .difference(&DeviceIdentity::new(identity))
+        {
+            None => Ok(Some(device)),
+            Some(difference) => {
+                let text = format!(
+                    "{} is another device than when the run began",
+                    self.device_text
+                );
+                let mut failure = Failure::new(FailureKind::Device, text);
+                failure.causes.push(difference);
+                Err(failure)
+            }
+        }
+    }
+
     /// Makes the file system. `Ok(None)`: this one needs no making.
     ///
     /// A pool is mounted as soon as it is made: it is exported again, and that counts as making.
@@ -88,6 +121,7 @@ impl Volume {
         let file_system = self.spec.file_system;
         let line = file_system.mkfs_command(&self.place(), &self.spec.subject)?;
         let Some(line) = line else { return Ok(None) };
+        let _held = self.hold()?;
         if let Mounting::Pool(commands) = self.mounting()? {
             self.pool = Some(Pool::open(&commands, &self.spec.device)?);
         }
@@ -102,6 +136,7 @@ impl Volume {
     /// Mounts it.
     pub(crate) fn mount(&mut self) -> Result<StepRecord, Failure> {
         let mounting = self.mounting()?;
+        let _held = self.hold()?;
         let mut log = KernelLog::mark();
         let attached = Attachment::attach(&mounting, &self.spec.mount_point, self.pool.as_ref());
         let (attachment, record) = attached.map_err(|refused| match refused {
@@ -182,6 +217,10 @@ impl Volume {
     ///
     /// The record is there even where the checker finds fault, so that its words are kept.
     pub(crate) fn check(&self) -> (Option<StepRecord>, Option<Failure>) {
+        let _held = match self.hold() {
+            Ok(held) => held,
+            Err(failure) => return (None, Some(failure)),
+        };
         let ran = match (
             &self.pool,
             self.spec.file_system.check_command(&self.device_text),
