@@ -4,14 +4,14 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use fslab_model::{Event, Failure, FailureKind, RecordBuilder, TrialSpec};
 use fslab_sys::GroupSignal;
 
 use crate::control::Control;
-use crate::guest::{Share, TrialStatus, last_words};
+use crate::guest::{HelperWatch, Share, TrialStatus, last_words};
 use crate::listening::{Lines, console_of};
 
 /// From the request to end until the group is killed.
@@ -70,6 +70,8 @@ pub(crate) fn trial_command(program: &Path) -> Command {
 enum Cause {
     Limit,
     Request,
+    /// A helper of the guest kernel, by its number, has died: the guest would wait for it for ever.
+    Helper(u32),
 }
 
 /// How the process ended.
@@ -93,7 +95,13 @@ impl Launch<'_> {
         };
         let began = Instant::now();
         let (mut child, lines, console) = self.start(command).map_err(cannot_start)?;
-        let watched = started(child.id()).and_then(|()| feed(&mut child, self.spec));
+        let noted = started(child.id());
+        if noted.is_err() {
+            // It is not to begin: it would wait for its specification.
+            drop(child.stdin.take());
+            let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+        }
+        let fed = feed(&mut child, self.spec);
         let mut builder = RecordBuilder::default();
         let mut garbage = None;
         let (end, cause) = self.watch(&mut child, &lines, |line| {
@@ -112,8 +120,12 @@ impl Launch<'_> {
         let console = console.recv_timeout(PIPE_PATIENCE).unwrap_or_default();
         let death = self
             .death(end, cause, &builder)
-            .map(|failure| with_words(failure, &console))
-            .or_else(|| watched.err().map(cannot_start))
+            .map(|failure| with_words(failure, &console));
+        let fed = fed.recv_timeout(PIPE_PATIENCE).unwrap_or(Ok(()));
+        // What kept it from beginning says more than how it ended then.
+        let death = (noted.err().map(cannot_start))
+            .or(death)
+            .or_else(|| fed.err().map(cannot_start))
             .or_else(|| garbage.map(protocol_failure));
         Ok(Ending {
             builder,
@@ -157,6 +169,7 @@ impl Launch<'_> {
         let mut told: Option<Instant> = None;
         let mut killed: Option<Instant> = None;
         let mut listening = true;
+        let mut helpers = HelperWatch::default();
         loop {
             if listening {
                 match lines.next(TICK) {
@@ -170,10 +183,19 @@ impl Launch<'_> {
             if let Way::Shared(share) = self.way {
                 // What cannot be forgotten is asked for again, until the trial gives up.
                 let _ = share.answer_requests();
+                if told.is_none()
+                    && let Some(helper) = helpers.dead_of(child.id())
+                {
+                    cause = Some(Cause::Helper(helper));
+                    told = Some(began);
+                    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+                }
             }
-            if let Some(status) = child.try_wait().transpose() {
+            // As long as it is not reaped, its number is that of its group and of no other.
+            if fslab_sys::has_ended(child.id()).unwrap_or(true) {
                 // Whatever it started and left behind would hold the device.
                 let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+                let status = child.wait();
                 lines.complete();
                 while let Ok(line) = lines.next(PIPE_PATIENCE) {
                     take(line);
@@ -237,6 +259,12 @@ impl Launch<'_> {
                 let text = format!("the trial was told to stop{place}");
                 return Some(Failure::new(FailureKind::Interrupted, text));
             }
+            Some(Cause::Helper(helper)) => {
+                let text = format!("the guest kernel lost its helper process {helper}{place}");
+                return Some(Failure::new(FailureKind::Crash, text).hint(
+                    "another program killed it, or the host ran out of memory; its log may say so",
+                ));
+            }
             None => {}
         }
         let (who, status) = match self.way {
@@ -267,17 +295,27 @@ fn with_words(mut failure: Failure, console: &str) -> Failure {
     failure
 }
 
-/// Hands the specification to the process.
-fn feed(child: &mut Child, spec: &TrialSpec) -> io::Result<()> {
-    let text = serde_json::to_vec(spec)?;
+/// Hands the specification to the process, which may never read it: by a thread, whose end is in
+/// the answer.
+fn feed(child: &mut Child, spec: &TrialSpec) -> Receiver<io::Result<()>> {
+    let (sender, fed) = channel();
+    let text = serde_json::to_vec(spec);
     let Some(mut input) = child.stdin.take() else {
-        return Ok(());
+        return fed;
     };
-    match input.write_all(&text) {
-        // It died before it read: its exit status says more than this.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
+    std::thread::spawn(move || {
+        let written = text.map_err(io::Error::from).and_then(|text| {
+            match input.write_all(&text) {
+                // It died before it read: its exit status says more than this.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                other => other,
+            }
+        });
+        // Its end of input comes before the answer that it was fed.
+        drop(input);
+        let _ = sender.send(written);
+    });
+    fed
 }
 
 fn protocol_failure(what: String) -> Failure {

@@ -3,38 +3,46 @@
 //! A lease is a small file below the user's state directory. Its first line says what belongs to a
 //! trial; it is complete before the file has its name, and never written again. A second line, once
 //! there is one, names the trial's process. The owner holds a lock on the file, and so do the
-//! trial's process and whatever that started, by inheritance: a lease that can be locked belongs to
-//! nobody any more, and what it names may be undone.
+//! trial's process and whatever that started, by inheritance: a lease that can be locked has no
+//! owner any more, and what it names may be undone.
+//!
+//! Invariant: a lease is acted on only where no one but this user and root can have written it; and
+//! what it may name is bounded by [`crate::undo`].
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fslab_model::{Failure, FailureKind};
-use fslab_sys::GroupSignal;
+use fslab_sys::{TimeLimit, TrustedFolder};
 use serde::{Deserialize, Serialize};
 
-use crate::remains::kill_remains;
+use crate::remains::{kill_remains, kill_trial};
+use crate::time_limit::{bounded_by, limit_of};
+use crate::undo::{self, Undone};
 use crate::whereabouts::{ProcessName, Whereabouts};
 
-/// The latest form of a lease that is understood.
-const LEASE_FORMAT: u32 = 1;
+/// The latest form of a lease that is understood: the first had no mark.
+const LEASE_FORMAT: u32 = 2;
 /// How long an orphaned trial has to clean up by itself before it is killed.
 const ORPHAN_PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a trial has made. Each path is undone if it is there, in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Belongings {
-    /// Unmounted, then removed.
+    /// Unmounted, then removed: `mnt` in the work folder.
     pub(crate) mount_point: Option<PathBuf>,
-    /// Detached from its loop device, then removed.
+    /// Detached from its loop device, then removed: `disk.img` in the work folder.
     pub(crate) image: Option<PathBuf>,
-    /// Removed with everything in it: the scratch directory of the `dir` venue.
+    /// A marked folder that is removed with everything in it.
     pub(crate) scratch: Option<PathBuf>,
-    /// Removed if empty.
+    /// A marked folder that is removed when all else in it is gone.
     pub(crate) work_folder: Option<PathBuf>,
+    /// What the marked folder is known by. The first format had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mark: Option<String>,
 }
 
 /// The first line of a lease.
@@ -53,7 +61,9 @@ pub struct Leases(PathBuf);
 /// A lease that is held.
 pub(crate) struct Lease {
     file: File,
-    path: PathBuf,
+    folder: TrustedFolder,
+    /// The file's name without its extension, which names what it is for.
+    name: String,
     deed: Deed,
 }
 
@@ -75,20 +85,29 @@ impl Leases {
 
     /// Demands that leases can be written, by writing one of nothing.
     pub(crate) fn demand_writable(&self) -> Result<(), Failure> {
-        let name = format!("probe-{}", std::process::id());
-        self.take(&name, Belongings::default())?.undo().map(drop)
+        let chance = fslab_sys::random_name().map_err(|error| no_chance(&error))?;
+        self.take(&format!("probe-{chance}"), Belongings::default())?
+            .undo()
+            .map(drop)
     }
 
     /// Writes a lease down and locks it.
     pub(crate) fn take(&self, name: &str, belongings: Belongings) -> Result<Lease, Failure> {
-        let path = self.0.join(format!("{name}.json"));
+        let mark = fslab_sys::random_name().map_err(|error| no_chance(&error))?;
         let deed = Deed {
             format: LEASE_FORMAT,
             owner: ProcessName::of(std::process::id()),
             whereabouts: Whereabouts::here(),
-            belongings,
+            belongings: Belongings {
+                mark: Some(mark),
+                ..belongings
+            },
         };
-        let file = self.write_down(&path, &deed).map_err(|error| {
+        let written = TrustedFolder::open_or_make(&self.0).and_then(|folder| {
+            let file = write_down(&folder, name, &deed)?;
+            Ok((folder, file))
+        });
+        let (folder, file) = written.map_err(|error| {
             let kind = match error.kind() {
                 io::ErrorKind::StorageFull => FailureKind::NoSpace,
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -96,35 +115,20 @@ impl Leases {
                 }
                 _ => FailureKind::Device,
             };
+            let path = self.0.join(file_name(name));
             Failure::new(kind, format!("cannot write the lease {}", path.display()))
                 .because(&error)
-                .hint("fslab notes what it mounts below XDG_STATE_HOME, or ~/.local/state")
+                .hint(
+                    "fslab notes what it mounts below XDG_STATE_HOME, or ~/.local/state: a folder \
+                     that no other user may write to",
+                )
         })?;
-        Ok(Lease { file, path, deed })
-    }
-
-    /// The lease has its name only when it is complete and locked.
-    fn write_down(&self, path: &Path, deed: &Deed) -> io::Result<File> {
-        fs::create_dir_all(&self.0)?;
-        let draft = path.with_extension(format!("{}.draft", std::process::id()));
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&draft)?;
-        file.lock()?;
-        let mut line = serde_json::to_vec(deed)?;
-        line.push(b'\n');
-        let named = file
-            .write_all(&line)
-            .and_then(|()| file.sync_all())
-            .and_then(|()| fs::rename(&draft, path));
-        if let Err(error) = named {
-            let _ = fs::remove_file(&draft);
-            return Err(error);
-        }
-        Ok(file)
+        Ok(Lease {
+            file,
+            folder,
+            name: name.to_owned(),
+            deed,
+        })
     }
 
     /// Undoes what dead runs have left. What belongs to a living one stays.
@@ -133,22 +137,31 @@ impl Leases {
     /// Where the leases cannot be listed; what cannot be undone is in the answer.
     pub fn reclaim(&self) -> io::Result<Reclaimed> {
         let mut reclaimed = Reclaimed::default();
-        let entries = match fs::read_dir(&self.0) {
+        let folder = match TrustedFolder::open(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(reclaimed),
-            entries => entries?,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let text = format!("cannot act on the leases in {}", self.0.display());
+                let failure = Failure::new(FailureKind::Permission, text).because(&error);
+                let hint = "as another user, set HOME or XDG_STATE_HOME to a folder of that user's";
+                reclaimed.failures.push(failure.hint(hint));
+                return Ok(reclaimed);
+            }
+            folder => folder?,
         };
-        let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.sort_unstable();
-        for path in paths {
-            match path.extension().and_then(|extension| extension.to_str()) {
-                Some("draft") => discard_draft(&path),
-                Some("json") => match Lease::inherit(&path).and_then(|lease| match lease {
-                    Some(lease) => lease.undo(),
-                    None => Ok(Vec::new()),
-                }) {
-                    Ok(undone) => reclaimed.undone.extend(undone),
-                    Err(failure) => reclaimed.failures.push(failure),
-                },
+        for name in folder.names()? {
+            let name = Path::new(&name);
+            let stem = name.file_stem().and_then(|stem| stem.to_str());
+            match (name.extension().and_then(|end| end.to_str()), stem) {
+                (Some("draft"), _) => discard_draft(&folder, name),
+                (Some("json"), Some(stem)) => {
+                    match Lease::inherit(&self.0, stem).and_then(|lease| match lease {
+                        Some(lease) => lease.undo(),
+                        None => Ok(Vec::new()),
+                    }) {
+                        Ok(undone) => reclaimed.undone.extend(undone),
+                        Err(failure) => reclaimed.failures.push(failure),
+                    }
+                }
                 _ => {}
             }
         }
@@ -156,11 +169,41 @@ impl Leases {
     }
 }
 
-/// A draft that nobody holds is of a run that was killed before it made anything.
-fn discard_draft(path: &Path) {
-    let is_dead = File::open(path).is_ok_and(|file| file.try_lock().is_ok());
+/// The name of the file of the lease `name`.
+fn file_name(name: &str) -> String {
+    format!("{name}.json")
+}
+
+fn no_chance(error: &io::Error) -> Failure {
+    Failure::new(FailureKind::Device, "cannot choose a random name").because(error)
+}
+
+/// The lease has its name only when it is complete and locked.
+fn write_down(folder: &TrustedFolder, name: &str, deed: &Deed) -> io::Result<File> {
+    let draft = format!("{}.draft", fslab_sys::random_name()?);
+    let mut file = folder.make_file(&draft)?;
+    let mut line = serde_json::to_vec(deed)?;
+    line.push(b'\n');
+    let named = file
+        .lock()
+        .and_then(|()| file.write_all(&line))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| folder.rename(&draft, &file_name(name)));
+    if let Err(error) = named {
+        let _ = folder.remove(&draft);
+        return Err(error);
+    }
+    Ok(file)
+}
+
+/// A draft that no process holds is of a run that was killed before it made anything.
+fn discard_draft(folder: &TrustedFolder, name: &Path) {
+    let Some(name) = name.to_str() else { return };
+    let is_dead = folder
+        .open_file(name)
+        .is_ok_and(|file| file.try_lock().is_ok());
     if is_dead {
-        let _ = fs::remove_file(path);
+        let _ = folder.remove(name);
     }
 }
 
@@ -174,6 +217,11 @@ impl Lease {
         fslab_sys::let_child_inherit(command, &self.file);
     }
 
+    /// The file that is locked: who holds it open keeps the lease.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// Notes the trial's process, so that an orphan can be found.
     pub(crate) fn set_trial(&mut self, pid: u32) -> io::Result<()> {
         let mut line = serde_json::to_vec(&ProcessName::of(pid))?;
@@ -183,38 +231,41 @@ impl Lease {
     }
 
     /// Takes over the lease of a dead owner; `None` where the owner lives, or the lease is gone.
-    fn inherit(path: &Path) -> Result<Option<Self>, Failure> {
+    fn inherit(leases: &Path, name: &str) -> Result<Option<Self>, Failure> {
+        let file_name = file_name(name);
+        let path = leases.join(&file_name);
         let unreadable = |error: io::Error| {
             let text = format!("cannot read the lease {}", path.display());
             Failure::new(FailureKind::Device, text).because(&error)
         };
-        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+        let folder = TrustedFolder::open(leases).map_err(unreadable)?;
+        let mut file = match folder.open_file(&file_name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             file => file.map_err(unreadable)?,
         };
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(unreadable)?;
         let mut lines = text.lines();
-        let deed = read_deed(lines.next().unwrap_or_default(), path)?;
+        let deed = read_deed(lines.next().unwrap_or_default(), &path)?;
         // Half a second line is one that was cut off by a kill: the process then was only starting.
         let trial = lines
             .next()
             .and_then(|line| serde_json::from_str(line).ok());
         let held = Held {
             file: &file,
-            path,
             deed: &deed,
         };
         if !held.wait_for_lock(trial.as_ref()).map_err(unreadable)? {
             return Ok(None);
         }
         // Another may have undone it meanwhile.
-        if !fslab_sys::is_named(&file, path).map_err(unreadable)? {
+        if !folder.is_named(&file, &file_name).map_err(unreadable)? {
             return Ok(None);
         }
         Ok(Some(Self {
             file,
-            path: path.to_owned(),
+            folder,
+            name: name.to_owned(),
             deed,
         }))
     }
@@ -222,33 +273,40 @@ impl Lease {
     /// Undoes what the lease names and gives it up. Where something cannot be undone the lease
     /// stays, for the next attempt. Returns the paths that were there.
     pub(crate) fn undo(self) -> Result<Vec<PathBuf>, Failure> {
-        let mut undone = Vec::new();
+        let path = self.folder.path().join(file_name(&self.name));
         let belongings = &self.deed.belongings;
-        if let Some(mount_point) = &belongings.mount_point {
-            undo_mount(mount_point, &mut undone)?;
+        undo::demand_own(&self.name, belongings).map_err(|what| {
+            let text = format!("cannot act on the lease {}: {what}", path.display());
+            Failure::new(FailureKind::Device, text)
+                .hint("look at what it names, and remove the lease by hand")
+        })?;
+        let Undone { paths, failure } = if *belongings == Belongings::default() {
+            Undone::default()
+        } else {
+            self.undo_within_limit()?
+        };
+        if let Some(failure) = failure {
+            return Err(failure);
         }
-        if let Some(image) = &belongings.image {
-            let real = fs::canonicalize(image).unwrap_or_else(|_| image.clone());
-            let detached = fslab_sys::detach_loop_of(&real).map_err(|error| {
-                let text = format!("cannot detach the loop device of {}", image.display());
-                Failure::new(FailureKind::Device, text)
-                    .because(&error)
-                    .hint(
-                        "something uses the file system that was on it; `fslab clean` tries again",
-                    )
-            })?;
-            undone.extend(detached);
-            remove(image, fs::remove_file(image), &mut undone)?;
+        match self.folder.remove(&file_name(&self.name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                let text = format!("cannot remove {}", path.display());
+                Err(Failure::new(FailureKind::Device, text).because(&error))
+            }
+            _ => Ok(paths),
         }
-        if let Some(scratch) = &belongings.scratch {
-            remove(scratch, fs::remove_dir_all(scratch), &mut undone)?;
-        }
-        if let Some(folder) = &belongings.work_folder {
-            remove(folder, fs::remove_dir(folder), &mut undone)?;
-        }
-        remove(&self.path, fs::remove_file(&self.path), &mut Vec::new())?;
-        drop(self.file);
-        Ok(undone)
+    }
+
+    /// By a process that can be left behind: it holds the lease for as long as it hangs.
+    fn undo_within_limit(&self) -> Result<Undone, Failure> {
+        let belongings = &self.deed.belongings;
+        let witness = undo::witness_of(belongings);
+        let limit = TimeLimit {
+            witness: &*witness,
+            ..limit_of(&self.file, &|| true)
+        };
+        let what = format!("undo what the lease {} names", self.name);
+        bounded_by(&limit, &what, |alive| Ok(undo::undo(belongings, alive)))
     }
 }
 
@@ -272,15 +330,14 @@ fn read_deed(line: &str, path: &Path) -> Result<Deed, Failure> {
     Ok(deed)
 }
 
-/// A lease that somebody else may hold.
+/// A lease that another process may hold.
 struct Held<'a> {
     file: &'a File,
-    path: &'a Path,
     deed: &'a Deed,
 }
 
 impl Held<'_> {
-    /// Waits until the lease belongs to nobody; false where it belongs to somebody who lives.
+    /// Waits until no process holds the lease; false where its owner lives.
     fn wait_for_lock(&self, trial: Option<&ProcessName>) -> io::Result<bool> {
         let began = Instant::now();
         loop {
@@ -296,10 +353,8 @@ impl Held<'_> {
             // The owner is dead, and its trial was told so by the kernel: it is cleaning up, or is
             // gone already and has left helpers.
             match trial {
-                Some(trial) if !trial.is_alive() => kill_remains(trial.pid, self.path),
-                Some(trial) if began.elapsed() > ORPHAN_PATIENCE => {
-                    fslab_sys::signal_group(trial.pid, GroupSignal::Kill)?;
-                }
+                Some(trial) if !trial.is_alive() => kill_remains(trial.pid, self.file),
+                Some(trial) if began.elapsed() > ORPHAN_PATIENCE => kill_trial(trial, self.file),
                 _ if began.elapsed() > ORPHAN_PATIENCE => return Ok(false),
                 _ => {}
             }
@@ -311,63 +366,55 @@ impl Held<'_> {
     }
 }
 
-fn undo_mount(mount_point: &Path, undone: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
-        let text = format!("cannot unmount {}", mount_point.display());
-        Failure::new(FailureKind::Unmount, text).because(&error)
-    };
-    // The table of mounts knows no symbolic links.
-    let real = fs::canonicalize(mount_point).unwrap_or_else(|_| mount_point.to_owned());
-    let mounted = fslab_sys::mounts().map_err(failed)?;
-    for _ in mounted.iter().filter(|mount| mount.mount_point == real) {
-        fslab_sys::unmount_lazily(mount_point).map_err(failed)?;
-        undone.push(mount_point.to_owned());
-    }
-    remove(mount_point, fs::remove_dir(mount_point), undone)
-}
-
-/// A path that is not there is no failure: it was not made yet, or is undone already.
-fn remove(path: &Path, result: io::Result<()>, undone: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    match result {
-        Ok(()) => {
-            if undone.last().is_none_or(|last| last != path) {
-                undone.push(path.to_owned());
-            }
-            Ok(())
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(Failure::new(
-            FailureKind::Device,
-            format!("cannot remove {}", path.display()),
-        )
-        .because(&error)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use fslab_sys::WorkFolder;
+
     use super::*;
 
-    fn leased_scratch(folder: &Path) -> (Leases, Belongings) {
-        let scratch = folder.join("scratch");
-        fs::create_dir(&scratch).expect("scratch");
-        fs::write(scratch.join("file"), "x").expect("file");
+    const NAME: &str = "20261121-143205-k3f9-c0r0-1";
+
+    /// The leases in `folder`, and one of a scratch folder that is made as a trial makes it.
+    fn leased_scratch(folder: &Path) -> (Leases, Lease, PathBuf) {
+        let scratch = undo::folder_of(NAME, folder);
         let leases = Leases::below(&folder.join("state"));
-        (
-            leases,
-            Belongings {
-                scratch: Some(scratch),
-                ..Belongings::default()
-            },
-        )
+        let belongings = Belongings {
+            scratch: Some(scratch.clone()),
+            ..Belongings::default()
+        };
+        let lease = leases.take(NAME, belongings).expect("a lease");
+        let mark = lease.belongings().mark.as_deref().expect("each has one");
+        WorkFolder::make(&scratch, mark).expect("scratch");
+        fs::write(scratch.join("file"), "x").expect("file");
+        (leases, lease, scratch)
+    }
+
+    /// The file of the one lease, and its first line as JSON.
+    fn written(leases: &Leases) -> (PathBuf, serde_json::Value) {
+        let path = leases.0.join(file_name(NAME));
+        let text = fs::read_to_string(&path).expect("the lease");
+        let line = text.lines().next().expect("a line");
+        (path, serde_json::from_str(line).expect("JSON"))
+    }
+
+    /// Demands that nothing is done, and that this is said.
+    fn expect_refused(leases: &Leases, why: &str) {
+        let reclaimed = leases.reclaim().expect("listed");
+        assert_eq!(reclaimed.undone, Vec::<PathBuf>::new());
+        let said: Vec<_> = reclaimed.failures.iter().map(Failure::to_string).collect();
+        assert!(
+            said.iter().any(|it| it.contains(why)),
+            "no '{why}' in {said:?}"
+        );
     }
 
     #[test]
     fn what_is_leased_is_undone_and_the_lease_is_gone() {
         let folder = tempfile::tempdir().expect("a directory");
-        let (leases, belongings) = leased_scratch(folder.path());
-        let scratch = belongings.scratch.clone().expect("set above");
-        let lease = leases.take("t", belongings).expect("a lease");
+        let (leases, lease, scratch) = leased_scratch(folder.path());
         let undone = lease.undo().expect("undone");
         assert_eq!(undone, std::slice::from_ref(&scratch));
         assert!(!scratch.exists());
@@ -377,9 +424,7 @@ mod tests {
     #[test]
     fn the_lease_of_a_living_owner_is_left_alone() {
         let folder = tempfile::tempdir().expect("a directory");
-        let (leases, belongings) = leased_scratch(folder.path());
-        let scratch = belongings.scratch.clone().expect("set above");
-        let _held = leases.take("t", belongings).expect("a lease");
+        let (leases, _held, scratch) = leased_scratch(folder.path());
         assert!(leases.reclaim().expect("listed").undone.is_empty());
         assert!(scratch.exists());
     }
@@ -387,9 +432,8 @@ mod tests {
     #[test]
     fn the_lease_of_a_dead_owner_is_undone() {
         let folder = tempfile::tempdir().expect("a directory");
-        let (leases, belongings) = leased_scratch(folder.path());
-        let scratch = belongings.scratch.clone().expect("set above");
-        drop(leases.take("t", belongings).expect("a lease"));
+        let (leases, lease, scratch) = leased_scratch(folder.path());
+        drop(lease);
         let reclaimed = leases.reclaim().expect("listed");
         assert_eq!(reclaimed.undone, [scratch]);
         assert!(reclaimed.failures.is_empty());
@@ -419,12 +463,9 @@ mod tests {
     #[test]
     fn the_lease_of_another_machine_is_left_to_it() {
         let folder = tempfile::tempdir().expect("a directory");
-        let (leases, belongings) = leased_scratch(folder.path());
-        let scratch = belongings.scratch.clone().expect("set above");
-        drop(leases.take("t", belongings).expect("a lease"));
-        let path = leases.0.join("t.json");
-        let text = fs::read_to_string(&path).expect("the lease");
-        let mut deed: serde_json::Value = serde_json::from_str(text.trim()).expect("JSON");
+        let (leases, lease, scratch) = leased_scratch(folder.path());
+        drop(lease);
+        let (path, mut deed) = written(&leases);
         deed["whereabouts"]["machine"] = "elsewhere".into();
         deed["whereabouts"]["boot"] = "another".into();
         fs::write(
@@ -442,8 +483,7 @@ mod tests {
     #[test]
     fn a_lease_that_is_held_by_a_stranger_kills_nobody() {
         let folder = tempfile::tempdir().expect("a directory");
-        let (leases, belongings) = leased_scratch(folder.path());
-        let mut lease = leases.take("t", belongings).expect("a lease");
+        let (leases, mut lease, _) = leased_scratch(folder.path());
         // A process number that was given to another since: its start is not the one noted.
         let mut line = serde_json::to_value(ProcessName::of(std::process::id())).expect("JSON");
         line["start_ticks"] = 1.into();
@@ -463,16 +503,126 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_empty_is_not_removed_and_said_so() {
         let folder = tempfile::tempdir().expect("a directory");
-        let work = folder.path().join("work");
-        fs::create_dir(&work).expect("work");
-        fs::write(work.join("precious"), "x").expect("a file of somebody's");
+        let work = undo::folder_of(NAME, folder.path());
         let leases = Leases::below(folder.path());
         let belongings = Belongings {
             work_folder: Some(work.clone()),
             ..Belongings::default()
         };
-        drop(leases.take("t", belongings).expect("a lease"));
+        let lease = leases.take(NAME, belongings).expect("a lease");
+        let mark = lease.belongings().mark.as_deref().expect("each has one");
+        WorkFolder::make(&work, mark).expect("work");
+        fs::write(work.join("precious"), "x").expect("a file of somebody's");
+        drop(lease);
         assert_eq!(leases.reclaim().expect("listed").failures.len(), 1);
         assert!(work.join("precious").exists());
+    }
+
+    /// Root removed any folder that a lease named, whoever had written the lease.
+    #[test]
+    fn a_lease_of_what_no_trial_made_removes_nothing() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (leases, lease, scratch) = leased_scratch(folder.path());
+        drop(lease);
+        let precious = folder.path().join("precious");
+        fs::create_dir(&precious).expect("a folder");
+        fs::write(precious.join("file"), "x").expect("a file");
+        let (path, deed) = written(&leases);
+        let forge = |name: &str, value: serde_json::Value| {
+            let mut forged = deed.clone();
+            forged["belongings"] = serde_json::json!({ "mark": deed["belongings"]["mark"] });
+            forged["belongings"][name] = value;
+            fs::write(&path, format!("{forged}\n")).expect("written");
+        };
+        for name in ["scratch", "work_folder", "mount_point", "image"] {
+            forge(name, precious.to_str().into());
+            expect_refused(&leases, "cannot act on the lease");
+            forge(name, precious.join("file").to_str().into());
+            expect_refused(&leases, "cannot act on the lease");
+        }
+        assert!(precious.join("file").exists() && scratch.join("file").exists());
+        // A folder of the right name, but without the mark of this lease.
+        let other = folder.path().join("other");
+        fs::create_dir(&other).expect("a folder");
+        let named = undo::folder_of(NAME, &other);
+        fs::create_dir(&named).expect("a folder");
+        fs::write(named.join("file"), "x").expect("a file");
+        forge("scratch", named.to_str().into());
+        expect_refused(&leases, "refusing to touch");
+        // And one to which a symbolic link of the right name leads.
+        fs::remove_dir_all(&named).expect("removed");
+        std::os::unix::fs::symlink(&scratch, &named).expect("a link");
+        expect_refused(&leases, "cannot open the folder");
+        assert!(precious.join("file").exists() && scratch.join("file").exists());
+    }
+
+    #[test]
+    fn leases_that_others_may_have_written_are_not_acted_on() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (leases, lease, scratch) = leased_scratch(folder.path());
+        drop(lease);
+        let (path, _) = written(&leases);
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
+        };
+        set(&path, 0o666);
+        expect_refused(&leases, "every user may write to it");
+        set(&path, 0o600);
+        set(&leases.0, 0o777);
+        expect_refused(&leases, "every user may write to it");
+        set(&leases.0, 0o700);
+        set(&folder.path().join("state"), 0o777);
+        expect_refused(&leases, "every user may write to it");
+        let refused = leases.demand_writable().expect_err("not to be trusted");
+        assert_eq!(refused.kind, FailureKind::Permission);
+        set(&folder.path().join("state"), 0o755);
+        let twin = path.with_extension("twin");
+        fs::hard_link(&path, &twin).expect("a link");
+        expect_refused(&leases, "more than one name");
+        fs::rename(&path, folder.path().join("elsewhere")).expect("moved");
+        fs::remove_file(&twin).expect("removed");
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).expect("a link");
+        expect_refused(&leases, "symbolic link");
+        assert!(scratch.join("file").exists());
+    }
+
+    #[test]
+    fn a_lease_of_the_first_format_is_acted_on_where_its_names_are_those_of_a_trial() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (leases, lease, scratch) = leased_scratch(folder.path());
+        drop(lease);
+        fs::remove_file(scratch.join(".fslab-mark")).expect("it had none");
+        let (path, mut deed) = written(&leases);
+        deed["format"] = 1.into();
+        deed["belongings"] = serde_json::json!({ "scratch": scratch });
+        fs::write(&path, format!("{deed}\n")).expect("written");
+        fs::set_permissions(&scratch, fs::Permissions::from_mode(0o755)).expect("changed");
+        expect_refused(&leases, "refusing to touch");
+        fs::set_permissions(&scratch, fs::Permissions::from_mode(0o700)).expect("changed");
+        let reclaimed = leases.reclaim().expect("listed");
+        assert_eq!(reclaimed.undone, [scratch], "{:?}", reclaimed.failures);
+    }
+
+    /// Whoever unmounts lazily under the feet of a trial has it write into the folder below, and
+    /// the folder could not be removed then.
+    #[test]
+    fn files_below_a_mount_point_are_removed_with_it() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let work = undo::folder_of(NAME, folder.path());
+        let belongings = Belongings {
+            mount_point: Some(work.join("mnt")),
+            image: Some(work.join("disk.img")),
+            work_folder: Some(work.clone()),
+            ..Belongings::default()
+        };
+        let lease = Leases::below(folder.path());
+        let lease = lease.take(NAME, belongings).expect("a lease");
+        let mark = lease.belongings().mark.as_deref().expect("each has one");
+        WorkFolder::make(&work, mark).expect("work");
+        fs::create_dir_all(work.join("mnt/a/b")).expect("folders");
+        fs::write(work.join("mnt/a/file"), "x").expect("a file");
+        fs::write(work.join("disk.img"), "x").expect("an image");
+        lease.undo().expect("undone");
+        assert!(!work.exists());
     }
 }

@@ -4,6 +4,7 @@
 //!     Venue --- Place: dir | image behind a loop device | block        what is prepared
 //!           |          | disk of a guest | fake
 //!           --- Lease: written before anything is made                what is undone
+//!           --- undo: of what a lease names, and of nothing else
 //!           --- child: one process group per trial, or a guest        who does it
 //!           --- guest: a guest kernel, from its boot to power off
 //! ```
@@ -17,6 +18,8 @@ mod lease;
 mod listening;
 mod places;
 mod remains;
+mod time_limit;
+mod undo;
 mod venue;
 mod whereabouts;
 

@@ -1,18 +1,28 @@
 //! What a dead trial has left running. The kernel ends a trial's process with its conductor, but
 //! not what that process had started: a guest kernel has helpers, which then wait for ever.
+//!
+//! Invariant: a process is killed only where it holds the trial's lease open, as whatever the trial
+//! starts does by inheritance, and runs as this user. A number in a file proves nothing.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 
-use fslab_sys::GroupSignal;
+use crate::whereabouts::ProcessName;
 
 /// Kills what is left of the process group `group`, whose first process is dead: those of its
 /// processes that hold `lease` open. A group that was given the number since holds no such file.
-pub(crate) fn kill_remains(group: u32, lease: &Path) {
-    let holds = members_of(group).any(|pid| has_open(pid, lease));
-    if holds {
+pub(crate) fn kill_remains(group: u32, lease: &File) {
+    for pid in members_of(group) {
+        let is_meant = || group_of(pid) == Some(group) && is_own(pid) && has_open(pid, lease);
         // It fails where they have ended meanwhile.
-        let _ = fslab_sys::signal_group(group, GroupSignal::Kill);
+        let _ = fslab_sys::kill_if(pid, is_meant);
+    }
+}
+
+/// Kills an orphaned trial that lives, and what it has started.
+pub(crate) fn kill_trial(trial: &ProcessName, lease: &File) {
+    if trial.is_alive() && group_of(trial.pid) == Some(trial.pid) {
+        kill_remains(trial.pid, lease);
     }
 }
 
@@ -20,7 +30,7 @@ fn members_of(group: u32) -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(move |pid| group_of(*pid) == Some(group))
+        .filter(move |pid| *pid != std::process::id() && group_of(*pid) == Some(group))
 }
 
 fn group_of(pid: u32) -> Option<u32> {
@@ -30,17 +40,31 @@ fn group_of(pid: u32) -> Option<u32> {
     behind.split_whitespace().nth(2)?.parse().ok()
 }
 
-fn has_open(pid: u32, file: &Path) -> bool {
+/// Whether the process runs as the same user as this one.
+fn is_own(pid: u32) -> bool {
+    let owner = |pid: &str| fs::metadata(format!("/proc/{pid}/status")).map(|it| it.uid());
+    matches!((owner(&pid.to_string()), owner("self")), (Ok(its), Ok(ours)) if its == ours)
+}
+
+fn has_open(pid: u32, file: &File) -> bool {
+    let Ok(wanted) = file.metadata() else {
+        return false;
+    };
     let entries = fs::read_dir(format!("/proc/{pid}/fd"));
-    let links = entries.into_iter().flatten().flatten();
-    links
-        .filter_map(|entry| fs::read_link(entry.path()).ok())
-        .any(|target| target == file)
+    let mut links = entries.into_iter().flatten().flatten();
+    // What is no regular file below the state folder is not asked for: its server may hang.
+    links.any(|entry| {
+        let is_lease = fs::read_link(entry.path())
+            .is_ok_and(|target| target.extension().is_some_and(|end| end == "json"));
+        let found = is_lease.then(|| fs::metadata(entry.path()).ok()).flatten();
+        found.is_some_and(|it| (it.dev(), it.ino()) == (wanted.dev(), wanted.ino()))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::process::CommandExt;
+    use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
     use super::*;
@@ -56,16 +80,39 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_the_lease_is_killed_and_nobody_else() {
+    fn who_holds_the_lease_is_killed_and_no_other_process() {
         let folder = tempfile::tempdir().expect("a folder");
         let (ours, other) = (folder.path().join("a.json"), folder.path().join("b.json"));
         fs::write(&ours, "").expect("written");
         fs::write(&other, "").expect("written");
+        let (our_file, other_file) = (File::open(&ours), File::open(&other));
+        let (our_file, other_file) = (our_file.expect("open"), other_file.expect("open"));
         let mut helper = start(&ours);
-        kill_remains(helper.id(), &other);
+        kill_remains(helper.id(), &other_file);
         assert!(helper.try_wait().expect("asked").is_none(), "not its lease");
-        kill_remains(helper.id(), &ours);
+        kill_remains(helper.id(), &our_file);
         let status = helper.wait().expect("reaped");
         assert!(!status.success());
+    }
+
+    /// A trial that hung was killed by the number that its lease names, whoever had that.
+    #[test]
+    fn a_living_process_that_a_lease_names_is_killed_only_where_it_holds_that_lease() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lease = folder.path().join("a.json");
+        fs::write(&lease, "").expect("written");
+        let file = File::open(&lease).expect("open");
+        let mut stranger = Command::new("sleep")
+            .arg("1000")
+            .process_group(0)
+            .spawn()
+            .expect("a process");
+        kill_trial(&ProcessName::of(stranger.id()), &file);
+        assert!(stranger.try_wait().expect("asked").is_none());
+        stranger.kill().expect("ours");
+        stranger.wait().expect("reaped");
+        let mut trial = start(&lease);
+        kill_trial(&ProcessName::of(trial.id()), &file);
+        assert!(!trial.wait().expect("reaped").success());
     }
 }

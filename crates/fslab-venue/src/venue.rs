@@ -2,18 +2,22 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
-    Bytes, Event, Failure, FailureKind, RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialSpec,
-    VenuePlan,
+    Bytes, DeviceIdentity, DeviceSpec, Event, Failure, FailureKind, RecordBuilder, RunId,
+    TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
 };
+use fslab_sys::LoopDevice;
 
 use crate::child::{Ending, Launch, Way, trial_command};
 use crate::control::Control;
 use crate::guest::{Clock, Guest, GuestSettings, GuestTask, SHARE_IN_GUEST, add_insight};
 use crate::lease::{Lease, Leases};
-use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Start};
+use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Preparing, Start};
+use crate::time_limit::PATIENCE;
 
 /// What a venue needs to know beside the plan.
 #[derive(Clone, Debug)]
@@ -58,6 +62,7 @@ pub struct TrialRequest {
 pub struct Venue {
     place: Box<dyn Place>,
     settings: VenueSettings,
+    lost: OnceLock<Failure>,
 }
 
 impl Venue {
@@ -101,7 +106,21 @@ impl Venue {
                 return Err(Failure::new(FailureKind::BadInput, text));
             }
         };
-        Ok(Self { place, settings })
+        Ok(Self {
+            place,
+            settings,
+            lost: OnceLock::new(),
+        })
+    }
+
+    /// Why no further trial can be run here: the device is gone, is another one, or hangs.
+    pub fn lost(&self) -> Option<&Failure> {
+        self.lost.get()
+    }
+
+    /// What the device that all trials share is known by; empty where each has one of its own.
+    pub fn device_identity(&self) -> DeviceIdentity {
+        self.place.identity()
     }
 
     /// Runs one trial to its end, whatever the end, and undoes what was made for it.
@@ -121,6 +140,11 @@ impl Venue {
                 RecordBuilder::default().finish(trial, subject, Some(failure))
             }
         };
+        if matches!(record.outcome, TrialOutcome::Failed { .. })
+            && let Err(failure) = self.place.check()
+        {
+            let _ = self.lost.set(failure);
+        }
         record.started_unix_s = started_unix_s;
         record
     }
@@ -144,7 +168,12 @@ impl Venue {
             .take(&name, self.place.belongings(&name))?;
         let began = Instant::now();
         let go_on = || !control.is_stopping() && began.elapsed() < request.limit;
-        let prepared = match self.place.prepare(lease.belongings(), &go_on) {
+        let preparing = Preparing {
+            belongings: lease.belongings(),
+            lease: lease.file(),
+            go_on: &go_on,
+        };
+        let prepared = match self.place.prepare(&preparing) {
             Ok(prepared) => prepared,
             Err(failure) => return Err(also(failure, lease.undo().err())),
         };
@@ -156,9 +185,17 @@ impl Venue {
         } = prepared;
         request.spec.device = device;
         let ending = self.launch(request, &start, &mut lease, control, on_event);
-        drop(holder);
+        release(holder);
         // The lease of a process that cannot be killed stays: its file is locked by that process.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
+        if let (true, DeviceSpec::Block { path, .. }, Start::Here) = (
+            is_stuck && !self.place.identity().is_empty(),
+            &request.spec.device,
+            &start,
+        ) {
+            let text = format!("{} hangs: a trial on it cannot be ended", path.display());
+            let _ = self.lost.set(Failure::new(FailureKind::Timeout, text));
+        }
         // A trace is read before the folder that it lies in is removed.
         let record = ending.map(|ending| record_of(request, &start, ending));
         let left = if is_stuck { None } else { lease.undo().err() };
@@ -227,6 +264,18 @@ fn record_of(request: &TrialRequest, start: &Start, ending: Ending) -> TrialReco
         add_insight(&share.trace(), request.spec.size_bytes, &mut record);
     }
     record
+}
+
+/// Lets go of a loop device. Where the file below it hangs, so may its last close: a thread does it,
+/// and is left behind.
+fn release(holder: Option<LoopDevice>) {
+    let Some(holder) = holder else { return };
+    let (sender, released) = channel();
+    std::thread::spawn(move || {
+        drop(holder);
+        let _ = sender.send(());
+    });
+    let _ = released.recv_timeout(PATIENCE);
 }
 
 /// Trials side by side each get a processor of their own, and several runs not always the same

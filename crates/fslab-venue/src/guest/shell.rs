@@ -9,7 +9,8 @@ use super::boot::{Clock, Guest, GuestSettings};
 use super::init::GuestTask;
 use super::share::Share;
 use crate::lease::{Belongings, Leases};
-use crate::places::create_folder;
+use crate::places::make_marked_folder;
+use crate::undo::folder_of;
 
 /// A shell that is wanted.
 #[derive(Clone, Debug)]
@@ -38,7 +39,7 @@ pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
     )?;
     let name = format!("shell-{}", std::process::id());
     let belongings = Belongings {
-        scratch: Some(request.folder.join(format!("fslab-{name}"))),
+        scratch: Some(folder_of(&name, &request.folder)),
         ..Belongings::default()
     };
     let lease = request.leases.take(&name, belongings)?;
@@ -57,7 +58,7 @@ fn run_in(
         let text = "the lease of a guest names no folder";
         return Err(Failure::new(FailureKind::BadInput, text));
     };
-    create_folder(folder)?;
+    make_marked_folder(folder, belongings)?;
     let share = Share::at(folder);
     let failed = |what: &'static str| {
         move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)

@@ -2,14 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
+use fslab_model::{Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
 use fslab_sys::DeviceNumber;
 
-use super::place::{Place, Prepared, Start, create_folder, demand_superuser, demand_writable};
+use super::place::{
+    Place, Prepared, Preparing, Start, create_folder, demand_folder, demand_superuser,
+    make_marked_folder,
+};
 use crate::lease::Belongings;
+use crate::time_limit::within_limit;
+use crate::undo::{MOUNT_POINT_NAME, folder_of};
 
 pub(crate) struct Block {
+    /// As the user named it.
     device: PathBuf,
+    /// What was found by that name when the run began.
+    identity: DeviceIdentity,
     folder: PathBuf,
 }
 
@@ -17,13 +25,15 @@ impl Block {
     /// The device `device` of at least `size`, mounted below `folder`.
     pub(crate) fn open(device: PathBuf, folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
         demand_superuser("block")?;
-        demand_free(&device)?;
-        demand_writable(&folder)?;
-        let number = number(&device)?;
-        let found = number.size_bytes().map_err(|error| {
-            let text = format!("cannot ask the size of {}", device.display());
-            Failure::new(FailureKind::Device, text).because(&error)
+        let (identity, found) = within_limit(&format!("look at {}", device.display()), |_| {
+            demand_free(&device)?;
+            let found = number(&device)?.size_bytes().map_err(|error| {
+                let text = format!("cannot ask the size of {}", device.display());
+                Failure::new(FailureKind::Device, text).because(&error)
+            })?;
+            Ok((identify(&device)?, found))
         })?;
+        demand_folder(&folder, 0)?;
         if found < size.0 {
             let text = format!(
                 "{} has {}, and {size} are needed",
@@ -32,8 +42,36 @@ impl Block {
             );
             return Err(Failure::new(FailureKind::BadInput, text).hint("take a smaller --size"));
         }
-        Ok(Self { device, folder })
+        Ok(Self {
+            device,
+            identity,
+            folder,
+        })
     }
+
+    /// Demands that the name still leads to the device that it led to when the run began.
+    fn demand_same(&self) -> Result<(), Failure> {
+        let Some(difference) = self.identity.difference(&identify(&self.device)?) else {
+            return Ok(());
+        };
+        let text = format!(
+            "{} is another device than when the run began",
+            self.device.display()
+        );
+        let mut failure = Failure::new(FailureKind::Device, text)
+            .hint("nothing on it was touched; begin a new run, if it is the one to be formatted");
+        failure.causes.push(difference);
+        Err(failure)
+    }
+}
+
+/// What the device at `path` is known by.
+pub(super) fn identify(path: &Path) -> Result<DeviceIdentity, Failure> {
+    let found = fslab_sys::open_block_device(path).and_then(|it| fslab_sys::device_identity(&it));
+    found.map(DeviceIdentity::new).map_err(|error| {
+        let text = format!("cannot find out which device {} is", path.display());
+        Failure::new(FailureKind::Device, text).because(&error)
+    })
 }
 
 fn number(device: &Path) -> Result<DeviceNumber, Failure> {
@@ -62,40 +100,57 @@ fn demand_free(device: &Path) -> Result<(), Failure> {
 
 impl Place for Block {
     fn belongings(&self, name: &str) -> Belongings {
-        let work = self.folder.join(format!("fslab-{name}"));
+        let work = folder_of(name, &self.folder);
         Belongings {
-            mount_point: Some(work.join("mnt")),
+            mount_point: Some(work.join(MOUNT_POINT_NAME)),
             work_folder: Some(work),
             ..Belongings::default()
         }
     }
 
-    fn prepare(
-        &self,
-        belongings: &Belongings,
-        _go_on: &dyn Fn() -> bool,
-    ) -> Result<Prepared, Failure> {
-        // Much may have happened since the run began.
-        demand_free(&self.device)?;
+    fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
+        let belongings = preparing.belongings;
         let (Some(mount_point), Some(work)) = (&belongings.mount_point, &belongings.work_folder)
         else {
             let text = "the lease of a device lacks a path";
             return Err(Failure::new(FailureKind::BadInput, text));
         };
-        create_folder(work)?;
-        create_folder(mount_point)?;
-        let mut facts = Facts::new();
-        if let Ok(Some(signature)) = fslab_fs::signature(&self.device) {
-            facts.insert("device.signature_before".into(), signature.title.to_owned());
-        }
+        let what = format!("prepare {}", self.device.display());
+        let (path, facts) = preparing.bounded(&what, |_| {
+            // Much may have happened since the run began.
+            self.demand_same()?;
+            demand_free(&self.device)?;
+            make_marked_folder(work, belongings)?;
+            create_folder(mount_point)?;
+            let mut facts: Facts = self.identity.facts();
+            if let Ok(Some(signature)) = fslab_fs::signature(&self.device) {
+                facts.insert("device.signature_before".into(), signature.title.to_owned());
+            }
+            // A link like those in /dev/disk/by-id may be changed while the trial runs.
+            let path = std::fs::canonicalize(&self.device).map_err(|error| {
+                let text = format!("cannot follow {}", self.device.display());
+                Failure::new(FailureKind::Device, text).because(&error)
+            })?;
+            Ok((path, facts))
+        })?;
         Ok(Prepared {
             device: DeviceSpec::Block {
-                path: self.device.clone(),
+                path,
                 mount_point: mount_point.clone(),
+                identity: self.identity.clone(),
             },
             facts,
             holder: None,
             start: Start::Here,
         })
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        let what = format!("look at {}", self.device.display());
+        within_limit(&what, |_| self.demand_same())
+    }
+
+    fn identity(&self) -> DeviceIdentity {
+        self.identity.clone()
     }
 }

@@ -2,7 +2,7 @@
 
 use fslab_model::{DeviceSpec, Facts, Failure};
 
-use super::place::{Place, Prepared, Start};
+use super::place::{Place, Prepared, Preparing, Start};
 use crate::lease::Belongings;
 
 pub(crate) struct Fake;
@@ -12,11 +12,7 @@ impl Place for Fake {
         Belongings::default()
     }
 
-    fn prepare(
-        &self,
-        _belongings: &Belongings,
-        _go_on: &dyn Fn() -> bool,
-    ) -> Result<Prepared, Failure> {
+    fn prepare(&self, _preparing: &Preparing) -> Result<Prepared, Failure> {
         Ok(Prepared {
             device: DeviceSpec::Fake,
             facts: Facts::new(),

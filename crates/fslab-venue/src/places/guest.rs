@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
+use fslab_model::{Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
 
-use super::place::{Place, Prepared, Start, create_folder, demand_room, demand_writable};
+use super::place::{
+    Place, Prepared, Preparing, Start, demand_answer, demand_folder, make_marked_folder,
+};
 use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK, Share};
 use crate::lease::Belongings;
+use crate::undo::folder_of;
 
 /// Room that is left on the file system below the image: it must not be the one that is full.
 const SLACK: Bytes = Bytes::mib(64);
@@ -27,8 +30,7 @@ impl GuestDisk {
         guest: Guest,
     ) -> Result<Self, Failure> {
         demand_visible(&folder)?;
-        demand_writable(&folder)?;
-        demand_room(&folder, footprint.min(size).0.saturating_add(SLACK.0))?;
+        demand_folder(&folder, footprint.min(size).0.saturating_add(SLACK.0))?;
         Ok(Self {
             folder,
             size,
@@ -43,6 +45,21 @@ impl GuestDisk {
             std::fs::write(share.model(), &disk.model)?;
         }
         std::fs::File::create_new(share.events()).map(drop)
+    }
+
+    fn not_made(&self, folder: &Path, error: &std::io::Error) -> Failure {
+        let kind = match error.kind() {
+            std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+            _ => FailureKind::Device,
+        };
+        let text = format!(
+            "cannot make a guest's disk of {} in {}",
+            self.size,
+            folder.display()
+        );
+        Failure::new(kind, text)
+            .because(error)
+            .hint("--folder names another place for images, --size a smaller one")
     }
 }
 
@@ -63,37 +80,29 @@ fn demand_visible(folder: &Path) -> Result<(), Failure> {
 impl Place for GuestDisk {
     fn belongings(&self, name: &str) -> Belongings {
         Belongings {
-            scratch: Some(self.folder.join(format!("fslab-{name}"))),
+            scratch: Some(folder_of(name, &self.folder)),
             ..Belongings::default()
         }
     }
 
-    fn prepare(
-        &self,
-        belongings: &Belongings,
-        _go_on: &dyn Fn() -> bool,
-    ) -> Result<Prepared, Failure> {
+    fn check(&self) -> Result<(), Failure> {
+        demand_answer(&self.folder)
+    }
+
+    fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
+        let belongings = preparing.belongings;
         let folder = belongings.scratch.as_ref().ok_or_else(|| {
             Failure::new(
                 FailureKind::BadInput,
                 "the lease of a guest names no folder",
             )
         })?;
-        create_folder(folder)?;
         let share = Share::at(folder);
-        self.make(&share).map_err(|error| {
-            let kind = match error.kind() {
-                std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
-                _ => FailureKind::Device,
-            };
-            let text = format!(
-                "cannot make a guest's disk of {} in {}",
-                self.size,
-                folder.display()
-            );
-            Failure::new(kind, text)
-                .because(&error)
-                .hint("--folder names another place for images, --size a smaller one")
+        let what = format!("make a guest's disk in {}", folder.display());
+        preparing.bounded(&what, |_| {
+            make_marked_folder(folder, belongings)?;
+            self.make(&share)
+                .map_err(|error| self.not_made(folder, &error))
         })?;
         let mut facts = Facts::new();
         facts.insert("guest.memory".into(), self.guest.memory().to_string());
@@ -114,6 +123,7 @@ impl Place for GuestDisk {
             device: DeviceSpec::Block {
                 path: disk.into(),
                 mount_point: MOUNT_POINT.into(),
+                identity: DeviceIdentity::default(),
             },
             facts,
             holder: None,

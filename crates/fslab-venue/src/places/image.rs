@@ -1,14 +1,17 @@
 //! An image file behind a loop device with direct I/O.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fslab_model::{Bytes, DeviceSpec, Facts, Failure, FailureKind};
 use fslab_sys::LoopDevice;
 
+use super::block::identify;
 use super::place::{
-    Place, Prepared, Start, create_folder, demand_room, demand_superuser, demand_writable,
+    Place, Prepared, Preparing, Start, create_folder, demand_answer, demand_folder,
+    demand_superuser, make_marked_folder,
 };
 use crate::lease::Belongings;
+use crate::undo::{IMAGE_NAME, MOUNT_POINT_NAME, folder_of};
 
 /// Logical block size of the loop device: that of most disks sold, as they show themselves.
 const BLOCK_BYTES: u32 = 512;
@@ -24,54 +27,62 @@ impl Image {
     /// Images of `size` in `folder`.
     pub(crate) fn open(folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
         demand_superuser("loop")?;
-        demand_writable(&folder)?;
-        demand_room(&folder, size.0.saturating_add(SLACK.0))?;
+        demand_folder(&folder, size.0.saturating_add(SLACK.0))?;
         Ok(Self { folder, size })
+    }
+
+    fn not_made(&self, image: &Path, error: &std::io::Error) -> Failure {
+        let kind = match error.kind() {
+            std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+            _ => FailureKind::Device,
+        };
+        let text = format!(
+            "cannot make the image of {} at {}",
+            self.size,
+            image.display()
+        );
+        Failure::new(kind, text)
+            .because(error)
+            .hint("--folder names another place for images, --size a smaller one")
     }
 }
 
 impl Place for Image {
     fn belongings(&self, name: &str) -> Belongings {
-        let work = self.folder.join(format!("fslab-{name}"));
+        let work = folder_of(name, &self.folder);
         Belongings {
-            mount_point: Some(work.join("mnt")),
-            image: Some(work.join("disk.img")),
-            scratch: None,
+            mount_point: Some(work.join(MOUNT_POINT_NAME)),
+            image: Some(work.join(IMAGE_NAME)),
             work_folder: Some(work),
+            ..Belongings::default()
         }
     }
 
-    fn prepare(
-        &self,
-        belongings: &Belongings,
-        go_on: &dyn Fn() -> bool,
-    ) -> Result<Prepared, Failure> {
+    fn check(&self) -> Result<(), Failure> {
+        demand_answer(&self.folder)
+    }
+
+    fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
         let Belongings {
             mount_point: Some(mount_point),
             image: Some(image),
             work_folder: Some(work),
             ..
-        } = belongings
+        } = preparing.belongings
         else {
             let text = "the lease of an image lacks a path";
             return Err(Failure::new(FailureKind::BadInput, text));
         };
-        create_folder(work)?;
-        create_folder(mount_point)?;
-        fslab_sys::create_written(image, self.size.0, go_on).map_err(|error| {
-            let kind = match error.kind() {
-                std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
-                std::io::ErrorKind::Interrupted => FailureKind::Interrupted,
-                _ => FailureKind::Device,
+        let what = format!("make the image {}", image.display());
+        preparing.bounded(&what, |alive| {
+            make_marked_folder(work, preparing.belongings)?;
+            create_folder(mount_point)?;
+            let go_on = || {
+                alive();
+                true
             };
-            let text = format!(
-                "cannot make the image of {} at {}",
-                self.size,
-                image.display()
-            );
-            Failure::new(kind, text)
-                .because(&error)
-                .hint("--folder names another place for images, --size a smaller one")
+            fslab_sys::create_written(image, self.size.0, &go_on)
+                .map_err(|error| self.not_made(image, &error))
         })?;
         let device = LoopDevice::attach(image, BLOCK_BYTES).map_err(|error| {
             Failure::new(
@@ -81,6 +92,8 @@ impl Place for Image {
             .because(&error)
             .hint("--folder must be on a file system with direct I/O, such as ext4 or XFS")
         })?;
+        let path = device.path().to_owned();
+        let identity = identify(&path)?;
         let mut facts = Facts::new();
         facts.insert("loop.block_bytes".into(), BLOCK_BYTES.to_string());
         facts.insert("loop.direct_io".into(), "yes".into());
@@ -88,11 +101,11 @@ impl Place for Image {
         if let Ok(below) = fslab_fs::recognise(&self.folder) {
             facts.insert("image.on".into(), below.fs_type);
         }
-        let path = device.path().to_owned();
         Ok(Prepared {
             device: DeviceSpec::Block {
                 path,
                 mount_point: mount_point.clone(),
+                identity,
             },
             facts,
             holder: Some(device),

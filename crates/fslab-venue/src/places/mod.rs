@@ -12,4 +12,4 @@ pub(crate) use directory::Directory;
 pub(crate) use fake::Fake;
 pub(crate) use guest::GuestDisk;
 pub(crate) use image::Image;
-pub(crate) use place::{Place, Prepared, Start, create_folder};
+pub(crate) use place::{Place, Prepared, Preparing, Start, make_marked_folder};

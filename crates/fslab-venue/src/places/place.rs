@@ -1,11 +1,16 @@
 //! What a place is, and what places demand of folders and privileges before they make anything.
 
+use std::fs::File;
 use std::path::Path;
 
-use fslab_model::{DeviceSpec, Facts, Failure, FailureKind};
+use fslab_model::{DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
+use fslab_sys::WorkFolder;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::guest::{Guest, Share};
 use crate::lease::Belongings;
+use crate::time_limit::{bounded_by, limit_of, within_limit};
 
 /// What a trial gets to work on. Dropped only after the trial's process is gone.
 pub(crate) struct Prepared {
@@ -24,38 +29,96 @@ pub(crate) enum Start {
     InGuest(Guest, Share),
 }
 
+/// What a place works under while it prepares.
+pub(crate) struct Preparing<'a> {
+    /// What the place said that it makes.
+    pub(crate) belongings: &'a Belongings,
+    /// Held by whatever may hang.
+    pub(crate) lease: &'a File,
+    /// Whether the trial is still wanted.
+    pub(crate) go_on: &'a dyn Fn() -> bool,
+}
+
+impl Preparing<'_> {
+    /// Does what touches devices and folders, and is to `what` something, within a time limit.
+    pub(crate) fn bounded<T: Serialize + DeserializeOwned>(
+        &self,
+        what: &str,
+        work: impl FnOnce(&dyn Fn()) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        bounded_by(&limit_of(self.lease, self.go_on), what, work)
+    }
+}
+
 /// A place: it says what it is going to make, and then makes it.
 pub(crate) trait Place: Send + Sync {
     /// What `prepare` will make for the trial `name`: it is leased first.
     fn belongings(&self, name: &str) -> Belongings;
-    /// Makes it. What takes long asks `go_on` now and then, and ends as `Interrupted` where it must
-    /// not.
-    fn prepare(
-        &self,
-        belongings: &Belongings,
-        go_on: &dyn Fn() -> bool,
-    ) -> Result<Prepared, Failure>;
+    /// Makes it. What takes long ends as `Interrupted` where it is not wanted any more.
+    fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure>;
+    /// Whether it is there still. Where it is not, no further trial can be run.
+    fn check(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// What the device is known by; empty where each trial has one of its own.
+    fn identity(&self) -> DeviceIdentity {
+        DeviceIdentity::default()
+    }
 }
 
-/// Creates a folder for one trial, for this user alone.
+/// Makes the folder of a lease, for this user alone and with the lease's mark.
+pub(crate) fn make_marked_folder(path: &Path, belongings: &Belongings) -> Result<(), Failure> {
+    let mark = belongings.mark.as_deref().unwrap_or_default();
+    WorkFolder::make(path, mark).map(drop).map_err(|error| {
+        let text = format!("cannot create the folder {}", path.display());
+        Failure::new(kind_of(&error), text).because(&error)
+    })
+}
+
+/// Creates a folder in one that was made for a trial.
 pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .mode(0o700)
         .create(path)
         .map_err(|error| {
-            Failure::new(
-                FailureKind::Device,
-                format!("cannot create the folder {}", path.display()),
-            )
-            .because(&error)
+            let text = format!("cannot create the folder {}", path.display());
+            Failure::new(kind_of(&error), text).because(&error)
         })
 }
 
-/// Demands that `folder` is one in which this user can create files, by creating one.
-pub(super) fn demand_writable(folder: &Path) -> Result<(), Failure> {
-    let probe = folder.join(format!("fslab-probe-{}", std::process::id()));
-    let tried = std::fs::File::create_new(&probe).and_then(|_| std::fs::remove_file(&probe));
+fn kind_of(error: &std::io::Error) -> FailureKind {
+    match error.kind() {
+        std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
+        _ => FailureKind::Device,
+    }
+}
+
+/// Demands that `folder` is one in which this user can create files, with room for `bytes`; a
+/// folder that hangs is refused, too.
+pub(super) fn demand_folder(folder: &Path, bytes: u64) -> Result<(), Failure> {
+    within_limit(&format!("use the folder {}", folder.display()), |_| {
+        demand_writable(folder)?;
+        demand_room(folder, bytes)
+    })
+}
+
+/// Demands that `folder` does not hang, whatever else it answers: a trial may have filled it.
+pub(super) fn demand_answer(folder: &Path) -> Result<(), Failure> {
+    match demand_folder(folder, 0) {
+        Err(failure) if failure.kind == FailureKind::Timeout => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+/// Demands that this user can create files in `folder`, by creating one.
+fn demand_writable(folder: &Path) -> Result<(), Failure> {
+    // Others may write here, too: they must not know the name.
+    let tried = fslab_sys::random_name().and_then(|chance| {
+        let probe = folder.join(format!(".fslab-probe-{chance}"));
+        File::create_new(&probe)?;
+        std::fs::remove_file(&probe)
+    });
     tried.map_err(|error| {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
@@ -74,7 +137,7 @@ pub(super) fn demand_writable(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Demands `bytes` of room in `folder`.
-pub(super) fn demand_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
+fn demand_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
     use fslab_model::Bytes;
     let available = fslab_sys::available_bytes(folder).map_err(|error| {
         let text = format!("cannot ask how much room {} has", folder.display());
@@ -99,4 +162,23 @@ pub(super) fn demand_superuser(venue: &str) -> Result<(), Failure> {
     let text = format!("the venue '{venue}' needs root: it attaches, formats and mounts devices");
     Err(Failure::new(FailureKind::Permission, text)
         .hint("run as root, or use --venue dir, which needs no privileges"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// The probe's name was known beforehand.
+    #[test]
+    fn a_folder_is_probed_by_a_name_that_is_not_guessed_and_nothing_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let guessed = format!("fslab-probe-{}", std::process::id());
+        fs::create_dir(folder.path().join(&guessed)).expect("in the way");
+        demand_folder(folder.path(), 1).expect("writable");
+        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 1);
+        let refused = demand_folder(&folder.path().join("none"), 1).expect_err("not there");
+        assert_eq!(refused.kind, FailureKind::BadInput);
+    }
 }

@@ -1,0 +1,120 @@
+//! Whether the helpers of a guest kernel live.
+//!
+//! A guest kernel is a process with children: one does the I/O of its disk, others are its
+//! programs. It reaps a program that ends at once, but it never looks at its helpers: one that was
+//! killed stays a zombie, and the guest waits for it for ever.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// How often it is looked.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// How long a child may wait to be reaped by a guest that runs.
+const REAPED_WITHIN: Duration = Duration::from_secs(2);
+
+/// What was seen so far.
+#[derive(Default)]
+pub(crate) struct HelperWatch {
+    looked: Option<Instant>,
+    /// Children that have ended, and since when that is seen.
+    zombies: BTreeMap<u32, Instant>,
+}
+
+/// A process as /proc/PID/stat has it.
+struct Seen {
+    state: char,
+    parent: u32,
+}
+
+impl HelperWatch {
+    /// The helper of the guest kernel `guest` that has died; `None` where none has.
+    pub(crate) fn dead_of(&mut self, guest: u32) -> Option<u32> {
+        if self.looked.is_some_and(|then| then.elapsed() < INTERVAL) {
+            return None;
+        }
+        let now = Instant::now();
+        self.looked = Some(now);
+        // A guest that is stopped reaps nothing.
+        if look_at(guest).is_none_or(|it| !matches!(it.state, 'R' | 'S' | 'D')) {
+            self.zombies.clear();
+            return None;
+        }
+        let ended: Vec<u32> = children_that_ended(guest).collect();
+        self.zombies.retain(|pid, _| ended.contains(pid));
+        for pid in ended {
+            self.zombies.entry(pid).or_insert(now);
+        }
+        let dead = |(_, since): &(&u32, &Instant)| now.duration_since(**since) >= REAPED_WITHIN;
+        self.zombies.iter().find(dead).map(|(pid, _)| *pid)
+    }
+}
+
+fn children_that_ended(guest: u32) -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(move |pid| look_at(*pid).is_some_and(|it| it.state == 'Z' && it.parent == guest))
+}
+
+fn look_at(pid: u32) -> Option<Seen> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name in parentheses may hold anything.
+    let (_, behind) = stat.rsplit_once(')')?;
+    let mut fields = behind.split_whitespace();
+    Some(Seen {
+        state: fields.next()?.chars().next()?,
+        parent: fields.next()?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// A process with a child that ends and that it never reaps.
+    #[test]
+    fn a_child_that_ended_and_is_not_reaped_is_a_dead_helper_after_a_while() {
+        // The shell becomes a program that knows nothing of the child.
+        let script = "sleep 0.1 & exec sleep 600";
+        let mut guest = Command::new("sh").args(["-c", script]).spawn().expect("sh");
+        let mut watch = HelperWatch::default();
+        let began = Instant::now();
+        let dead = loop {
+            match watch.dead_of(guest.id()) {
+                Some(dead) => break dead,
+                None => std::thread::sleep(Duration::from_millis(50)),
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "not seen");
+        };
+        assert!(began.elapsed() >= REAPED_WITHIN);
+        assert_ne!(dead, guest.id());
+        assert!(look_at(dead).is_some_and(|it| it.parent == guest.id()));
+        guest.kill().expect("ours");
+        guest.wait().expect("reaped");
+    }
+
+    #[test]
+    fn a_guest_whose_children_live_has_lost_none() {
+        let mut guest = Command::new("sh")
+            .args(["-c", "sleep 600 & echo $! >&2; exec sleep 600"])
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("sh");
+        let mut watch = HelperWatch::default();
+        let began = Instant::now();
+        while began.elapsed() < REAPED_WITHIN + 3 * INTERVAL {
+            assert_eq!(watch.dead_of(guest.id()), None);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let mut text = String::new();
+        let errors = guest.stderr.take().expect("a pipe");
+        let mut errors = std::io::BufReader::new(errors);
+        std::io::BufRead::read_line(&mut errors, &mut text).expect("a number");
+        let child: u32 = text.trim().parse().expect("a number");
+        fslab_sys::terminate_process(child).expect("ours");
+        guest.kill().expect("ours");
+        guest.wait().expect("reaped");
+    }
+}

@@ -1,0 +1,336 @@
+//! Undoing what a lease names, and nothing else.
+//!
+//! ```text
+//!     PARENT/fslab-NAME          work folder or scratch, with its mark
+//!                      /mnt      mount point
+//!                      /disk.img image
+//! ```
+//! Invariant: what is unmounted, detached or removed lies in a folder that fslab has made for this
+//! very lease. The path must be of the form above, with the lease's own name; the folder must
+//! belong to this user and carry the lease's mark. Leases of the first format have no mark: of them
+//! the names are believed, and that the folder is this user's alone. Nothing is done by way of a
+//! symbolic link, and no other file system that is mounted in such a folder is touched.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use fslab_model::{Failure, FailureKind, RunId};
+use fslab_sys::{DeviceNumber, WorkFolder};
+use serde::{Deserialize, Serialize};
+
+use crate::lease::Belongings;
+
+/// The mount point's name in the work folder.
+pub(crate) const MOUNT_POINT_NAME: &str = "mnt";
+/// The image's name in the work folder.
+pub(crate) const IMAGE_NAME: &str = "disk.img";
+
+/// What was undone, and why the rest was not.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Undone {
+    /// What was there, and is not any more.
+    pub(crate) paths: Vec<PathBuf>,
+    pub(crate) failure: Option<Failure>,
+}
+
+/// The folder of the lease `name`, in `parent`.
+pub(crate) fn folder_of(name: &str, parent: &Path) -> PathBuf {
+    parent.join(format!("fslab-{name}"))
+}
+
+/// Demands that the lease `name` names no more than fslab makes for a lease of that name.
+pub(crate) fn demand_own(name: &str, belongings: &Belongings) -> Result<(), String> {
+    let Belongings {
+        mount_point,
+        image,
+        scratch,
+        work_folder,
+        mark,
+    } = belongings;
+    let (folder, inner) = match (scratch, work_folder) {
+        (None, None) if mount_point.is_none() && image.is_none() => return Ok(()),
+        (Some(scratch), None) if mount_point.is_none() && image.is_none() => (scratch, [None; 2]),
+        (None, Some(work)) => {
+            let mount_point = mount_point.as_ref().map(|path| (path, MOUNT_POINT_NAME));
+            let image = image.as_ref().map(|path| (path, IMAGE_NAME));
+            (work, [mount_point, image])
+        }
+        _ => return Err("it names what no trial has".into()),
+    };
+    if !is_lease_name(name) {
+        return Err(format!("'{name}' is the name of no trial"));
+    }
+    if mark.as_ref().is_some_and(|mark| !is_mark(mark)) {
+        return Err("its mark is none".into());
+    }
+    let not_made = |path: &Path| format!("{} was not made for it", path.display());
+    let is_plain = |part: Component| matches!(part, Component::RootDir | Component::Normal(_));
+    // Components leave out a dot and doubled slashes: the text must be without them, too.
+    let rebuilt: PathBuf = folder.components().collect();
+    let is_direct = folder.is_absolute()
+        && folder.components().all(is_plain)
+        && rebuilt.as_os_str() == folder.as_os_str();
+    let parent = folder.parent().filter(|_| is_direct);
+    if parent.is_none_or(|parent| folder_of(name, parent) != *folder) {
+        return Err(not_made(folder));
+    }
+    for (path, inner) in inner.into_iter().flatten() {
+        if path.as_os_str() != folder.join(inner).as_os_str() {
+            return Err(not_made(path));
+        }
+    }
+    Ok(())
+}
+
+/// `RUN-cCELLrREPEAT-PID` of a trial, or `shell-PID`.
+fn is_lease_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let Some((what, pid)) = name.rsplit_once('-') else {
+        return false;
+    };
+    if !is_number(pid) {
+        return false;
+    }
+    let is_trial = |text: &str| {
+        let numbers = text.strip_prefix('c').and_then(|text| text.split_once('r'));
+        numbers.is_some_and(|(cell, repeat)| is_number(cell) && is_number(repeat))
+    };
+    what == "shell"
+        || what.rsplit_once('-').is_some_and(|(run, trial)| {
+            is_trial(trial) && run.parse::<RunId>().is_ok() && !run.contains('/')
+        })
+}
+
+fn is_mark(mark: &str) -> bool {
+    mark.len() >= 32 && mark.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// A number that changes as long as the device does something that is mounted for the lease.
+pub(crate) fn witness_of(belongings: &Belongings) -> Box<dyn Fn() -> u64> {
+    let device = belongings.mount_point.as_ref().and_then(|mount_point| {
+        let mounts = fslab_sys::mounts().ok()?;
+        let mounted = mounts.iter().find(|it| it.mount_point == *mount_point)?;
+        DeviceNumber::of(Path::new(&mounted.source)).ok()
+    });
+    Box::new(move || {
+        let counters = device.and_then(|device| device.counters().ok());
+        counters.map_or(0, |it| it.reads.wrapping_add(it.writes))
+    })
+}
+
+/// Undoes what the lease names, in the order of its fields; calls `alive` as it goes on. What it
+/// names was looked at before by [`demand_own`].
+pub(crate) fn undo(belongings: &Belongings, alive: &dyn Fn()) -> Undone {
+    let mut undoing = Undoing {
+        belongings,
+        alive,
+        paths: Vec::new(),
+    };
+    let failure = undoing.run().err();
+    Undone {
+        paths: undoing.paths,
+        failure,
+    }
+}
+
+struct Undoing<'a> {
+    belongings: &'a Belongings,
+    alive: &'a dyn Fn(),
+    paths: Vec<PathBuf>,
+}
+
+impl Undoing<'_> {
+    fn run(&mut self) -> Result<(), Failure> {
+        let belongings = self.belongings;
+        let named = belongings
+            .scratch
+            .as_ref()
+            .or(belongings.work_folder.as_ref());
+        let Some(path) = named else { return Ok(()) };
+        let cannot_open = |error: io::Error| {
+            let text = format!("cannot open the folder {}", path.display());
+            Failure::new(FailureKind::Device, text).because(&error)
+        };
+        let folder = match WorkFolder::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            folder => Some(folder.map_err(cannot_open)?),
+        };
+        let Some(folder) = folder else {
+            // Somebody removed the folder: a loop device still holds the image that was in it.
+            return self.detach(path);
+        };
+        self.demand_mark(&folder).map_err(|error| {
+            let text = format!("refusing to touch {}", path.display());
+            Failure::new(FailureKind::Device, text)
+                .because(&error)
+                .hint("fslab did not make it; look at it, and remove it and its lease by hand")
+        })?;
+        self.unmount(&folder)?;
+        self.detach(folder.path())?;
+        self.remove(folder, path)
+    }
+
+    fn demand_mark(&self, folder: &WorkFolder) -> io::Result<()> {
+        let is_known = match &self.belongings.mark {
+            Some(mark) => folder.is_marked(mark)?,
+            None => folder.is_private()?,
+        };
+        if is_known {
+            return Ok(());
+        }
+        Err(io::Error::other("it does not carry the mark of its lease"))
+    }
+
+    fn unmount(&mut self, folder: &WorkFolder) -> Result<(), Failure> {
+        let cannot =
+            |below: &Path| format!("cannot unmount {}", folder.path().join(below).display());
+        let failed = |error: io::Error| {
+            let text = cannot(Path::new(MOUNT_POINT_NAME));
+            Failure::new(FailureKind::Unmount, text).because(&error)
+        };
+        let own = |below: &PathBuf| {
+            self.belongings.mount_point.is_some() && below == Path::new(MOUNT_POINT_NAME)
+        };
+        let (own, foreign): (Vec<_>, Vec<_>) =
+            folder.mounts().map_err(failed)?.into_iter().partition(own);
+        if let Some(below) = foreign.first() {
+            let text = format!("{}: no trial has mounted it", cannot(below));
+            return Err(Failure::new(FailureKind::Unmount, text)
+                .hint("unmount it; `fslab clean` then does the rest"));
+        }
+        for below in own {
+            folder.unmount(MOUNT_POINT_NAME).map_err(failed)?;
+            self.paths.push(folder.path().join(below));
+        }
+        Ok(())
+    }
+
+    /// Detaches the loop device of the image in `folder`, which may be gone.
+    fn detach(&mut self, folder: &Path) -> Result<(), Failure> {
+        if self.belongings.image.is_none() {
+            return Ok(());
+        }
+        let real = folder.parent().and_then(|it| fs::canonicalize(it).ok());
+        let folder = match (real, folder.file_name()) {
+            (Some(parent), Some(name)) => parent.join(name),
+            _ => folder.to_owned(),
+        };
+        let image = folder.join(IMAGE_NAME);
+        let detached = fslab_sys::detach_loop_of(&image).map_err(|error| {
+            let text = format!("cannot detach the loop device of {}", image.display());
+            Failure::new(FailureKind::Device, text)
+                .because(&error)
+                .hint("something uses the file system that was on it; `fslab clean` tries again")
+        })?;
+        self.paths.extend(detached);
+        Ok(())
+    }
+
+    fn remove(&mut self, folder: WorkFolder, path: &Path) -> Result<(), Failure> {
+        let failed = |path: &Path, error: io::Error| {
+            let text = format!("cannot remove {}", path.display());
+            Failure::new(FailureKind::Device, text).because(&error)
+        };
+        if let Some(mount_point) = &self.belongings.mount_point {
+            // Whoever unmounts under the feet of a trial has it write into the folder below.
+            let removed = folder.remove_tree(MOUNT_POINT_NAME, self.alive);
+            self.note(mount_point, removed.map_err(|it| failed(mount_point, it))?);
+        }
+        if let Some(image) = &self.belongings.image {
+            let removed = folder.remove_file(IMAGE_NAME);
+            self.note(image, removed.map_err(|it| failed(image, it))?);
+        }
+        let removed = if self.belongings.scratch.is_some() {
+            folder.remove_all(self.alive)
+        } else {
+            folder.remove_empty()
+        };
+        removed.map_err(|error| failed(path, error))?;
+        self.note(path, true);
+        Ok(())
+    }
+
+    fn note(&mut self, path: &Path, was_there: bool) {
+        if was_there && self.paths.last().is_none_or(|last| last != path) {
+            self.paths.push(path.to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAME: &str = "20261121-143205-k3f9-c0r1-77";
+
+    fn work(name: &str) -> Belongings {
+        let folder = Path::new("/var/tmp").join(format!("fslab-{name}"));
+        Belongings {
+            mount_point: Some(folder.join("mnt")),
+            image: Some(folder.join("disk.img")),
+            work_folder: Some(folder),
+            ..Belongings::default()
+        }
+    }
+
+    #[test]
+    fn what_a_trial_makes_may_be_named() {
+        assert_eq!(demand_own(NAME, &work(NAME)), Ok(()));
+        assert_eq!(demand_own("shell-9", &work("shell-9")), Ok(()));
+        assert_eq!(demand_own("probe", &Belongings::default()), Ok(()));
+    }
+
+    /// A lease once could name any folder, and root removed it.
+    #[test]
+    fn what_no_trial_makes_may_not_be_named() {
+        let scratch = |path: &str| Belongings {
+            scratch: Some(path.into()),
+            ..Belongings::default()
+        };
+        let inner = |mount_point: &str, image: &str| Belongings {
+            mount_point: Some(mount_point.into()),
+            image: Some(image.into()),
+            ..work(NAME)
+        };
+        let own = format!("/var/tmp/fslab-{NAME}");
+        let forged = [
+            scratch("/any/folder"),
+            scratch("/"),
+            scratch(&format!("fslab-{NAME}")),
+            scratch(&format!("/tmp/../fslab-{NAME}")),
+            scratch(&format!("/tmp/./fslab-{NAME}")),
+            scratch(&format!("/tmp/fslab-{NAME}/")),
+            scratch(&format!("/tmp/fslab-{NAME}/..")),
+            scratch("/tmp/fslab-20261121-143205-k3f9-c0r1-78"),
+            inner("/home", &format!("{own}/disk.img")),
+            inner(&format!("{own}/mnt/../../x"), &format!("{own}/disk.img")),
+            inner(&format!("{own}/mnt"), "/home/somebody/disk.img"),
+            Belongings {
+                mount_point: Some("/home".into()),
+                ..Belongings::default()
+            },
+            Belongings {
+                scratch: Some(own.clone().into()),
+                ..work(NAME)
+            },
+            Belongings {
+                mark: Some(String::new()),
+                ..work(NAME)
+            },
+        ];
+        for belongings in forged {
+            assert!(demand_own(NAME, &belongings).is_err(), "{belongings:?}");
+        }
+        for name in [
+            "x",
+            "fslab",
+            "a/b-c0r0-1",
+            "run-c0-1",
+            "run-c0r0-",
+            "..-c0r0-1x",
+        ] {
+            assert!(demand_own(name, &work(name)).is_err(), "{name}");
+        }
+    }
+}
