@@ -154,7 +154,7 @@ impl From<ResumeError> for CommandError {
             ResumeError::Seed { .. } => {
                 "leave out --seed, or leave out --resume to begin a new run"
             }
-            ResumeError::Dimension { .. } => {
+            ResumeError::Dimension { .. } | ResumeError::Device { .. } => {
                 "its trials would not compare; leave out --resume to begin a new run"
             }
         };
@@ -166,6 +166,15 @@ impl From<ConductorError> for CommandError {
     fn from(error: ConductorError) -> Self {
         match error {
             ConductorError::Store(error) => error.into(),
+            ConductorError::Lost(mut failure) => {
+                let resume = "with the device of before, the same command with --resume does what \
+                              is missing";
+                failure.hint.get_or_insert_with(|| resume.into());
+                Self {
+                    failure,
+                    exit: Exit::CannotHere,
+                }
+            }
         }
     }
 }

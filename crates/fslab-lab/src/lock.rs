@@ -1,9 +1,15 @@
 //! The lock of the cache: one build at a time.
 
-use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
+use std::path::Path;
+
+use fslab_sys::TrustedFolder;
 
 use crate::LabError;
+
+/// The file's name in the cache.
+const NAME: &str = "build.lock";
 
 /// The right to build in a cache, until this is dropped.
 ///
@@ -11,19 +17,27 @@ use crate::LabError;
 /// until the last of them has ended, and nobody cleans up under their hands.
 #[derive(Debug)]
 pub(crate) struct BuildLock {
-    path: PathBuf,
+    folder: TrustedFolder,
     _file: File,
 }
 
 impl BuildLock {
     /// Locks the cache in `folder`, which is there.
     pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
-        let path = folder.join("build.lock");
+        let path = folder.join(NAME);
         let failed = |error| LabError::io("lock", &path)(error);
+        // What is built here is run: no other user may write here.
+        let folder = TrustedFolder::open(folder).map_err(failed)?;
         loop {
-            let mut options = File::options();
-            options.write(true).create(true).truncate(false);
-            let file = options.open(&path).map_err(failed)?;
+            let file = match folder.make_file(NAME) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                    match folder.open_file(NAME) {
+                        Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                        file => file.map_err(failed)?,
+                    }
+                }
+                file => file.map_err(failed)?,
+            };
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
@@ -31,8 +45,11 @@ impl BuildLock {
             }
             fslab_sys::let_children_inherit(&file).map_err(failed)?;
             // Its last owner may have removed the file between our opening and our locking.
-            if fslab_sys::is_named(&file, &path).map_err(failed)? {
-                return Ok(Self { path, _file: file });
+            if folder.is_named(&file, NAME).map_err(failed)? {
+                return Ok(Self {
+                    folder,
+                    _file: file,
+                });
             }
         }
     }
@@ -41,12 +58,14 @@ impl BuildLock {
 impl Drop for BuildLock {
     fn drop(&mut self) {
         // What stays is an empty file that nobody has locked.
-        let _ = fs::remove_file(&self.path);
+        let _ = self.folder.remove(NAME);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use fslab_model::{
-    CellId, Event, FORMAT_VERSION, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
+    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
     TrialOutcome, TrialRecord, TrialSpec,
 };
 use fslab_store::{RunSelector, Store, StoreError};
@@ -59,6 +59,9 @@ pub enum ConductorError {
     /// The store does not take a record.
     #[error("cannot keep the record of a trial")]
     Store(#[from] StoreError),
+    /// The device that all trials share is gone, is another one, or hangs.
+    #[error("cannot go on without the device")]
+    Lost(Failure),
 }
 
 /// A run that is about to be made. Its header is in the store already.
@@ -192,7 +195,11 @@ impl<'a> Conductor<'a> {
         });
         let left = queue.into_inner().expect("no worker panics with the queue");
         outcome.missing += left.len();
-        finished
+        finished?;
+        match self.venue.lost() {
+            Some(failure) => Err(ConductorError::Lost(failure.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Stores what the workers bring until the last of them is done.
@@ -219,6 +226,14 @@ impl<'a> Conductor<'a> {
                         TrialOutcome::Failed { failure }
                             if failure.kind == FailureKind::Interrupted
                                 && self.control.is_stopping() =>
+                        {
+                            outcome.missing += 1;
+                            let _ = stored.send(());
+                            continue;
+                        }
+                        // It never began, and is no fault of its subject.
+                        TrialOutcome::Failed { failure }
+                            if self.venue.lost().is_some_and(|lost| lost == failure) =>
                         {
                             outcome.missing += 1;
                             let _ = stored.send(());
@@ -272,7 +287,7 @@ fn work(
     slot: usize,
     sender: &Sender<Message>,
 ) {
-    while !control.is_stopping() {
+    while !control.is_stopping() && venue.lost().is_none() {
         let next = queue
             .lock()
             .expect("no worker panics with the queue")

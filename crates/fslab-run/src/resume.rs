@@ -1,7 +1,7 @@
 //! Whether a run may be gone on with: results compare only where all dimensions agree, and the
 //! trials of one run are compared.
 
-use fslab_model::{RunHeader, RunId};
+use fslab_model::{DeviceIdentity, RunHeader, RunId, RunRecord};
 
 /// What a run would be gone on with.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,32 @@ pub enum ResumeError {
         /// Ours.
         ours: String,
     },
+    /// Its trials were made on another device than the one that has the name now.
+    #[error("the run {run} was begun on another device: {difference}")]
+    Device {
+        /// The run.
+        run: RunId,
+        /// Both devices, as far as they differ.
+        difference: String,
+    },
+}
+
+/// Demands that the trials of `run` were made on the device that new ones would be made on.
+///
+/// # Errors
+/// [`ResumeError::Device`], with how they differ.
+pub fn demand_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
+    if device.is_empty() {
+        return Ok(());
+    }
+    let mut trials = run.trials.iter();
+    match trials.find_map(|trial| device.difference_from_facts(&trial.facts)) {
+        None => Ok(()),
+        Some(difference) => Err(ResumeError::Device {
+            run: run.header.run.clone(),
+            difference,
+        }),
+    }
 }
 
 impl Resumption<'_> {

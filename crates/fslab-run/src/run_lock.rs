@@ -3,16 +3,24 @@
 //! A lock file below the state folder, `runs/RUN.lock`. The kernel gives the lock up when its owner
 //! dies, however it dies, so that a killed run can be resumed at once.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use fslab_model::{Failure, FailureKind, RunId};
+use fslab_sys::TrustedFolder;
+
+/// The folder of all locks, below the state folder.
+const FOLDER: &str = "runs";
+/// How long a lock may be held by who only removes old ones.
+const CLEANING: Duration = Duration::from_millis(200);
 
 /// A run that is this process's to conduct, until this is dropped.
 #[derive(Debug)]
 pub struct RunLock {
-    path: PathBuf,
+    folder: TrustedFolder,
+    name: String,
     _file: File,
 }
 
@@ -23,24 +31,37 @@ impl RunLock {
     /// A [`Failure`] of kind `BadInput` where another process has the run under way, and of kind
     /// `Device` where the lock file cannot be made.
     pub fn take(state_folder: &Path, run: &RunId) -> Result<Self, Failure> {
-        let path = state_folder.join("runs").join(format!("{run}.lock"));
+        let path = state_folder.join(FOLDER).join(format!("{run}.lock"));
         let failed = |error: io::Error| {
             let text = format!("cannot lock the run {run} by {}", path.display());
             Failure::new(FailureKind::Device, text)
                 .because(&error)
-                .hint("fslab keeps locks below XDG_STATE_HOME; is it writable?")
+                .hint(
+                    "fslab keeps locks below XDG_STATE_HOME, or ~/.local/state: a folder that no \
+                     other user may write to",
+                )
         };
-        fs::create_dir_all(state_folder.join("runs")).map_err(failed)?;
+        let name = format!("{run}.lock");
+        let folder = TrustedFolder::open_or_make(&state_folder.join(FOLDER)).map_err(failed)?;
+        let began = Instant::now();
         loop {
-            let file = File::options()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)
-                .map_err(failed)?;
+            let file = match folder.make_file(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    match folder.open_file(&name) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                        file => file.map_err(failed)?,
+                    }
+                }
+                file => file.map_err(failed)?,
+            };
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
+                // Whoever removes old locks holds each for a moment.
+                Err(TryLockError::WouldBlock) if began.elapsed() < CLEANING => {
+                    std::thread::sleep(Duration::from_millis(5));
+                    continue;
+                }
                 Err(TryLockError::WouldBlock) => {
                     let text = format!("the run {run} is under way");
                     return Err(Failure::new(FailureKind::BadInput, text)
@@ -48,22 +69,57 @@ impl RunLock {
                 }
             }
             // Its last owner may have removed the file between our opening and our locking.
-            if fslab_sys::is_named(&file, &path).map_err(failed)? {
-                return Ok(Self { path, _file: file });
+            if folder.is_named(&file, &name).map_err(failed)? {
+                return Ok(Self {
+                    folder,
+                    name,
+                    _file: file,
+                });
             }
         }
+    }
+
+    /// Removes the locks below `state_folder` that no process holds: a killed run leaves its own.
+    /// Returns their paths.
+    ///
+    /// # Errors
+    /// Where the folder cannot be listed, or is one that other users may write to.
+    pub fn remove_unheld(state_folder: &Path) -> io::Result<Vec<PathBuf>> {
+        let folder = match TrustedFolder::open(&state_folder.join(FOLDER)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            folder => folder?,
+        };
+        let is_lock = |name: &String| {
+            let run = name.strip_suffix(".lock");
+            run.is_some_and(|run| run.parse::<RunId>().is_ok())
+        };
+        let mut removed = Vec::new();
+        for name in folder.names()?.into_iter().filter(is_lock) {
+            // What is no lock of ours is not opened, and stays.
+            let Ok(file) = folder.open_file(&name) else {
+                continue;
+            };
+            let is_empty = file.metadata()?.len() == 0;
+            if is_empty && file.try_lock().is_ok() && folder.is_named(&file, &name)? {
+                folder.remove(&name)?;
+                removed.push(folder.path().join(&name));
+            }
+        }
+        Ok(removed)
     }
 }
 
 impl Drop for RunLock {
     fn drop(&mut self) {
         // What stays is an empty file that nobody has locked.
-        let _ = fs::remove_file(&self.path);
+        let _ = self.folder.remove(&self.name);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -79,6 +135,38 @@ mod tests {
         RunLock::take(folder.path(), &run).expect("free again");
         let left = fs::read_dir(folder.path().join("runs")).expect("the folder");
         assert_eq!(left.count(), 0);
+    }
+
+    /// They piled up: whoever is killed removes nothing.
+    #[test]
+    fn locks_of_killed_runs_are_removed_and_those_of_living_ones_and_other_files_are_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let run = "20261121-143205-k3f9".parse().expect("a run");
+        let held = RunLock::take(folder.path(), &run).expect("free");
+        let runs = folder.path().join("runs");
+        fs::write(runs.join("20261121-143205-dead.lock"), "").expect("a lock");
+        fs::write(runs.join("20261121-143205-full.lock"), "words").expect("a file");
+        fs::write(runs.join("notes"), "").expect("a file");
+        let outside = folder.path().join("outside");
+        fs::write(&outside, "").expect("a file");
+        std::os::unix::fs::symlink(&outside, runs.join("a.lock")).expect("a link");
+        let removed = RunLock::remove_unheld(folder.path()).expect("listed");
+        assert_eq!(removed, [runs.join("20261121-143205-dead.lock")]);
+        assert!(outside.exists() && runs.join("notes").exists());
+        assert_eq!(fs::read_dir(&runs).expect("the folder").count(), 4);
+        drop(held);
+    }
+
+    /// The lock was opened through a symbolic link, wherever that led.
+    #[test]
+    fn a_lock_that_is_a_symbolic_link_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("runs")).expect("a folder");
+        let outside = folder.path().join("outside");
+        std::os::unix::fs::symlink(&outside, folder.path().join("runs/a.lock")).expect("a link");
+        let run = "a".parse().expect("a run");
+        RunLock::take(folder.path(), &run).expect_err("a link");
+        assert!(!outside.exists());
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! `fslab clean`: undoes what a killed run left.
 
+use std::io::ErrorKind;
+
 use clap::Args;
+use fslab_run::RunLock;
 use fslab_venue::Reclaimed;
 
 use crate::defaults;
@@ -32,9 +35,16 @@ impl CleanArgs {
     }
 }
 
-/// Undoes what dead runs have left; living ones keep theirs.
+/// Undoes what dead runs have left, their locks too; living ones keep theirs.
 pub(crate) fn reclaim() -> Result<Reclaimed, CommandError> {
-    defaults::leases()?
-        .reclaim()
-        .map_err(|error| CommandError::io("cannot look for what killed runs have left", &error))
+    let failed = |error| CommandError::io("cannot look for what killed runs have left", &error);
+    let mut reclaimed = defaults::leases()?.reclaim().map_err(failed)?;
+    match RunLock::remove_unheld(&defaults::state()?) {
+        Ok(locks) => reclaimed.undone.extend(locks),
+        // Told already, of the leases, which lie beside the locks.
+        Err(error)
+            if error.kind() == ErrorKind::PermissionDenied && !reclaimed.failures.is_empty() => {}
+        Err(error) => return Err(failed(error)),
+    }
+    Ok(reclaimed)
 }

@@ -58,7 +58,7 @@ impl Execution<'_> {
         let mut store = self.store.open()?;
         tidy_up();
         let venue = open_venue(&plan)?;
-        let (header, _lock) = self.header(plan, &mut store)?;
+        let (header, _lock) = self.header(plan, &venue, &mut store)?;
         let outcome = conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.tell(&record, outcome)
@@ -107,11 +107,16 @@ impl Execution<'_> {
 
     /// The header of the run that is resumed, or of a new one, which is in the store from now on;
     /// and the lock that makes it ours.
-    fn header(&self, plan: Plan, store: &mut Store) -> Result<(RunHeader, RunLock), CommandError> {
+    fn header(
+        &self,
+        plan: Plan,
+        venue: &Venue,
+        store: &mut Store,
+    ) -> Result<(RunHeader, RunLock), CommandError> {
         let plan_hash = plan.hash();
         if self.plan.resume {
             match store.latest_with_hash(&plan_hash)? {
-                Some(run) => return self.resumed(&run, &plan, store),
+                Some(run) => return self.resumed(&run, &plan, venue, store),
                 None => screen::notice("there is no run of this plan to resume; this is a new one"),
             }
         }
@@ -137,6 +142,7 @@ impl Execution<'_> {
         &self,
         run: &RunId,
         asked: &Plan,
+        venue: &Venue,
         store: &mut Store,
     ) -> Result<(RunHeader, RunLock), CommandError> {
         let lock = RunLock::take(&defaults::state()?, run)?;
@@ -149,6 +155,11 @@ impl Execution<'_> {
         };
         let begun = store.header(run)?;
         now.demand_alike(&begun)?;
+        let device = venue.device_identity();
+        if !device.is_empty() {
+            let so_far = store.run(&RunSelector::from(run.clone()))?;
+            fslab_run::demand_same_device(&so_far, &device)?;
+        }
         // Who names no number goes on as the run was begun, until its figures are known if it was.
         let adaptive = match self.plan.repetition.repeats {
             None => asked.adaptive.as_ref().or(begun.plan.adaptive.as_ref()),

@@ -1,10 +1,12 @@
 //! The guest kernel that a run is to use, and how a plan names it.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 use fslab_fs::GuestKernel;
 use fslab_lab::Kernel;
 use fslab_model::{Failure, FailureKind};
+use fslab_sys::TrustedFolder;
 
 use crate::defaults;
 
@@ -36,7 +38,26 @@ pub(crate) fn identity(kernel: &Kernel) -> String {
 /// The program of the kernel that a plan names.
 pub(crate) fn binary_of(identity: &str) -> Result<PathBuf, Failure> {
     let key = identity.rsplit_once('@').map_or(identity, |(_, key)| key);
-    Ok(defaults::cache()?.find(key)?.binary)
+    let binary = defaults::cache()?.find(key)?.binary;
+    demand_trusted(&binary)?;
+    Ok(binary)
+}
+
+/// A kernel is a program, and is run: no other user may have put it there.
+pub(crate) fn demand_trusted(binary: &Path) -> Result<(), Failure> {
+    let folder = binary.parent().unwrap_or(Path::new("/"));
+    let name = binary.file_name().unwrap_or_default().to_string_lossy();
+    let opened = TrustedFolder::open(folder).and_then(|folder| folder.open_file(&name));
+    match opened {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let text = format!("refusing to run the guest kernel {}", binary.display());
+            Err(Failure::new(FailureKind::Permission, text)
+                .because(&error)
+                .hint("as another user, set HOME or XDG_CACHE_HOME to a folder of that user's"))
+        }
+        // What else is wrong with it shows when it is run.
+        _ => Ok(()),
+    }
 }
 
 /// What the catalogue needs to know of a kernel; `None` where its configuration is not to be read.

@@ -113,16 +113,14 @@ impl MkfsArgs {
     }
 }
 
-/// Who uses an image or a device; `None` where nobody does.
+/// Who uses an image or a device; `None` where there is no such user.
 fn user_of(path: &Path) -> std::io::Result<Option<String>> {
-    if path.metadata()?.file_type().is_block_device() {
-        let in_use = DeviceNumber::of(path)?.in_use(path)?;
-        return Ok(in_use.map(|in_use| in_use.to_string()));
-    }
-    let path = path.canonicalize()?;
-    let mut attached = fslab_sys::attached_loop_devices().into_iter();
-    let user = attached.find(|(_, backing)| *backing == path);
-    Ok(user.map(|(number, _)| format!("it is attached to /dev/loop{number}")))
+    let in_use = if path.metadata()?.file_type().is_block_device() {
+        DeviceNumber::of(path)?.in_use(path)?
+    } else {
+        fslab_sys::image_in_use(path)?
+    };
+    Ok(in_use.map(|in_use| in_use.to_string()))
 }
 
 fn creation_time() -> Result<u64, CommandError> {
