@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::harness::{Desk, Ended, can_mount};
 
@@ -178,4 +179,181 @@ fn what_is_no_block_device_or_too_small_is_refused() {
         "2GiB",
     ]);
     ended.expect_code(2).expect_error("are needed", "--size");
+}
+
+/// A study whose trials take long enough to be caught between two of them.
+fn begin_two_trials(desk: &Desk, device: &str) -> std::process::Child {
+    desk.start(&[
+        "compare",
+        "ext4",
+        "--study",
+        "./small.toml",
+        "--venue",
+        "block",
+        "--destroy",
+        device,
+        "--repeats",
+        "40",
+        "--out",
+        "out",
+    ])
+}
+
+/// Between two trials another disk got the name of the first, and was formatted.
+#[test]
+fn a_device_that_was_swapped_under_its_name_is_not_formatted_and_the_run_ends() {
+    let Some(_turn) = can_mount("swapped device", &["mkfs.ext4", "losetup"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let device = Device::new(&desk);
+    let precious = desk.path("precious.img");
+    let content = vec![0x5a_u8; 400 << 20];
+    std::fs::write(&precious, &content).expect("an image");
+    let run = begin_two_trials(&desk, device.name());
+    let began = Instant::now();
+    // A detached device keeps its number as long as it is in use: try until it is between trials.
+    let swapped = loop {
+        assert!(began.elapsed() < Duration::from_secs(120), "never free");
+        let quiet = |words: &[&str]| {
+            let mut command = Command::new(words[0]);
+            command
+                .args(&words[1..])
+                .stderr(std::process::Stdio::null());
+            command.status().expect("losetup starts").success()
+        };
+        if began.elapsed() > Duration::from_secs(2) {
+            quiet(&["losetup", "--detach", device.name()]);
+            if quiet(&["losetup", device.name(), precious.to_str().expect("text")]) {
+                break true;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let ended = run.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(swapped && ended.status.code() == Some(4), "{said}");
+    assert!(
+        said.contains("is another device than when the run began"),
+        "{said}"
+    );
+    assert!(
+        said.contains("device.img") && said.contains("precious.img"),
+        "{said}"
+    );
+    let left = std::fs::read(&precious).expect("the image");
+    assert!(left == content, "the other device was written to");
+    desk.expect_nothing_left();
+}
+
+#[test]
+fn a_run_is_not_resumed_on_another_device() {
+    let Some(_turn) = can_mount("resumed on another", &["mkfs.ext4", "losetup"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let device = Device::new(&desk);
+    compare(&desk, device.name()).expect_code(0);
+    let facts = desk.last_run()["trials"][0]["facts"].clone();
+    assert_eq!(
+        facts["device.size_bytes"],
+        (400_u64 << 20).to_string(),
+        "{facts}"
+    );
+    let name = device.path.clone();
+    drop(device);
+    let other = desk.path("other.img");
+    std::fs::File::create(&other)
+        .and_then(|file| file.set_len(401 << 20))
+        .expect("an image");
+    let attached = Command::new("losetup").arg(&name).arg(&other).status();
+    assert!(attached.expect("losetup starts").success());
+    let other = Device { path: name };
+    let resumed = desk.run(&[
+        "compare",
+        "ext4",
+        "ext2",
+        "--study",
+        "./small.toml",
+        "--venue",
+        "block",
+        "--destroy",
+        other.name(),
+        "--repeats",
+        "2",
+        "--out",
+        "out",
+        "--resume",
+        "--size",
+        &format!("{}MiB", 400),
+    ]);
+    if !resumed.err.contains("there is no run of this plan") {
+        resumed
+            .expect_code(2)
+            .expect_error("another device", "--resume");
+    }
+}
+
+/// The kernel keeps exclusive users apart, and knows nothing of plain ones.
+#[test]
+fn a_device_that_a_process_writes_to_is_refused_with_the_process() {
+    let Some(_turn) = can_mount("a writer", &["mkfs.ext4", "losetup"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let device = Device::new(&desk);
+    let image = desk.path("device.img");
+    for (path, how) in [(&device.path, "<>"), (&image, ">>")] {
+        let script = format!("exec 3{how}\"$1\"; echo; read line");
+        let mut writer = Command::new("sh")
+            .args(["-c", &script, "sh"])
+            .arg(path)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let mut output = writer.stdout.take().expect("a pipe");
+        std::io::Read::read_exact(&mut output, &mut [0]).expect("it has it open");
+        let ended = compare(&desk, device.name());
+        drop(writer.stdin.take());
+        writer.wait().expect("it ends");
+        ended
+            .expect_code(2)
+            .expect_error("refusing to format", "nothing uses");
+        let named = format!("process {} (sh)", writer.id());
+        assert!(ended.err.contains(&named), "{}", ended.err);
+    }
+    compare(&desk, device.name()).expect_code(0);
+}
+
+#[test]
+fn a_loop_device_whose_file_is_behind_another_or_that_lies_on_a_used_device_is_refused() {
+    let Some(_turn) = can_mount("shared file", &["mkfs.ext4", "losetup"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let device = Device::new(&desk);
+    let twin = Device::over(&desk.path("device.img"));
+    let ended = compare(&desk, device.name());
+    ended.expect_code(2).expect_error("refusing to format", "");
+    assert!(
+        ended.err.contains("its file is behind loop"),
+        "{}",
+        ended.err
+    );
+    drop(twin);
+    // A device over one that is mounted.
+    device.tool(&["mkfs.ext4", "-q", device.name()]);
+    let above = Device::over(&device.path);
+    let mount_point = desk.path("out");
+    device.tool(&["mount", device.name(), mount_point.to_str().expect("text")]);
+    let ended = compare(&desk, above.name());
+    device.tool(&["umount", mount_point.to_str().expect("text")]);
+    ended.expect_code(2).expect_error("refusing to format", "");
+    assert!(
+        ended.err.contains("which it lies on, is in use"),
+        "{}",
+        ended.err
+    );
+    drop(above);
 }
