@@ -5,6 +5,8 @@
 //! `required`, that is a failure.
 
 mod devtools;
+mod drawings;
+mod fonts;
 mod known_curves;
 mod on_paper;
 mod small_screen;
@@ -16,6 +18,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
+use self::fonts::FontSet;
 use crate::harness::{Desk, skip};
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
@@ -31,10 +34,12 @@ const OF_BEST: usize = 3;
 /// No window is narrower.
 const WINDOW_MIN: u32 = 500;
 
-/// A page and a browser to open it with.
+/// A page and a browser to open it with, which has the fonts of one set and no other.
 struct Browser {
     program: PathBuf,
     folder: tempfile::TempDir,
+    fonts: &'static FontSet,
+    font_configuration: PathBuf,
     report: &'static Report,
 }
 
@@ -47,21 +52,30 @@ struct Driven {
 impl Browser {
     /// `None`, with the reason said, where there is none.
     fn new(test: &str) -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::env::split_paths(&path);
-        let mut programs = folders.flat_map(|folder| BROWSERS.map(|name| folder.join(name)));
-        let Some(program) = programs.find(|program| program.is_file()) else {
-            let required = std::env::var("FSLAB_TEST_BROWSER").is_ok_and(|word| word == "required");
-            assert!(!required, "there is no chromium");
-            skip(test, "there is no chromium; scripts/setup installs it");
-            return None;
-        };
+        let program = program(test)?;
+        Some(Self::with(program, FontSet::usual()))
+    }
+
+    /// One for each set of fonts that is installed; none, with the reason said, where there is no
+    /// browser.
+    fn with_each_font_set(test: &str) -> impl Iterator<Item = Self> {
+        let program = program(test);
+        let sets = program.is_some().then(|| FontSet::installed(test));
+        let sets = sets.into_iter().flatten();
+        sets.zip(program.into_iter().cycle())
+            .map(|(fonts, program)| Self::with(program, fonts))
+    }
+
+    fn with(program: PathBuf, fonts: &'static FontSet) -> Self {
         let folder = tempfile::Builder::new().prefix("fslab-browser-").tempdir();
-        Some(Self {
+        let folder = folder.expect("a folder for the browser");
+        Self {
             program,
-            folder: folder.expect("a folder for the browser"),
+            font_configuration: fonts.configuration(folder.path()),
+            folder,
+            fonts,
             report: report(),
-        })
+        }
     }
 
     /// Opens the page at `hash` in a window of that width, runs the driver of that name, and
@@ -81,24 +95,7 @@ impl Browser {
         };
         fs::write(&copy, document).expect("a copy");
         let dom = self.dom(&format!("file://{}#{hash}", copy.display()), width);
-        let driven = dom.rsplit_once("<pre id=\"driven\">");
-        let driven = driven.and_then(|(_, rest)| rest.split_once("</pre>"));
-        let Some((driven, _)) = driven else {
-            panic!("the page ends early: {}", &dom[..dom.len().min(2000)]);
-        };
-        let plain = [
-            ("&lt;", "<"),
-            ("&gt;", ">"),
-            ("&nbsp;", "\u{a0}"),
-            ("&amp;", "&"),
-        ];
-        let plain = plain
-            .iter()
-            .fold(driven.to_owned(), |text, (name, letter)| {
-                text.replace(name, letter)
-            });
-        let driven: Value =
-            serde_json::from_str(&plain).unwrap_or_else(|error| panic!("{error}: {plain}"));
+        let driven = left_in(&dom);
         assert_eq!(driven["complaints"], json!([]), "the page complains");
         Driven {
             found: driven["found"].clone(),
@@ -109,6 +106,7 @@ impl Browser {
     fn dom(&self, address: &str, width: u32) -> String {
         let profile = tempfile::tempdir_in(self.folder.path()).expect("a profile");
         let output = Command::new(&self.program)
+            .env("FONTCONFIG_FILE", &self.font_configuration)
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -139,6 +137,39 @@ impl Browser {
         );
         String::from_utf8(output.stdout).expect("text")
     }
+}
+
+/// The browser of this machine; `None`, with the reason said, where there is none.
+fn program(test: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path);
+    let mut programs = folders.flat_map(|folder| BROWSERS.map(|name| folder.join(name)));
+    let program = programs.find(|program| program.is_file());
+    if program.is_none() {
+        let required = std::env::var("FSLAB_TEST_BROWSER").is_ok_and(|word| word == "required");
+        assert!(!required, "there is no chromium");
+        skip(test, "there is no chromium; scripts/setup installs it");
+    }
+    program
+}
+
+/// What a script of a page left in it as JSON.
+fn left_in(dom: &str) -> Value {
+    let left = dom.rsplit_once("<pre id=\"driven\">");
+    let left = left.and_then(|(_, rest)| rest.split_once("</pre>"));
+    let Some((left, _)) = left else {
+        panic!("the page ends early: {}", &dom[..dom.len().min(2000)]);
+    };
+    let plain = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&nbsp;", "\u{a0}"),
+        ("&amp;", "&"),
+    ];
+    let plain = plain.iter().fold(left.to_owned(), |text, (name, letter)| {
+        text.replace(name, letter)
+    });
+    serde_json::from_str(&plain).unwrap_or_else(|error| panic!("{error}: {plain}"))
 }
 
 /// A page in a frame that is narrower than any window.
@@ -469,10 +500,17 @@ fn day_and_night_have_each_their_paper_and_an_ink_that_can_be_read() {
 
 #[test]
 fn nothing_is_wider_than_a_small_screen_and_all_is_in_reach_of_the_keyboard() {
-    let Some(browser) = Browser::new("nothing_is_wider_than_a_small_screen") else {
-        return;
+    for browser in Browser::with_each_font_set("nothing_is_wider_than_a_small_screen") {
+        expect_in_reach(&browser);
+    }
+}
+
+fn expect_in_reach(browser: &Browser) {
+    let widths: &[u32] = match browser.fonts.is_usual() {
+        true => &[360, 768, 1280],
+        false => &[360],
     };
-    for width in [360, 768, 1280] {
+    for &width in widths {
         let found = browser.drive("", width, "reach").found;
         assert_eq!(
             (&found["width"], &found["closed"]),

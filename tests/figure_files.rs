@@ -74,16 +74,7 @@ fn a_report_writes_each_figure_as_drawing_picture_numbers_and_text() {
     );
     let text = String::from_utf8(file("table.txt")).expect("text");
     assert!(text.contains("reclen"), "{text}");
-    // A picture needs a font; a machine without one is told so.
-    let has_picture = desk.path("figures/figure-1.png").exists();
-    assert!(
-        has_picture || ended.err.contains("this machine has no font"),
-        "{}",
-        ended.err
-    );
-    if has_picture {
-        assert_eq!(file("figure-1.png")[..8], *b"\x89PNG\r\n\x1a\n");
-    }
+    assert_eq!(file("figure-1.png")[..8], *b"\x89PNG\r\n\x1a\n");
     assert!(
         ended
             .out
@@ -94,6 +85,64 @@ fn a_report_writes_each_figure_as_drawing_picture_numbers_and_text() {
     );
 }
 
+/// A TrueType font as one of another family, whose name is no longer than its own.
+fn renamed(font: &[u8], family: &str) -> Vec<u8> {
+    let number = |at: usize| usize::from(u16::from_be_bytes([font[at], font[at + 1]]));
+    let long = |at: usize| number(at) << 16 | number(at + 2);
+    // A directory of tables; the table of names has records, and their letters behind them.
+    let tables = (0..number(4)).map(|index| 12 + 16 * index);
+    let names = tables.clone().find(|at| font[*at..].starts_with(b"name"));
+    let names = long(names.expect("a table of names") + 8);
+    let letters = names + number(names + 4);
+    let mut renamed = font.to_vec();
+    for record in (0..number(names + 2)).map(|index| names + 6 + 12 * index) {
+        let (platform, kind) = (number(record), number(record + 6));
+        if kind != 1 {
+            continue;
+        }
+        let name: Vec<u8> = match platform {
+            1 => family.bytes().collect(),
+            _ => family.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        };
+        let (length, at) = (number(record + 8), letters + number(record + 10));
+        assert!(name.len() <= length, "{family} is longer");
+        renamed[at..at + name.len()].copy_from_slice(&name);
+        let length = u16::try_from(name.len()).expect("a name");
+        renamed[record + 8..record + 10].copy_from_slice(&length.to_be_bytes());
+    }
+    assert!(renamed != font, "the font has no name");
+    renamed
+}
+
+/// Pictures were drawn with what the machine had: another font for another user, and none on a
+/// machine without fonts.
+#[test]
+fn a_picture_is_the_same_whatever_fonts_the_user_has() {
+    let desk = Desk::new();
+    compared(&desk);
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/fonts");
+    let font = fs::read(format!("{folder}/LiberationSans-Bold.ttf")).expect("a font");
+    // The family that charts ask for first, with letters that are bold.
+    let renamed = renamed(&font, "Helvetica Neue");
+    let pictures = |figures: &str| {
+        let ended = desk.run(&["report", "last", "--out", "out", "--figures", figures]);
+        ended.expect_code(0);
+        assert!(!ended.err.contains("PNG"), "{}", ended.err);
+        ["figure-1.png", "table.png"]
+            .map(|name| fs::read(desk.path(figures).join(name)).expect(name))
+    };
+    let without = pictures("without");
+    for folder in ["home/.fonts", "home/.local/share/fonts"] {
+        fs::create_dir_all(desk.path(folder)).expect("a folder for fonts");
+        fs::write(desk.path(folder).join("same.ttf"), &font).expect("a font");
+        fs::write(desk.path(folder).join("other.ttf"), &renamed).expect("a font");
+    }
+    assert!(
+        pictures("with") == without,
+        "the user's fonts make a difference"
+    );
+}
+
 #[test]
 fn a_report_writes_every_chart_and_every_table_with_an_index_that_links_all() {
     let desk = Desk::new();
@@ -101,7 +150,7 @@ fn a_report_writes_every_chart_and_every_table_with_an_index_that_links_all() {
     let parts = ["--charts", "parts/charts", "--tables", "parts/tables"];
     let ended = desk.run(&[&["report", "last", "--out", "out"][..], &parts].concat());
     ended.expect_code(0);
-    let has_font = !ended.err.contains("this machine has no font");
+    assert!(!ended.err.contains("PNG"), "{}", ended.err);
     for (folder, wanted) in [
         ("charts", "/write/rate.svg"),
         ("tables", "/write/points.csv"),
@@ -128,7 +177,7 @@ fn a_report_writes_every_chart_and_every_table_with_an_index_that_links_all() {
         }
         let pictures = links.iter().filter(|link| link.ends_with(".png")).count();
         let drawings = links.iter().filter(|link| link.ends_with(".svg")).count();
-        assert_eq!(pictures, if has_font { drawings } else { 0 });
+        assert_eq!(pictures, drawings);
     }
     let refused = desk.run(&["report", "last", "--out", "out", "--tables", "swept.toml"]);
     assert!(

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::Browser;
+
 /// The browser's standard input and output are its descriptors 3 and 4; it ends whatever happens.
 const SCRIPT: &str = "exec timeout 120 \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1";
 /// How long a page may take until it is there.
@@ -38,10 +40,12 @@ pub(super) struct Devtools {
 }
 
 impl Devtools {
-    pub(super) fn start(program: &Path, profile: &Path) -> Self {
+    pub(super) fn start(browser: &Browser) -> Self {
+        let profile = browser.folder.path().join("devtools");
         let mut child = Command::new("sh")
+            .env("FONTCONFIG_FILE", &browser.font_configuration)
             .args(["-c", SCRIPT])
-            .arg(program)
+            .arg(&browser.program)
             .args(["--headless", "--no-sandbox", "--disable-gpu"])
             .args(["--disable-quic", "--no-first-run", "--disable-sync"])
             .args(["--disable-background-networking", "--hide-scrollbars"])
@@ -113,6 +117,22 @@ impl Devtools {
         self.call("Emulation.setDeviceMetricsOverride", &metrics);
         let media = json!({ "media": "print", "features": [] });
         self.call("Emulation.setEmulatedMedia", &media);
+    }
+
+    /// The families in which the letters of the first element of `selector` are drawn.
+    pub(super) fn families(&mut self, selector: &str) -> Vec<String> {
+        for part in ["DOM", "CSS"] {
+            self.call(&format!("{part}.enable"), &json!({}));
+        }
+        let root = self.call("DOM.getDocument", &json!({}));
+        let asked = json!({ "nodeId": root["root"]["nodeId"], "selector": selector });
+        let node = self.call("DOM.querySelector", &asked);
+        let asked = json!({ "nodeId": node["nodeId"] });
+        let found = self.call("CSS.getPlatformFontsForNode", &asked);
+        let fonts = found["fonts"].as_array().expect("fonts").iter();
+        fonts
+            .map(|font| font["familyName"].as_str().expect("a family").to_owned())
+            .collect()
     }
 
     /// The value of an expression in the page, or of its promise.

@@ -20,8 +20,9 @@
     .map((part) => part.closest("label") ?? part);
   const isSmall = (part) => {
     const { width, height } = part.getBoundingClientRect();
-    // A link within a sentence is as high as its line.
-    return Math.min(width, height) < 23.9 && !part.closest("p, dd, figcaption > span");
+    // A link within a sentence is as high as its line; one that is alone in its place is not.
+    const isInSentence = part.matches("a") && part.closest("p:not(.legend, .pop p), dd");
+    return Math.min(width, height) < 23.9 && !isInSentence;
   };
   const boxes = all(".scroll, .wide .chart").filter((box) => isSeen(box) && box.scrollWidth > box.clientWidth + 1);
   const isHinted = (box) => getComputedStyle(box).maskImage !== "none";

@@ -54,7 +54,7 @@ pub(super) fn copy(browser: &Browser, page: &str) -> PathBuf {
 }
 
 pub(super) fn devtools(browser: &Browser) -> Devtools {
-    Devtools::start(&browser.program, &browser.folder.path().join("devtools"))
+    Devtools::start(browser)
 }
 
 /// Opens a page by day, with all of its parts laid out at once.
@@ -77,14 +77,24 @@ pub(super) fn hide(devtools: &mut Devtools, names: &[&str]) {
     ));
 }
 
+/// Where the fonts were those of the machine, a link of four letters was 24 pixels wide with one
+/// machine's and 21 with another's.
 #[test]
 fn on_a_telephone_nothing_is_too_wide_too_small_to_read_or_too_small_to_touch() {
-    let Some(browser) = Browser::new("on_a_telephone") else {
-        return;
+    for browser in Browser::with_each_font_set("on_a_telephone") {
+        expect_fit_for_a_finger(&browser);
+    }
+}
+
+fn expect_fit_for_a_finger(browser: &Browser) {
+    let page = copy(browser, &browser.report.page);
+    let mut devtools = devtools(browser);
+    let fonts = browser.fonts.sans;
+    let screens: &[(u32, bool)] = match browser.fonts.is_usual() {
+        true => &[(320, false), (360, true), (768, false)],
+        false => &[(320, false)],
     };
-    let page = copy(&browser, &browser.report.page);
-    let mut devtools = devtools(&browser);
-    for (width, dark) in [(320, false), (360, true), (768, false)] {
+    for &(width, dark) in screens {
         let screen = Screen {
             width,
             mobile: true,
@@ -93,11 +103,16 @@ fn on_a_telephone_nothing_is_too_wide_too_small_to_read_or_too_small_to_touch() 
         devtools.open(&page, screen);
         let found = devtools.ask(SMALL);
         let (width, page) = (&found["width"], &found["page"]);
-        assert_eq!((width, page), (&json!(screen.width), width), "{found}");
+        assert_eq!(devtools.families(".kicker"), [fonts], "the set is not used");
+        assert_eq!(
+            (width, page),
+            (&json!(screen.width), width),
+            "{fonts}: {found}"
+        );
         assert!(number(&found["texts"]) > 1000.0, "{}", found["texts"]);
         assert!(number(&found["targets"]) > 300.0, "{}", found["targets"]);
         for wrong in ["small", "narrow", "unhinted"] {
-            assert_eq!(found[wrong], json!([]), "{wrong} at {width}");
+            assert_eq!(found[wrong], json!([]), "{wrong} at {width} in {fonts}");
         }
         assert!(number(&found["boxes"]) > 10.0, "{}", found["boxes"]);
         let moved = &found["moved"];
@@ -108,13 +123,49 @@ fn on_a_telephone_nothing_is_too_wide_too_small_to_read_or_too_small_to_touch() 
     assert_eq!(devtools.complaints, Vec::<String>::new());
 }
 
+/// What is named with a letter is a link of a letter, in every list of links.
+#[test]
+fn what_has_a_name_of_one_letter_is_large_enough_to_touch() {
+    let mut rows = "subject,phase,repeat,metric,value,unit\n".to_owned();
+    for (subject, rate) in [("i", 100.0), ("l", 90.0), ("j", 9.0)] {
+        for phase in ["i", "l", "t"] {
+            for repeat in 0..4 {
+                let rate = rate + f64::from(repeat);
+                rows.push_str(&format!(
+                    "{subject},{phase},{repeat},throughput,{rate},MB/s\n"
+                ));
+            }
+        }
+    }
+    let report = page_of_figures(&rows);
+    for browser in Browser::with_each_font_set("what_has_a_name_of_one_letter") {
+        let page = copy(&browser, &report);
+        let mut devtools = devtools(&browser);
+        let screen = Screen {
+            width: 320,
+            mobile: true,
+            dark: false,
+        };
+        devtools.open(&page, screen);
+        let found = devtools.ask(SMALL);
+        assert!(number(&found["targets"]) > 40.0, "{}", found["targets"]);
+        assert_eq!(found["page"], json!(320), "{found}");
+        for wrong in ["small", "narrow"] {
+            assert_eq!(found[wrong], json!([]), "{wrong} in {}", browser.fonts.sans);
+        }
+    }
+}
+
 #[test]
 fn a_link_leads_to_a_place_that_the_bar_does_not_cover() {
-    let Some(browser) = Browser::new("a_link_leads_to_a_place") else {
-        return;
-    };
-    let page = copy(&browser, &browser.report.page);
-    let mut devtools = devtools(&browser);
+    for browser in Browser::with_each_font_set("a_link_leads_to_a_place") {
+        expect_links_beside_the_bar(&browser);
+    }
+}
+
+fn expect_links_beside_the_bar(browser: &Browser) {
+    let page = copy(browser, &browser.report.page);
+    let mut devtools = devtools(browser);
     let screen = Screen {
         width: 360,
         mobile: true,

@@ -31,6 +31,7 @@ mod place_args;
 mod plan_args;
 mod plan_text;
 mod precision_text;
+mod rasteriser;
 mod report;
 mod run;
 mod show;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fslab_report::{Chapter, charts as charts_of, table_files};
 
-use super::figure_files::{Rasteriser, file_name};
+use super::figure_files::file_name;
 use super::output_file::put_file;
+use super::rasteriser::Rasteriser;
 use crate::exit::CommandError;
 use crate::screen;
 
@@ -93,6 +94,9 @@ pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, Com
             shelf.index.push_str(&line);
             shelf.index.push('\n');
         }
+    }
+    if let Some(lacking) = rasteriser.lacking() {
+        screen::warn(&lacking);
     }
     for reason in reasons {
         screen::warn(&format!("charts are not written as PNG: {reason}"));
