@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::Tool;
+use crate::option_rule::KeyRule;
 
 /// What a kernel's configuration must have: one of these lists, and all of that list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct KernelDriver {
     pub config: KernelConfig,
     /// Options that every mount needs; the user's come behind them.
     pub options: &'static [&'static str],
+    /// Options with a value that a subject may set.
+    pub mount_keys: &'static [KeyRule],
     /// What it stores files on.
     pub source: MountSource,
     /// A program that works beside it.
@@ -81,6 +84,7 @@ impl KernelDriver {
         served_by: &[],
         config: KernelConfig(&[]),
         options: &[],
+        mount_keys: &[],
         source: MountSource::Device,
         companion: None,
     };
@@ -97,6 +101,8 @@ pub struct FuseDriver {
     pub config: KernelConfig,
     /// Options that every mount needs; the user's come behind them.
     pub options: &'static [&'static str],
+    /// Options with a value that a subject may set.
+    pub mount_keys: &'static [KeyRule],
 }
 
 /// Programs that keep file systems in pools.
@@ -114,6 +120,8 @@ pub struct PoolDriver {
     pub fs_types: &'static [&'static str],
     /// The kernel's configuration that the daemon needs.
     pub config: KernelConfig,
+    /// Options with a value that a subject may set at the import.
+    pub mount_keys: &'static [KeyRule],
 }
 
 /// What mounts a file system.

@@ -34,7 +34,9 @@ pub enum CatalogueError {
         /// The word.
         option: String,
         /// A fragment.
-        reason: &'static str,
+        reason: String,
+        /// What may be passed instead.
+        allowed: Option<String>,
     },
     /// The file system does not fit.
     #[error("{size} is too small for {file_system}, which needs {minimum}")]
@@ -113,8 +115,8 @@ impl CatalogueError {
             Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some("run fslab as root".to_owned())
             }
+            Self::BadOption { allowed, .. } => allowed.clone(),
             Self::Subject(_)
-            | Self::BadOption { .. }
             | Self::Unavailable { .. }
             | Self::Version { .. }
             | Self::Read { .. }

@@ -292,6 +292,7 @@ impl FileSystem {
             kind,
             option: refused.word,
             reason: refused.reason,
+            allowed: refused.allowed,
         }
     }
 }
@@ -299,6 +300,7 @@ impl FileSystem {
 fn pointless(word: &str) -> RefusedWord {
     RefusedWord {
         word: word.to_owned(),
-        reason: "there is nothing that would heed it",
+        reason: "there is nothing that would heed it".to_owned(),
+        allowed: None,
     }
 }

@@ -1,9 +1,12 @@
-//! How a file system is made: our arguments, the user's behind them, and what is refused of those.
+//! How a file system is made: our arguments, and the user's behind them.
 //!
-//! The user's arguments are read option by option, as getopt(3) would, because a word that is no
-//! option's value is a device to mkfs: `btrfs:mkfs=-f sdb` would format a disk that nobody gave up.
+//! The user's arguments are read option by option, as getopt_long(3) would, because a word that is
+//! no option's value is a device to mkfs: `btrfs:mkfs=-f sdb` would format a disk that was not given
+//! up. Only what the entry lists is passed on, and written as the entry spells it: what the program
+//! reads is what was checked.
 
 use crate::Tool;
+use crate::option_rule::{OptionRule, OptionValue, usage};
 
 /// How a file system is made.
 #[derive(Clone, Copy, Debug)]
@@ -14,155 +17,186 @@ pub struct Mkfs {
     pub subcommand: &'static [&'static str],
     /// What a trial always passes; the device comes last.
     pub arguments: &'static [&'static str],
-    /// The program's short options that take a value.
-    pub value_letters: &'static str,
     /// Options whose values are lists, and of which the program heeds only the last: the user's
     /// list is joined to ours.
-    pub joined_letters: &'static str,
-    /// Options that a trial does not pass on.
-    pub refused: &'static [RefusedOption],
-}
-
-/// An option that a trial does not pass on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RefusedOption {
-    /// `-n`, `--help`, or the key of a value, such as `logdev=`.
-    pub option: &'static str,
-    /// A fragment.
-    pub reason: &'static str,
+    pub joined: &'static [&'static str],
+    /// What a subject may pass.
+    pub options: &'static [OptionRule],
+    /// Options with which it would do something else; among those that a subject may not pass, the
+    /// ones that are tried most.
+    pub formats_nothing: &'static [&'static str],
 }
 
 /// A word that is not passed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedWord {
     pub(crate) word: String,
-    pub(crate) reason: &'static str,
+    /// A fragment.
+    pub(crate) reason: String,
+    /// What may be passed instead.
+    pub(crate) allowed: Option<String>,
 }
 
-/// One option of a command line.
+/// One option of a command line, as the entry spells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum CommandOption {
-    Flag(char),
-    WithValue(char, String),
-    Long(String),
+struct CommandOption {
+    name: &'static str,
+    value: Option<String>,
+}
+
+/// An option's rule by the name that was found, and where its value stands.
+struct FoundRule<'a> {
+    rule: &'static OptionRule,
+    name: &'static str,
+    attached: Option<&'a str>,
 }
 
 impl Mkfs {
     /// Our arguments and then the user's, whose say is the last; without the device.
     pub(crate) fn arguments_with(&self, user: &[String]) -> Result<Vec<String>, RefusedWord> {
-        let ours: Vec<String> = self.arguments.iter().map(|&word| word.to_owned()).collect();
-        let mut options = self.read(&ours)?;
+        let mut words: Vec<String> = self.arguments.iter().map(|&it| it.to_owned()).collect();
         for option in self.read(user)? {
-            self.refuse(&option)?;
-            match self.partner(&mut options, &option) {
-                Some((ours, users)) => {
-                    ours.push(',');
-                    ours.push_str(users);
+            let earlier = words.iter().position(|word| word == option.name);
+            match (earlier, &option.value) {
+                (Some(at), Some(list)) if self.joined.contains(&option.name) => {
+                    words[at + 1].push(',');
+                    words[at + 1].push_str(list);
                 }
-                None => options.push(option),
+                _ => words.extend(option.words()),
             }
         }
         let subcommand = self.subcommand.iter().map(|&word| word.to_owned());
-        let options = options.into_iter().flat_map(CommandOption::words);
-        Ok(subcommand.chain(options).collect())
-    }
-
-    /// The earlier value that `option` is to be joined to, and the value to join.
-    fn partner<'a>(
-        &self,
-        options: &'a mut [CommandOption],
-        option: &'a CommandOption,
-    ) -> Option<(&'a mut String, &'a str)> {
-        let CommandOption::WithValue(letter, users) = option else {
-            return None;
-        };
-        let ours = options.iter_mut().find_map(|earlier| match earlier {
-            CommandOption::WithValue(same, value) if same == letter => Some(value),
-            _ => None,
-        })?;
-        self.joined_letters
-            .contains(*letter)
-            .then_some((ours, users.as_str()))
+        Ok(subcommand.chain(words).collect())
     }
 
     fn read(&self, words: &[String]) -> Result<Vec<CommandOption>, RefusedWord> {
-        let refused = |word: &str, reason| RefusedWord {
-            word: word.to_owned(),
-            reason,
-        };
         let mut options = Vec::new();
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word.starts_with("--") && word.len() > 2 {
-                options.push(CommandOption::Long(word.clone()));
+                let found = self.long_rule(word)?;
+                options.push(self.option(word, &found, &mut words)?);
                 continue;
             }
             let letters = word
                 .strip_prefix('-')
                 .filter(|letters| !letters.is_empty() && !letters.starts_with('-'))
                 .ok_or_else(|| {
-                    refused(
-                        word,
-                        "it is no option, and the device is not named here; \
-                         a long option has its value behind '='",
-                    )
+                    self.refused(word, "it is no option, and the device is not named here")
                 })?;
             for (at, letter) in letters.char_indices() {
-                if !self.value_letters.contains(letter) {
-                    options.push(CommandOption::Flag(letter));
-                    continue;
+                let found = self.letter_rule(letter, &letters[at + letter.len_utf8()..])?;
+                let takes_value = found.rule.value != OptionValue::Nothing;
+                options.push(self.option(word, &found, &mut words)?);
+                if takes_value {
+                    break;
                 }
-                let value = match &letters[at + letter.len_utf8()..] {
-                    "" => words
-                        .next()
-                        .ok_or_else(|| refused(word, "its value is missing"))?,
-                    attached => attached,
-                };
-                options.push(CommandOption::WithValue(letter, value.to_owned()));
-                break;
             }
         }
         Ok(options)
     }
 
-    fn refuse(&self, option: &CommandOption) -> Result<(), RefusedWord> {
-        let word = option.clone().words().join(" ");
-        let refusal = self
-            .refused
-            .iter()
-            .find(|refused| option.is(refused.option));
-        let reason = match refusal {
-            Some(refused) => refused.reason,
-            // A path is a device, a log device, or a folder to fill the file system with.
-            None if word.contains('/') => "it names a file, and a trial formats its device alone",
-            None => return Ok(()),
+    /// The option with its value, attached or the next of `words`.
+    fn option<'a>(
+        &self,
+        word: &str,
+        found: &FoundRule<'_>,
+        words: &mut impl Iterator<Item = &'a String>,
+    ) -> Result<CommandOption, RefusedWord> {
+        let FoundRule {
+            rule,
+            name,
+            attached,
+        } = *found;
+        if rule.value == OptionValue::Nothing && attached.is_none() {
+            return Ok(CommandOption { name, value: None });
+        }
+        let value = match attached {
+            Some(value) => value,
+            None => words
+                .next()
+                .ok_or_else(|| self.refused(word, "its value is missing"))?,
         };
-        Err(RefusedWord { word, reason })
+        match rule.value.refusal(value) {
+            None => Ok(CommandOption {
+                name,
+                value: Some(value.to_owned()),
+            }),
+            Some(reason) => Err(self.refused(&format!("{name} {value}"), reason)),
+        }
+    }
+
+    fn letter_rule<'a>(&self, letter: char, rest: &'a str) -> Result<FoundRule<'a>, RefusedWord> {
+        let spelled = format!("-{letter}");
+        let (rule, name) = self
+            .names()
+            .find(|(_, name)| *name == spelled)
+            .ok_or_else(|| self.unlisted(&spelled))?;
+        let takes_value = rule.value != OptionValue::Nothing;
+        Ok(FoundRule {
+            rule,
+            name,
+            attached: (takes_value && !rest.is_empty()).then_some(rest),
+        })
+    }
+
+    /// The option that `word` spells or abbreviates, as getopt_long(3) allows.
+    fn long_rule<'a>(&self, word: &'a str) -> Result<FoundRule<'a>, RefusedWord> {
+        let (spelled, attached) = match word.split_once('=') {
+            Some((spelled, value)) => (spelled, Some(value)),
+            None => (word, None),
+        };
+        let long = || self.names().filter(|(_, name)| name.starts_with("--"));
+        let exact = long().find(|(_, name)| *name == spelled);
+        let mut begun = long().filter(|(_, name)| name.starts_with(spelled));
+        let (rule, name) = match (exact, begun.next(), begun.next()) {
+            (Some(found), ..) | (None, Some(found), None) => found,
+            _ => return Err(self.unlisted(word)),
+        };
+        Ok(FoundRule {
+            rule,
+            name,
+            attached,
+        })
+    }
+
+    fn names(&self) -> impl Iterator<Item = (&'static OptionRule, &'static str)> {
+        let names = |rule: &'static OptionRule| rule.names.iter().map(move |&name| (rule, name));
+        self.options.iter().flat_map(names)
+    }
+
+    fn unlisted(&self, word: &str) -> RefusedWord {
+        let program = self.tool.program;
+        let spelled = word.split('=').next().unwrap_or(word);
+        let begins = |name: &&str| name.starts_with("--") && name.starts_with(spelled);
+        let mut nothing = self.formats_nothing.iter();
+        if nothing.any(|name| *name == spelled || begins(name)) {
+            return self.refused(word, "nothing would be formatted");
+        }
+        self.refused(
+            word,
+            format!("it is not among the options that a subject may pass to {program}"),
+        )
+    }
+
+    fn refused(&self, word: &str, reason: impl Into<String>) -> RefusedWord {
+        RefusedWord {
+            word: word.to_owned(),
+            reason: reason.into(),
+            allowed: Some(match self.options {
+                [] => format!("{} takes no option from a subject", self.tool.program),
+                options => format!("{} may get {}", self.tool.program, usage(options)),
+            }),
+        }
     }
 }
 
 impl CommandOption {
     fn words(self) -> Vec<String> {
-        match self {
-            Self::Flag(letter) => vec![format!("-{letter}")],
-            Self::WithValue(letter, value) => vec![format!("-{letter}"), value],
-            Self::Long(word) => vec![word],
-        }
-    }
-
-    /// Whether a refusal of `pattern` means this option.
-    fn is(&self, pattern: &str) -> bool {
-        match self {
-            Self::Flag(letter) => pattern == format!("-{letter}"),
-            Self::WithValue(letter, value) => {
-                let has_key = || value.split(',').any(|part| part.starts_with(pattern));
-                pattern == format!("-{letter}") || (pattern.ends_with('=') && has_key())
-            }
-            // getopt_long(3) takes any beginning of a long option for the option.
-            Self::Long(word) => {
-                let name = word.split('=').next().unwrap_or(word);
-                pattern.starts_with("--") && pattern.starts_with(name)
-            }
+        match self.value {
+            None => vec![self.name.to_owned()],
+            Some(value) if self.name.starts_with("--") => vec![format!("{}={value}", self.name)],
+            Some(value) => vec![self.name.to_owned(), value],
         }
     }
 }
@@ -172,6 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::option_rule::{key, option};
     use crate::{OutputStream, VersionSource};
 
     const MAKER: Mkfs = Mkfs {
@@ -185,21 +220,20 @@ mod tests {
         },
         subcommand: &[],
         arguments: &["-q", "-E", "lazy=0"],
-        value_letters: "bE",
-        joined_letters: "E",
-        refused: &[
-            RefusedOption {
-                option: "-n",
-                reason: "it formats nothing",
-            },
-            RefusedOption {
-                option: "--help",
-                reason: "it formats nothing",
-            },
-            RefusedOption {
-                option: "logdev=",
-                reason: "another device",
-            },
+        joined: &["-E"],
+        formats_nothing: &["-n", "--help"],
+        options: &[
+            option(&["-b", "--block"], OptionValue::Number),
+            option(&["-v", "--verbose"], OptionValue::Nothing),
+            option(&["-L", "--label"], OptionValue::Text),
+            option(&["--csum"], OptionValue::OneOf(&["xxhash", "crc32c"])),
+            option(
+                &["-E"],
+                OptionValue::Keys(&[
+                    key("lazy", OptionValue::Number),
+                    key("stride", OptionValue::Number),
+                ]),
+            ),
         ],
     };
 
@@ -227,6 +261,22 @@ mod tests {
     }
 
     #[test]
+    fn every_spelling_of_a_listed_option_is_read() {
+        for (text, read) in [
+            ("-b1024", "-b 1024"),
+            ("-vb 1024", "-v -b 1024"),
+            ("-vb1024", "-v -b 1024"),
+            ("--block=1024", "--block=1024"),
+            ("--block 1024", "--block=1024"),
+            ("--bl 1024", "--block=1024"),
+            ("--verb", "--verbose"),
+            ("-Letc", "-L etc"),
+        ] {
+            assert_eq!(with(text), Ok(format!("-q -E lazy=0 {read}")), "{text}");
+        }
+    }
+
+    #[test]
     fn lists_of_which_only_the_last_counts_are_joined() {
         for text in [
             "-E stride=8,lazy=1",
@@ -239,7 +289,7 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!(with("-vE a"), Ok("-q -E lazy=0,a -v".into()));
+        assert_eq!(with("-vE stride=1"), Ok("-q -E lazy=0,stride=1 -v".into()));
     }
 
     #[test]
@@ -249,39 +299,63 @@ mod tests {
             "-v sdb",
             "-b 1024 sdb",
             "-- sdb",
-            "--csum xxhash",
             "-",
+            "--verbose sdb",
         ] {
             assert!(with(text).is_err(), "{text}");
         }
         assert_eq!(
-            with("-E size=/dev/sdb").map_err(|refused| refused.word),
-            Err("-E size=/dev/sdb".into())
+            with("-E stride=/dev/sdb").map_err(|refused| refused.word),
+            Err("-E stride=/dev/sdb".into())
         );
-        assert!(with("--rootdir=/etc").is_err());
     }
 
+    /// The list was of what is refused, and lacked `-z undo.e2undo`, `-d DIR`, `-l FILE` and more.
     #[test]
-    fn what_the_entry_refuses_is_refused_in_every_spelling() {
+    fn what_the_entry_does_not_list_is_refused_in_every_spelling() {
         for text in [
             "-n",
             "-vn",
+            "-nv",
+            "-z undo",
+            "-zundo",
+            "-d.",
             "--help",
-            "--he",
-            "--help=x",
+            "--rootdir=etc",
+            "--root etc",
             "-E logdev=x",
-            "-Esize=1,logdev=x",
+            "-Estride=1,logdev=x",
+            "--csum=etc",
+            "--c=etc",
+            "-b etc",
+            "--verbose=etc",
+            "-L \"/etc\"",
+            "-L ../x",
+            "-L -n",
+            "--label=-n",
         ] {
             assert!(with(text).is_err(), "{text}");
         }
-        assert!(with("-E xlogdev=1").is_ok());
-        assert!(with("-b n").is_ok());
+        for dry in ["-vn", "--he", "--help=x"] {
+            let refused = with(dry).expect_err("not listed");
+            assert_eq!(refused.reason, "nothing would be formatted", "{dry}");
+        }
+        let refused = with("-vz").expect_err("not listed");
+        assert_eq!(refused.word, "-z");
+        assert!(refused.reason.contains("mkfs.maker"), "{}", refused.reason);
+        assert!(
+            refused
+                .allowed
+                .is_some_and(|it| it.contains("-b|--block NUMBER"))
+        );
     }
 
     #[test]
     fn an_option_without_its_value_is_refused() {
-        let refused = with("-v -b").expect_err("has no value");
-        assert_eq!(refused.reason, "its value is missing");
+        for text in ["-v -b", "--block"] {
+            let refused = with(text).expect_err("has no value");
+            assert_eq!(refused.reason, "its value is missing");
+        }
     }
 
     proptest! {
@@ -294,7 +368,7 @@ mod tests {
                 while let Some(word) = arguments.next() {
                     prop_assert!(word.starts_with('-') && word.len() > 1);
                     prop_assert!(!word.contains('/'));
-                    if ["-b", "-E"].contains(&word.as_str()) {
+                    if ["-b", "-E", "-L"].contains(&word.as_str()) {
                         prop_assert!(arguments.next().is_some_and(|value| !value.contains('/')));
                     }
                 }

@@ -3,6 +3,7 @@
 use fslab_sys::MountFlags;
 
 use crate::mkfs::RefusedWord;
+use crate::option_rule::{KeyRule, is_word, key_names, key_refusal};
 
 /// The arguments of mount(2) that a subject decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,55 +56,66 @@ const NOT_FOR_A_TRIAL: [&str; 27] = [
     "helper",
 ];
 
-/// Drivers' options that name a second device.
-const SECOND_DEVICE: [&str; 5] = ["device", "logdev", "rtdev", "journal_dev", "journal_path"];
-
 impl MountCall {
     /// Sorts `options` into flags and data; a later option overrides an earlier one.
     pub(crate) fn new<'a>(
         fs_type: &'static str,
         options: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, RefusedWord> {
+    ) -> Self {
         let mut flags = MountFlags::empty();
         let mut data: Vec<&str> = Vec::new();
         for option in options {
-            check_option(option)?;
             match flag_change(option) {
                 Some(FlagChange::Set(flag)) => flags.insert(flag),
                 Some(FlagChange::Clear(flag)) => flags.remove(flag),
                 None => data.push(option),
             }
         }
-        Ok(Self {
+        Self {
             fs_type,
             flags,
             data: data.join(","),
-        })
+        }
     }
 }
 
-/// Refuses what no trial may use, whatever mounts it.
-pub(crate) fn check_option(option: &str) -> Result<(), RefusedWord> {
-    match refusal(option) {
+/// Refuses what a subject may not pass to the driver that knows `keys`.
+///
+/// An option without a value is passed on, also one that the driver does not know: it can name
+/// nothing but itself. With a value it can name a file or a device, even by a number, so that these
+/// are only what the entry lists.
+pub(crate) fn check_option(keys: &[KeyRule], option: &str) -> Result<(), RefusedWord> {
+    let refusal = refusal(option).or_else(|| match option.contains('=') {
+        true => key_refusal(keys, option),
+        false => None,
+    });
+    match refusal {
         None => Ok(()),
         Some(reason) => Err(RefusedWord {
             word: option.to_owned(),
             reason,
+            allowed: Some(match keys {
+                [] => "a subject may mount it with options that have no value".to_owned(),
+                _ => format!(
+                    "a subject may set {}, and options that have no value",
+                    key_names(keys).join(", ")
+                ),
+            }),
         }),
     }
 }
 
-fn refusal(option: &str) -> Option<&'static str> {
-    let key = option.split('=').next().unwrap_or(option).trim();
-    if key.is_empty() || option.contains([',', '\0']) {
-        return Some("it is not one option");
-    }
-    if key.starts_with("x-") || key.starts_with("X-") || NOT_FOR_A_TRIAL.contains(&key) {
-        return Some("it is one of mount(8) or fstab(5), not of a file system");
-    }
-    SECOND_DEVICE
-        .contains(&key)
-        .then_some("it names another device, and a trial has one")
+fn refusal(option: &str) -> Option<String> {
+    let name = option.split('=').next().unwrap_or(option);
+    let reason =
+        if name.starts_with("x-") || name.starts_with("X-") || NOT_FOR_A_TRIAL.contains(&name) {
+            "it is one of mount(8) or fstab(5), not of a file system"
+        } else if !is_word(name) {
+            "it is not one option"
+        } else {
+            return None;
+        };
+    Some(reason.to_owned())
 }
 
 fn flag_change(option: &str) -> Option<FlagChange> {
@@ -144,8 +156,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::option_rule::{OptionValue, key};
 
-    fn call(options: &str) -> Result<MountCall, RefusedWord> {
+    const KEYS: &[KeyRule] = &[key("commit", OptionValue::Number)];
+
+    fn call(options: &str) -> MountCall {
         MountCall::new(
             "ext4",
             options.split(',').filter(|option| !option.is_empty()),
@@ -154,7 +169,7 @@ mod tests {
 
     #[test]
     fn generic_options_are_flags_and_the_rest_is_data() {
-        let call = call("noatime,data=journal,nodev,barrier=0").expect("accepted");
+        let call = call("noatime,data=journal,nodev,barrier=0");
         assert_eq!(call.fs_type, "ext4");
         assert_eq!(call.flags, MountFlags::NOATIME | MountFlags::NODEV);
         assert_eq!(call.flags.bits(), 0x404);
@@ -163,9 +178,9 @@ mod tests {
 
     #[test]
     fn a_later_option_overrides_an_earlier_one() {
-        assert_eq!(call("ro,rw").expect("accepted").flags, MountFlags::empty());
-        assert_eq!(call("rw,ro").expect("accepted").flags, MountFlags::RDONLY);
-        assert_eq!(call("defaults").expect("accepted").data, "");
+        assert_eq!(call("ro,rw").flags, MountFlags::empty());
+        assert_eq!(call("rw,ro").flags, MountFlags::RDONLY);
+        assert_eq!(call("defaults").data, "");
     }
 
     #[test]
@@ -177,15 +192,34 @@ mod tests {
             "x-systemd.automount",
             "remount",
             "=",
+            "=x",
+            " loop",
+            "a b",
+            "noatime\0",
+            "noatime,loop",
         ] {
-            assert!(call(option).is_err(), "{option}");
+            assert!(check_option(KEYS, option).is_err(), "{option}");
         }
     }
 
+    /// The list was of what is refused, and lacked files: `usermapping=`, `context=`, `cachefile=`.
     #[test]
-    fn a_second_device_is_refused() {
-        for option in ["logdev=/dev/sdb", "device=/dev/sdb", "journal_dev=0x801"] {
-            assert!(call(option).is_err(), "{option}");
+    fn a_value_is_passed_only_for_a_listed_key_and_in_its_shape() {
+        for option in ["commit=5", "noatime", "no_such_option", "commit"] {
+            assert_eq!(check_option(KEYS, option), Ok(()), "{option}");
+        }
+        for option in [
+            "logdev=/dev/sdb",
+            "device=sdb",
+            "journal_dev=0x801",
+            "journal_path=log",
+            "usermapping=map",
+            "context=system_u:object_r:tmp_t:s0",
+            "commit=/etc",
+            "commit=5\\,loop",
+            "commit=",
+        ] {
+            assert!(check_option(KEYS, option).is_err(), "{option}");
         }
     }
 
@@ -194,8 +228,7 @@ mod tests {
         fn every_accepted_option_is_a_flag_or_stands_in_the_data_in_its_order(
             options in prop::collection::vec("(ro|rw|noatime|sync|[b-d]{1,3}(=[0-9]{1,2})?)", 0..8)
         ) {
-            let call = MountCall::new("xfs", options.iter().map(String::as_str))
-                .expect("none of these is refused");
+            let call = MountCall::new("xfs", options.iter().map(String::as_str));
             let rest: Vec<&str> = options
                 .iter()
                 .map(String::as_str)

@@ -105,7 +105,7 @@ pub(crate) fn by_kernel(
     let mut companion = driver.companion.map(|it| (it, words(it.arguments)));
     let mut options: Vec<&str> = driver.options.iter().copied().chain(ours).collect();
     for option in subject.mount_options() {
-        check_option(option)?;
+        check_option(driver.mount_keys, option)?;
         let (key, value) = option.split_once('=').unwrap_or((option, ""));
         let has_off = driver.companion.is_some_and(|it| it.off == option);
         let known = driver
@@ -120,7 +120,7 @@ pub(crate) fn by_kernel(
             (None, _) => options.push(option),
         }
     }
-    let call = MountCall::new(driver.fs_type, options.iter().copied())?;
+    let call = MountCall::new(driver.fs_type, options.iter().copied());
     let joined = options.join(",");
     let mut command = vec!["mount", "-t", driver.fs_type];
     if !joined.is_empty() {
@@ -151,7 +151,7 @@ pub(crate) fn by_program(
 ) -> Result<Mounting, RefusedWord> {
     let mut options: Vec<&str> = driver.options.to_vec();
     for option in subject.mount_options() {
-        check_option(option)?;
+        check_option(driver.mount_keys, option)?;
         options.push(option);
     }
     let options = options.join(",");
@@ -168,7 +168,7 @@ pub(crate) fn by_pool(
     let folder = format!("{POOL_FOLDERS}/{}", base_name(place.device));
     let mut import = vec!["import", "-d", &folder, "-o", "cachefile=none"];
     for option in subject.mount_options() {
-        check_option(option)?;
+        check_option(driver.mount_keys, option)?;
         import.extend(["-o", option]);
     }
     import.push(&name);

@@ -3,7 +3,17 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use super::own_formatter;
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("setuid", OptionValue::Number),
+    key("setgid", OptionValue::Number),
+    key("mode", OptionValue::Number),
+    key("reserved", OptionValue::Number),
+    key("root", OptionValue::Number),
+    key("bs", OptionValue::Number),
+];
 
 pub(crate) static AFFS: FileSystem = FileSystem {
     name: "affs",
@@ -17,6 +27,7 @@ pub(crate) static AFFS: FileSystem = FileSystem {
         fs_type: "affs",
         served_by: &["affs"],
         config: KernelConfig(&[&["CONFIG_AFFS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(own_formatter::mkfs(&["mkfs", "affs"])),

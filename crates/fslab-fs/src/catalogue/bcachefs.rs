@@ -3,7 +3,21 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use super::own_formatter;
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("compression", OptionValue::Word),
+    key("background_compression", OptionValue::Word),
+    key("data_checksum", OptionValue::Word),
+    key("metadata_checksum", OptionValue::Word),
+    key("str_hash", OptionValue::Word),
+    key("errors", OptionValue::OneOf(&["continue", "ro"])),
+    key("data_replicas", OptionValue::Number),
+    key("metadata_replicas", OptionValue::Number),
+    key("journal_flush_delay", OptionValue::Number),
+    key("journal_reclaim_delay", OptionValue::Number),
+];
 
 pub(crate) static BCACHEFS: FileSystem = FileSystem {
     name: "bcachefs",
@@ -16,6 +30,7 @@ pub(crate) static BCACHEFS: FileSystem = FileSystem {
         fs_type: "bcachefs",
         served_by: &["bcachefs"],
         config: KernelConfig(&[&["CONFIG_BCACHEFS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(own_formatter::mkfs(&["mkfs", "bcachefs"])),

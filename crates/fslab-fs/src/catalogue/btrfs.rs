@@ -2,12 +2,52 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, RefusedOption, Tool, VersionSource,
+    OutputStream, Tool, VersionSource,
 };
 
-const DRY_RUN: &str = "nothing would be formatted";
+/// `list-all` prints the features and formats nothing.
+const FEATURES: OptionValue = OptionValue::WordsBut(&["list-all"]);
+/// What a trial's one device has room for, the program knows.
+const PROFILE: OptionValue = OptionValue::OneOf(&[
+    "single", "dup", "raid0", "raid1", "raid1c3", "raid1c4", "raid5", "raid6", "raid10",
+]);
+
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-b", "--byte-count"], OptionValue::Number),
+    option(&["-d", "--data"], PROFILE),
+    option(&["-m", "--metadata"], PROFILE),
+    option(&["-M", "--mixed"], OptionValue::Nothing),
+    option(&["-l", "--leafsize"], OptionValue::Number),
+    option(&["-n", "--nodesize"], OptionValue::Number),
+    option(&["-s", "--sectorsize"], OptionValue::Number),
+    option(&["-L", "--label"], OptionValue::Text),
+    option(&["-U", "--uuid"], OptionValue::Text),
+    option(&["-O", "--features"], FEATURES),
+    option(&["-R", "--runtime-features"], FEATURES),
+    option(&["--csum", "--checksum"], OptionValue::Word),
+    option(&["-K", "--nodiscard"], OptionValue::Nothing),
+    option(&["-f", "--force"], OptionValue::Nothing),
+    option(&["-q", "--quiet"], OptionValue::Nothing),
+    option(&["-v", "--verbose"], OptionValue::Nothing),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("compress", OptionValue::Word),
+    key("compress-force", OptionValue::Word),
+    key("commit", OptionValue::Number),
+    key("thread_pool", OptionValue::Number),
+    key("max_inline", OptionValue::Number),
+    key("metadata_ratio", OptionValue::Number),
+    key("check_int_print_mask", OptionValue::Number),
+    key("subvolid", OptionValue::Number),
+    key("space_cache", OptionValue::OneOf(&["v1", "v2"])),
+    key("discard", OptionValue::OneOf(&["sync", "async"])),
+    key("fragment", OptionValue::OneOf(&["data", "metadata", "all"])),
+    key("rescue", OptionValue::Word),
+];
 
 const fn btrfs_progs(program: &'static str) -> Tool {
     Tool {
@@ -31,36 +71,16 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         fs_type: "btrfs",
         served_by: &["btrfs"],
         config: KernelConfig(&[&["CONFIG_BTRFS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: btrfs_progs("mkfs.btrfs"),
         subcommand: &[],
         arguments: &["-f"],
-        value_letters: "AblnsmdLROrU",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-V",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "--version",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "--help",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "-r",
-                reason: "it names a folder that would fill the file system",
-            },
-            RefusedOption {
-                option: "--rootdir",
-                reason: "it names a folder that would fill the file system",
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-V", "--version", "--help"],
     }),
     check: Some(Check {
         tool: btrfs_progs("btrfs"),

@@ -2,14 +2,35 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Check, CheckVerdict, Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver,
-    MinimumSize, Mkfs, OutputStream, RefusedOption, Tool, VersionSource,
+    MinimumSize, Mkfs, OutputStream, Tool, VersionSource,
 };
+
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-b", "--boundary-align"], OptionValue::Number),
+    option(&["-c", "--cluster-size"], OptionValue::Number),
+    option(&["-L", "--volume-label"], OptionValue::Text),
+    option(&["--pack-bitmap"], OptionValue::Nothing),
+    option(&["-f", "--full-format"], OptionValue::Nothing),
+    option(&["-v", "--verbose"], OptionValue::Nothing),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("fmask", OptionValue::Number),
+    key("dmask", OptionValue::Number),
+    key("allow_utime", OptionValue::Number),
+    key("time_offset", OptionValue::Number),
+    key("iocharset", OptionValue::Word),
+    key("errors", OptionValue::OneOf(&["continue", "remount-ro"])),
+];
 
 /// Clusters are numbered with 32 bits and have at most 32 MiB.
 const VOLUME: Bytes = Bytes(1 << 57);
-const DRY_RUN: &str = "nothing would be formatted";
 
 const fn exfatprogs(program: &'static str) -> Tool {
     Tool {
@@ -33,32 +54,16 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         fs_type: "exfat",
         served_by: &["exfat"],
         config: KernelConfig(&[&["CONFIG_EXFAT_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: exfatprogs("mkfs.exfat"),
         subcommand: &[],
         arguments: &[],
-        value_letters: "bcL",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-V",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "--version",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "-h",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "--help",
-                reason: DRY_RUN,
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-V", "--version", "-h", "--help"],
     }),
     check: Some(Check {
         tool: exfatprogs("fsck.exfat"),

@@ -19,6 +19,7 @@ pub(crate) static EXT2: FileSystem = FileSystem {
             &["CONFIG_EXT4_FS", "CONFIG_EXT4_USE_FOR_EXT2"],
             &["CONFIG_EXT2_FS"],
         ]),
+        mount_keys: ext_family::MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(ext_family::mkfs("mkfs.ext2", ext_family::MKFS_ARGUMENTS)),

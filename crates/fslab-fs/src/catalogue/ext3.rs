@@ -16,6 +16,7 @@ pub(crate) static EXT3: FileSystem = FileSystem {
         fs_type: "ext3",
         served_by: &["ext4", "ext3"],
         config: KernelConfig(&[&["CONFIG_EXT4_FS"]]),
+        mount_keys: ext_family::MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(ext_family::mkfs("mkfs.ext3", ext_family::MKFS_ARGUMENTS)),

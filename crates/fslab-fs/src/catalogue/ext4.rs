@@ -16,6 +16,7 @@ pub(crate) static EXT4: FileSystem = FileSystem {
         fs_type: "ext4",
         served_by: &["ext4"],
         config: KernelConfig(&[&["CONFIG_EXT4_FS"]]),
+        mount_keys: ext_family::MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(ext_family::mkfs(

@@ -2,12 +2,61 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, RefusedOption, Tool, VersionSource,
+    OutputStream, Tool, VersionSource,
 };
 
-const DRY_RUN: &str = "nothing would be formatted";
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-a"], OptionValue::Number),
+    option(&["-d"], OptionValue::Number),
+    option(&["-e"], OptionValue::WordsBut(&[])),
+    option(&["-E"], OptionValue::WordsBut(&[])),
+    option(&["-f"], OptionValue::Nothing),
+    option(&["-g"], OptionValue::Word),
+    option(&["-i"], OptionValue::Nothing),
+    option(&["-l"], OptionValue::Text),
+    option(&["-m"], OptionValue::Nothing),
+    option(&["-o"], OptionValue::Number),
+    option(&["-O"], OptionValue::WordsBut(&[])),
+    option(&["-C"], OptionValue::Word),
+    option(&["-q"], OptionValue::Nothing),
+    option(&["-r"], OptionValue::Nothing),
+    option(&["-R"], OptionValue::Word),
+    option(&["-s"], OptionValue::Number),
+    option(&["-t"], OptionValue::Number),
+    option(&["-T"], OptionValue::Number),
+    option(&["-U"], OptionValue::Text),
+    option(&["-w"], OptionValue::Number),
+    option(&["-z"], OptionValue::Number),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("active_logs", OptionValue::Number),
+    key("inline_xattr_size", OptionValue::Number),
+    key("io_bits", OptionValue::Number),
+    key("reserve_root", OptionValue::Number),
+    key("resuid", OptionValue::Number),
+    key("resgid", OptionValue::Number),
+    key("compress_log_size", OptionValue::Number),
+    key("fault_injection", OptionValue::Number),
+    key("fault_type", OptionValue::Number),
+    key("background_gc", OptionValue::Word),
+    key("mode", OptionValue::Word),
+    key("alloc_mode", OptionValue::Word),
+    key("fsync_mode", OptionValue::Word),
+    key("compress_algorithm", OptionValue::Word),
+    key("compress_extension", OptionValue::Word),
+    key("nocompress_extension", OptionValue::Word),
+    key("compress_mode", OptionValue::Word),
+    key("checkpoint", OptionValue::Word),
+    key("discard_unit", OptionValue::Word),
+    key("memory", OptionValue::Word),
+    key("whint_mode", OptionValue::Word),
+    key("errors", OptionValue::OneOf(&["continue", "remount-ro"])),
+    key("jqfmt", OptionValue::OneOf(&["vfsold", "vfsv0", "vfsv1"])),
+];
 
 const fn f2fs_tools(program: &'static str) -> Tool {
     Tool {
@@ -31,24 +80,16 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         fs_type: "f2fs",
         served_by: &["f2fs"],
         config: KernelConfig(&[&["CONFIG_F2FS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: f2fs_tools("mkfs.f2fs"),
         subcommand: &[],
         arguments: &["-f", "-q"],
-        value_letters: "acCdeEglUoORstTwz",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-c",
-                reason: "it names another device, and a trial has one",
-            },
-            RefusedOption {
-                option: "-V",
-                reason: DRY_RUN,
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-V"],
     }),
     check: Some(Check {
         tool: f2fs_tools("fsck.f2fs"),

@@ -2,15 +2,54 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, KernelConfig, KernelDriver, Mkfs, OutputStream, RefusedOption, Tool,
-    VersionSource,
+    Check, CheckVerdict, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource,
 };
+
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-a"], OptionValue::Nothing),
+    option(&["-b"], OptionValue::Number),
+    option(&["-c"], OptionValue::Nothing),
+    option(&["-D"], OptionValue::Number),
+    option(&["-f"], OptionValue::Number),
+    option(&["-h"], OptionValue::Number),
+    option(&["-i"], OptionValue::Text),
+    option(&["-I"], OptionValue::Nothing),
+    option(&["-M"], OptionValue::Number),
+    option(&["-n"], OptionValue::Text),
+    option(&["-r"], OptionValue::Number),
+    option(&["-R"], OptionValue::Number),
+    option(&["-s"], OptionValue::Number),
+    option(&["-S"], OptionValue::Number),
+    option(&["-v"], OptionValue::Nothing),
+    option(&["--codepage"], OptionValue::Number),
+    option(&["--invariant"], OptionValue::Nothing),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("fmask", OptionValue::Number),
+    key("dmask", OptionValue::Number),
+    key("allow_utime", OptionValue::Number),
+    key("codepage", OptionValue::Number),
+    key("time_offset", OptionValue::Number),
+    key("utf8", OptionValue::Number),
+    key("iocharset", OptionValue::Word),
+    key("shortname", OptionValue::Word),
+    key("check", OptionValue::Word),
+    key("tz", OptionValue::Word),
+    key("nfs", OptionValue::Word),
+    key("errors", OptionValue::OneOf(&["continue", "remount-ro"])),
+];
 
 pub(super) const DRIVER: KernelDriver = KernelDriver {
     fs_type: "vfat",
     served_by: &["vfat"],
     config: KernelConfig(&[&["CONFIG_VFAT_FS"]]),
+    mount_keys: MOUNT_KEYS,
     ..KernelDriver::PLAIN
 };
 
@@ -28,30 +67,9 @@ pub(super) const fn mkfs(arguments: &'static [&'static str]) -> Mkfs {
         },
         subcommand: &[],
         arguments,
-        value_letters: "bDfFghilmMnrRsS",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-F",
-                reason: "the subject's name says which FAT is made",
-            },
-            RefusedOption {
-                option: "-C",
-                reason: "it makes a file, and a trial has a device",
-            },
-            RefusedOption {
-                option: "-l",
-                reason: "it names a file of bad blocks",
-            },
-            RefusedOption {
-                option: "-m",
-                reason: "it names a file with a message",
-            },
-            RefusedOption {
-                option: "--help",
-                reason: "nothing would be formatted",
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["--help"],
     }
 }
 

@@ -3,7 +3,20 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use super::{hfs_plus_family, own_formatter};
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("file_umask", OptionValue::Number),
+    key("dir_umask", OptionValue::Number),
+    key("session", OptionValue::Number),
+    key("part", OptionValue::Number),
+    key("codepage", OptionValue::Word),
+    key("iocharset", OptionValue::Word),
+];
 
 pub(crate) static HFS: FileSystem = FileSystem {
     name: "hfs",
@@ -16,6 +29,7 @@ pub(crate) static HFS: FileSystem = FileSystem {
         fs_type: "hfs",
         served_by: &["hfs"],
         config: KernelConfig(&[&["CONFIG_HFS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(own_formatter::mkfs(&["mkfs", "hfs"])),

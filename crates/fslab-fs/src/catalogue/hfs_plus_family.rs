@@ -6,12 +6,23 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use super::own_formatter;
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{KernelBug, KernelConfig, KernelDriver, MinimumSize};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("session", OptionValue::Number),
+    key("part", OptionValue::Number),
+    key("nls", OptionValue::Word),
+];
 
 pub(super) const DRIVER: KernelDriver = KernelDriver {
     fs_type: "hfsplus",
     served_by: &["hfsplus"],
     config: KernelConfig(&[&["CONFIG_HFSPLUS_FS"]]),
+    mount_keys: MOUNT_KEYS,
     ..KernelDriver::PLAIN
 };
 

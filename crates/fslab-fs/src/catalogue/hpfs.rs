@@ -3,7 +3,20 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use super::own_formatter;
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("timeshift", OptionValue::Number),
+    key("case", OptionValue::OneOf(&["lower", "asis"])),
+    key("check", OptionValue::OneOf(&["none", "normal", "strict"])),
+    key("errors", OptionValue::OneOf(&["continue", "remount-ro"])),
+    key("eas", OptionValue::OneOf(&["no", "ro", "rw"])),
+    key("chkdsk", OptionValue::OneOf(&["no", "errors", "always"])),
+];
 
 pub(crate) static HPFS: FileSystem = FileSystem {
     name: "hpfs",
@@ -16,6 +29,7 @@ pub(crate) static HPFS: FileSystem = FileSystem {
         fs_type: "hpfs",
         served_by: &["hpfs"],
         config: KernelConfig(&[&["CONFIG_HPFS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(own_formatter::mkfs(&["mkfs", "hpfs"])),

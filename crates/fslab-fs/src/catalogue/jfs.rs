@@ -2,13 +2,28 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, RefusedOption, Tool, VersionSource,
+    OutputStream, Tool, VersionSource,
 };
 
-const ANOTHER_DEVICE: &str = "it names another device, and a trial has one";
-const DRY_RUN: &str = "nothing would be formatted";
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-c"], OptionValue::Nothing),
+    option(&["-L"], OptionValue::Text),
+    option(&["-O"], OptionValue::Nothing),
+    option(&["-q"], OptionValue::Nothing),
+    option(&["-s"], OptionValue::Number),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("discard", OptionValue::Number),
+    key("iocharset", OptionValue::Word),
+    key("errors", OptionValue::OneOf(&["continue", "remount-ro"])),
+];
 
 const fn jfsutils(program: &'static str) -> Tool {
     Tool {
@@ -33,28 +48,16 @@ pub(crate) static JFS: FileSystem = FileSystem {
         fs_type: "jfs",
         served_by: &["jfs"],
         config: KernelConfig(&[&["CONFIG_JFS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: jfsutils("jfs_mkfs"),
         subcommand: &[],
         arguments: &["-q"],
-        value_letters: "jJLs",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-j",
-                reason: ANOTHER_DEVICE,
-            },
-            RefusedOption {
-                option: "-J",
-                reason: ANOTHER_DEVICE,
-            },
-            RefusedOption {
-                option: "-V",
-                reason: DRY_RUN,
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-V"],
     }),
     check: Some(Check {
         tool: jfsutils("jfs_fsck"),

@@ -2,12 +2,31 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Class, Companion, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, RefusedOption, Tool, VersionSource,
+    OutputStream, Tool, VersionSource,
 };
 
-const DRY_RUN: &str = "nothing would be formatted";
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-b"], OptionValue::Number),
+    option(&["-B"], OptionValue::Number),
+    option(&["-c"], OptionValue::Nothing),
+    option(&["-f"], OptionValue::Nothing),
+    option(&["-K"], OptionValue::Nothing),
+    option(&["-L"], OptionValue::Text),
+    option(&["-m"], OptionValue::Number),
+    option(&["-O"], OptionValue::WordsBut(&[])),
+    option(&["-q"], OptionValue::Nothing),
+    option(&["-v"], OptionValue::Nothing),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("order", OptionValue::OneOf(&["relaxed", "strict"])),
+    key("errors", OptionValue::OneOf(&["continue", "remount-ro"])),
+    key("cp", OptionValue::Number),
+    key("pp", OptionValue::Number),
+];
 
 const fn nilfs_tools(program: &'static str, stream: OutputStream) -> Tool {
     Tool {
@@ -40,28 +59,16 @@ pub(crate) static NILFS2: FileSystem = FileSystem {
             options: &[("pp", "-p")],
             pid_prefix: "NILFS_CLEANERD_PID=",
         }),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: nilfs_tools("mkfs.nilfs2", OutputStream::Error),
         subcommand: &[],
         arguments: &["-f", "-q"],
-        value_letters: "bBLmO",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-n",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "-h",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "-V",
-                reason: DRY_RUN,
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-n", "-h", "-V"],
     }),
     check: None,
     minimum: MinimumSize {

@@ -3,7 +3,18 @@
 use fslab_model::Capabilities;
 
 use super::ntfs_family;
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, Feature, FileSystem, KernelBug, KernelConfig, KernelDriver};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("fmask", OptionValue::Number),
+    key("dmask", OptionValue::Number),
+    key("iocharset", OptionValue::Word),
+    key("nls", OptionValue::Word),
+];
 
 pub(crate) static NTFS3: FileSystem = FileSystem {
     name: "ntfs3",
@@ -17,6 +28,7 @@ pub(crate) static NTFS3: FileSystem = FileSystem {
         fs_type: "ntfs3",
         served_by: &["ntfs3"],
         config: KernelConfig(&[&["CONFIG_NTFS3_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(ntfs_family::MKFS),

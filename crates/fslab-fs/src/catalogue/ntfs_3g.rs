@@ -3,7 +3,22 @@
 use fslab_model::{Bytes, Capabilities};
 
 use super::ntfs_family::{self, ntfs_3g};
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, Feature, FileSystem, FuseDriver, KernelConfig, OutputStream};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("umask", OptionValue::Number),
+    key("fmask", OptionValue::Number),
+    key("dmask", OptionValue::Number),
+    key("delay_mtime", OptionValue::Number),
+    key(
+        "streams_interface",
+        OptionValue::OneOf(&["none", "windows", "xattr", "openxattr"]),
+    ),
+    key("special_files", OptionValue::OneOf(&["interix", "wsl"])),
+];
 
 pub(crate) static NTFS_3G: FileSystem = FileSystem {
     name: "ntfs-3g",
@@ -18,6 +33,7 @@ pub(crate) static NTFS_3G: FileSystem = FileSystem {
         config: KernelConfig(&[&["CONFIG_FUSE_FS"]]),
         // In the foreground the trial is its parent, and knows when it has ended.
         options: &["no_detach"],
+        mount_keys: MOUNT_KEYS,
     }),
     mkfs: Some(ntfs_family::MKFS),
     check: Some(ntfs_family::CHECK),

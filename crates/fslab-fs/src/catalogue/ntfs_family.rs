@@ -2,11 +2,28 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
-use crate::{
-    Check, CheckVerdict, MinimumSize, Mkfs, OutputStream, RefusedOption, Tool, VersionSource,
-};
+use crate::option_rule::{OptionRule, OptionValue, option};
+use crate::{Check, CheckVerdict, MinimumSize, Mkfs, OutputStream, Tool, VersionSource};
 
-const DRY_RUN: &str = "nothing would be formatted";
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-c", "--cluster-size"], OptionValue::Number),
+    option(&["-C", "--enable-compression"], OptionValue::Nothing),
+    option(&["-f", "--fast"], OptionValue::Nothing),
+    option(&["-F", "--force"], OptionValue::Nothing),
+    option(&["-H", "--heads"], OptionValue::Number),
+    option(&["-I", "--no-indexing"], OptionValue::Nothing),
+    option(&["-L", "--label"], OptionValue::Text),
+    option(&["-p", "--partition-start"], OptionValue::Number),
+    option(&["-q", "--quiet"], OptionValue::Nothing),
+    option(&["-Q", "--quick"], OptionValue::Nothing),
+    option(&["-s", "--sector-size"], OptionValue::Number),
+    option(&["-S", "--sectors-per-track"], OptionValue::Number),
+    option(&["-T", "--zero-time"], OptionValue::Nothing),
+    option(&["-U", "--with-uuid"], OptionValue::Nothing),
+    option(&["-v", "--verbose"], OptionValue::Nothing),
+    option(&["--debug"], OptionValue::Nothing),
+    option(&["-z", "--mft-zone-multiplier"], OptionValue::Number),
+];
 
 pub(super) const fn ntfs_3g(program: &'static str, stream: OutputStream) -> Tool {
     Tool {
@@ -24,41 +41,17 @@ pub(super) const MKFS: Mkfs = Mkfs {
     tool: ntfs_3g("mkntfs", OutputStream::Output),
     subcommand: &[],
     arguments: &["-f", "-F", "-q"],
-    value_letters: "cHLpSsz",
-    joined_letters: "",
-    refused: &[
-        RefusedOption {
-            option: "-n",
-            reason: DRY_RUN,
-        },
-        RefusedOption {
-            option: "--no-action",
-            reason: DRY_RUN,
-        },
-        RefusedOption {
-            option: "-V",
-            reason: DRY_RUN,
-        },
-        RefusedOption {
-            option: "--version",
-            reason: DRY_RUN,
-        },
-        RefusedOption {
-            option: "-h",
-            reason: DRY_RUN,
-        },
-        RefusedOption {
-            option: "--help",
-            reason: DRY_RUN,
-        },
-        RefusedOption {
-            option: "-l",
-            reason: DRY_RUN,
-        },
-        RefusedOption {
-            option: "--license",
-            reason: DRY_RUN,
-        },
+    joined: &[],
+    options: MKFS_OPTIONS,
+    formats_nothing: &[
+        "-n",
+        "--no-action",
+        "-V",
+        "--version",
+        "-h",
+        "--help",
+        "-l",
+        "--license",
     ],
 };
 

@@ -1,11 +1,16 @@
 //! What the file systems share that fslab formats itself: the command, its options, its version.
 
-use crate::{Mkfs, RefusedOption, Tool};
+use crate::option_rule::{OptionRule, OptionValue, option};
+use crate::{Mkfs, Tool};
+
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["--label"], OptionValue::Text),
+    option(&["--block-size"], OptionValue::Number),
+    option(&["--identity"], OptionValue::Text),
+];
 
 /// The version of the formatters, whose smallest volumes the entries state.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-const NOTHING_FORMATTED: &str = "nothing would be formatted";
 
 /// `fslab mkfs NAME DEVICE`; `words` are the first two of these.
 pub(super) const fn mkfs(words: &'static [&'static str]) -> Mkfs {
@@ -14,29 +19,8 @@ pub(super) const fn mkfs(words: &'static [&'static str]) -> Mkfs {
         subcommand: words,
         // An old file system may be on the device, and the trial may format it.
         arguments: &["--force"],
-        value_letters: "",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "--list",
-                reason: NOTHING_FORMATTED,
-            },
-            RefusedOption {
-                option: "--help",
-                reason: NOTHING_FORMATTED,
-            },
-            RefusedOption {
-                option: "--version",
-                reason: NOTHING_FORMATTED,
-            },
-            RefusedOption {
-                option: "-h",
-                reason: NOTHING_FORMATTED,
-            },
-            RefusedOption {
-                option: "-V",
-                reason: NOTHING_FORMATTED,
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["--list", "--help", "--version", "-h", "-V"],
     }
 }

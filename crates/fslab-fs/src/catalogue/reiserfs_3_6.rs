@@ -3,11 +3,23 @@
 use fslab_model::Bytes;
 
 use super::reiserfs_family::{self, reiserfsprogs};
-use crate::{Class, Driver, Feature, FileSystem, MinimumSize, Mkfs, RefusedOption};
+use crate::option_rule::{OptionRule, OptionValue, option};
+use crate::{Class, Driver, Feature, FileSystem, MinimumSize, Mkfs};
 
-const ANOTHER_DEVICE: &str = "it names another device, and a trial has one";
-const A_FILE: &str = "it names a file";
-const DRY_RUN: &str = "nothing would be formatted";
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-b", "--block-size"], OptionValue::Number),
+    option(&["-d", "--debug"], OptionValue::Nothing),
+    option(&["-f", "--force"], OptionValue::Nothing),
+    option(
+        &["-h", "--hash"],
+        OptionValue::OneOf(&["rupasov", "tea", "r5"]),
+    ),
+    option(&["-l", "--label"], OptionValue::Text),
+    option(&["-q", "--quiet"], OptionValue::Nothing),
+    option(&["-s", "--journal-size"], OptionValue::Number),
+    option(&["-t", "--transaction-max-size"], OptionValue::Number),
+    option(&["-u", "--uuid"], OptionValue::Text),
+];
 
 pub(crate) static REISERFS_3_6: FileSystem = FileSystem {
     name: "reiserfs-3.6",
@@ -22,34 +34,9 @@ pub(crate) static REISERFS_3_6: FileSystem = FileSystem {
         subcommand: &[],
         // Twice -f, because with one it still asks.
         arguments: &["-f", "-f", "-q", "--format=3.6"],
-        value_letters: "bhuljostB",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-j",
-                reason: ANOTHER_DEVICE,
-            },
-            RefusedOption {
-                option: "--journal-device",
-                reason: ANOTHER_DEVICE,
-            },
-            RefusedOption {
-                option: "-B",
-                reason: A_FILE,
-            },
-            RefusedOption {
-                option: "--badblocks",
-                reason: A_FILE,
-            },
-            RefusedOption {
-                option: "--format",
-                reason: "the subject's name says which format is made",
-            },
-            RefusedOption {
-                option: "-V",
-                reason: DRY_RUN,
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-V"],
     }),
     check: Some(reiserfs_family::CHECK),
     minimum: MinimumSize {

@@ -2,9 +2,29 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{
     Check, CheckVerdict, KernelBug, KernelConfig, KernelDriver, OutputStream, Tool, VersionSource,
 };
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("commit", OptionValue::Number),
+    key("barrier", OptionValue::OneOf(&["none", "flush"])),
+    key("conv", OptionValue::Word),
+    key(
+        "data",
+        OptionValue::OneOf(&["journal", "ordered", "writeback"]),
+    ),
+    key(
+        "hash",
+        OptionValue::OneOf(&["rupasov", "tea", "r5", "detect"]),
+    ),
+    key("block-allocator", OptionValue::Word),
+    key("alloc", OptionValue::Word),
+    key("jqfmt", OptionValue::OneOf(&["vfsold", "vfsv0"])),
+    key("errors", OptionValue::OneOf(&["ro_remount", "continue"])),
+    key("tails", OptionValue::OneOf(&["on", "off", "small"])),
+];
 
 pub(super) const fn reiserfsprogs(program: &'static str) -> Tool {
     Tool {
@@ -21,6 +41,7 @@ pub(super) const DRIVER: KernelDriver = KernelDriver {
     fs_type: "reiserfs",
     served_by: &["reiserfs"],
     config: KernelConfig(&[&["CONFIG_REISERFS_FS"]]),
+    mount_keys: MOUNT_KEYS,
     ..KernelDriver::PLAIN
 };
 

@@ -2,7 +2,20 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, MountSource};
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Number),
+    key("gid", OptionValue::Number),
+    key("mode", OptionValue::Number),
+    key("nr_inodes", OptionValue::Number),
+    key(
+        "huge",
+        OptionValue::OneOf(&["never", "always", "within_size", "advise"]),
+    ),
+    key("mpol", OptionValue::Word),
+];
 
 pub(crate) static TMPFS: FileSystem = FileSystem {
     name: "tmpfs",
@@ -16,6 +29,7 @@ pub(crate) static TMPFS: FileSystem = FileSystem {
         served_by: &["tmpfs"],
         config: KernelConfig(&[&["CONFIG_TMPFS"]]),
         source: MountSource::Memory,
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: None,

@@ -2,12 +2,60 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs, OutputStream,
-    RefusedOption, Tool, VersionSource,
+    Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs, OutputStream, Tool,
+    VersionSource,
 };
 
-const DRY_RUN: &str = "nothing would be formatted";
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-b", "--blocksize"], OptionValue::Number),
+    option(&["-l", "--label"], OptionValue::Text),
+    option(&["-m", "--media-type"], OptionValue::Word),
+    option(&["-r", "--udfrev"], OptionValue::Number),
+    option(&["-u", "--uuid"], OptionValue::Text),
+    option(&["--lvid"], OptionValue::Text),
+    option(&["--vid"], OptionValue::Text),
+    option(&["--vsid"], OptionValue::Text),
+    option(&["--fsid"], OptionValue::Text),
+    option(&["--fullvsid"], OptionValue::Text),
+    option(&["--owner"], OptionValue::Text),
+    option(&["--organization"], OptionValue::Text),
+    option(&["--contact"], OptionValue::Text),
+    option(&["--appid"], OptionValue::Text),
+    option(&["--impid"], OptionValue::Text),
+    option(&["--uid"], OptionValue::Number),
+    option(&["--gid"], OptionValue::Number),
+    option(&["--mode"], OptionValue::Number),
+    option(
+        &["--bootarea"],
+        OptionValue::OneOf(&["preserve", "erase", "mbr"]),
+    ),
+    option(&["--strategy"], OptionValue::Number),
+    option(&["--spartable"], OptionValue::Nothing),
+    option(&["--sparspace"], OptionValue::Number),
+    option(&["--packetlen"], OptionValue::Number),
+    option(&["--space"], OptionValue::Word),
+    option(&["--ad"], OptionValue::Word),
+    option(&["--noefe"], OptionValue::Nothing),
+    option(&["--locale"], OptionValue::Nothing),
+    option(&["--u8"], OptionValue::Nothing),
+    option(&["--u16"], OptionValue::Nothing),
+    option(&["--utf8"], OptionValue::Nothing),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("uid", OptionValue::Word),
+    key("gid", OptionValue::Word),
+    key("umask", OptionValue::Number),
+    key("mode", OptionValue::Number),
+    key("dmode", OptionValue::Number),
+    key("bs", OptionValue::Number),
+    key("session", OptionValue::Number),
+    key("anchor", OptionValue::Number),
+    key("lastblock", OptionValue::Number),
+    key("iocharset", OptionValue::Word),
+];
 
 const UDFTOOLS: Tool = Tool {
     program: "mkudffs",
@@ -29,40 +77,16 @@ pub(crate) static UDF: FileSystem = FileSystem {
         fs_type: "udf",
         served_by: &["udf"],
         config: KernelConfig(&[&["CONFIG_UDF_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: UDFTOOLS,
         subcommand: &[],
         arguments: &["--utf8", "--media-type=hd"],
-        value_letters: "lubmr",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-n",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "--no-write",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "-h",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "--help",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "--new-file",
-                reason: "it makes a file, and a trial has a device",
-            },
-            RefusedOption {
-                option: "--read-only",
-                reason: "nothing could be written to it",
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-n", "--no-write", "-h", "--help"],
     }),
     check: None,
     minimum: MinimumSize {

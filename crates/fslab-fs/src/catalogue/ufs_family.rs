@@ -4,13 +4,20 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{KernelConfig, KernelDriver};
+
+const MOUNT_KEYS: &[KeyRule] = &[key(
+    "onerror",
+    OptionValue::OneOf(&["lock", "umount", "repair"]),
+)];
 
 /// The kernel guesses no flavour: each mount names it.
 pub(super) const DRIVER: KernelDriver = KernelDriver {
     fs_type: "ufs",
     served_by: &["ufs"],
     config: KernelConfig(&[&["CONFIG_UFS_FS", "CONFIG_UFS_FS_WRITE"]]),
+    mount_keys: MOUNT_KEYS,
     ..KernelDriver::PLAIN
 };
 

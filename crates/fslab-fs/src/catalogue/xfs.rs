@@ -2,13 +2,110 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, RefusedOption, Tool, VersionSource,
+    OutputStream, Tool, VersionSource,
 };
 
-const ANOTHER_DEVICE: &str = "it names another device, and a trial has one";
-const DRY_RUN: &str = "nothing would be formatted";
+const BLOCK_KEYS: &[KeyRule] = &[
+    key("size", OptionValue::Number),
+    key("log", OptionValue::Number),
+];
+const DATA_KEYS: &[KeyRule] = &[
+    key("agcount", OptionValue::Number),
+    key("agsize", OptionValue::Number),
+    key("agnum", OptionValue::Number),
+    key("concurrency", OptionValue::Number),
+    key("cowextsize", OptionValue::Number),
+    key("extszinherit", OptionValue::Number),
+    key("projinherit", OptionValue::Number),
+    key("rtinherit", OptionValue::Number),
+    key("daxinherit", OptionValue::Number),
+    key("sectlog", OptionValue::Number),
+    key("sectsize", OptionValue::Number),
+    key("size", OptionValue::Number),
+    key("su", OptionValue::Number),
+    key("sunit", OptionValue::Number),
+    key("sw", OptionValue::Number),
+    key("swidth", OptionValue::Number),
+    key("unwritten", OptionValue::Number),
+    key("noalign", OptionValue::Number),
+];
+const INODE_KEYS: &[KeyRule] = &[
+    key("align", OptionValue::Number),
+    key("attr", OptionValue::Number),
+    key("exchange", OptionValue::Number),
+    key("log", OptionValue::Number),
+    key("maxpct", OptionValue::Number),
+    key("nrext64", OptionValue::Number),
+    key("perblock", OptionValue::Number),
+    key("projid32bit", OptionValue::Number),
+    key("size", OptionValue::Number),
+    key("sparse", OptionValue::Number),
+];
+const LOG_KEYS: &[KeyRule] = &[
+    key("agnum", OptionValue::Number),
+    key("concurrency", OptionValue::Number),
+    key("internal", OptionValue::Number),
+    key("lazy-count", OptionValue::Number),
+    key("sectlog", OptionValue::Number),
+    key("sectsize", OptionValue::Number),
+    key("size", OptionValue::Number),
+    key("su", OptionValue::Number),
+    key("sunit", OptionValue::Number),
+    key("version", OptionValue::Number),
+];
+const METADATA_KEYS: &[KeyRule] = &[
+    key("autofsck", OptionValue::Number),
+    key("bigtime", OptionValue::Number),
+    key("crc", OptionValue::Number),
+    key("finobt", OptionValue::Number),
+    key("inobtcount", OptionValue::Number),
+    key("metadir", OptionValue::Number),
+    key("reflink", OptionValue::Number),
+    key("rmapbt", OptionValue::Number),
+    key("uuid", OptionValue::Text),
+];
+const NAMING_KEYS: &[KeyRule] = &[
+    key("ftype", OptionValue::Number),
+    key("log", OptionValue::Number),
+    key("parent", OptionValue::Number),
+    key("size", OptionValue::Number),
+    key("version", OptionValue::Word),
+];
+const REALTIME_KEYS: &[KeyRule] = &[
+    key("extsize", OptionValue::Number),
+    key("noalign", OptionValue::Number),
+];
+const SECTOR_KEYS: &[KeyRule] = &[
+    key("log", OptionValue::Number),
+    key("size", OptionValue::Number),
+];
+
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-b"], OptionValue::Keys(BLOCK_KEYS)),
+    option(&["-d"], OptionValue::Keys(DATA_KEYS)),
+    option(&["-f"], OptionValue::Nothing),
+    option(&["-i"], OptionValue::Keys(INODE_KEYS)),
+    option(&["-K"], OptionValue::Nothing),
+    option(&["-l"], OptionValue::Keys(LOG_KEYS)),
+    option(&["-L"], OptionValue::Text),
+    option(&["-m"], OptionValue::Keys(METADATA_KEYS)),
+    option(&["-n"], OptionValue::Keys(NAMING_KEYS)),
+    option(&["-q"], OptionValue::Nothing),
+    option(&["-r"], OptionValue::Keys(REALTIME_KEYS)),
+    option(&["-s"], OptionValue::Keys(SECTOR_KEYS)),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("allocsize", OptionValue::Number),
+    key("logbufs", OptionValue::Number),
+    key("logbsize", OptionValue::Number),
+    key("sunit", OptionValue::Number),
+    key("swidth", OptionValue::Number),
+    key("dax", OptionValue::OneOf(&["always", "never", "inode"])),
+];
 
 const fn xfsprogs(program: &'static str) -> Tool {
     Tool {
@@ -32,40 +129,16 @@ pub(crate) static XFS: FileSystem = FileSystem {
         fs_type: "xfs",
         served_by: &["xfs"],
         config: KernelConfig(&[&["CONFIG_XFS_FS"]]),
+        mount_keys: MOUNT_KEYS,
         ..KernelDriver::PLAIN
     }),
     mkfs: Some(Mkfs {
         tool: xfsprogs("mkfs.xfs"),
         subcommand: &[],
         arguments: &["-f"],
-        value_letters: "bcdilLmnprs",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-N",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "-V",
-                reason: DRY_RUN,
-            },
-            RefusedOption {
-                option: "-p",
-                reason: "it names a file that would fill the file system",
-            },
-            RefusedOption {
-                option: "name=",
-                reason: ANOTHER_DEVICE,
-            },
-            RefusedOption {
-                option: "logdev=",
-                reason: ANOTHER_DEVICE,
-            },
-            RefusedOption {
-                option: "rtdev=",
-                reason: ANOTHER_DEVICE,
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-N", "-V"],
     }),
     check: Some(Check {
         tool: xfsprogs("xfs_repair"),

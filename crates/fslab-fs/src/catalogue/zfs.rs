@@ -2,10 +2,59 @@
 
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
+use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
     Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, MinimumSize, Mkfs, PoolDriver,
-    RefusedOption, Tool, VersionSource,
+    Tool, VersionSource,
 };
+
+/// Of the file system that the pool begins with: none that shares it, mounts it or reads a key.
+const PROPERTIES: &[KeyRule] = &[
+    key("atime", OptionValue::Word),
+    key("casesensitivity", OptionValue::Word),
+    key("checksum", OptionValue::Word),
+    key("compression", OptionValue::Word),
+    key("dedup", OptionValue::Word),
+    key("dnodesize", OptionValue::Word),
+    key("logbias", OptionValue::Word),
+    key("normalization", OptionValue::Word),
+    key("primarycache", OptionValue::Word),
+    key("redundant_metadata", OptionValue::Word),
+    key("relatime", OptionValue::Word),
+    key("secondarycache", OptionValue::Word),
+    key("snapdir", OptionValue::Word),
+    key("sync", OptionValue::Word),
+    key("utf8only", OptionValue::Word),
+    key("xattr", OptionValue::Word),
+    key("copies", OptionValue::Number),
+    key("recordsize", OptionValue::Number),
+    key("version", OptionValue::Number),
+];
+/// Of the pool: none that names a file or a folder.
+const POOL_PROPERTIES: &[KeyRule] = &[
+    key("ashift", OptionValue::Number),
+    key("version", OptionValue::Number),
+    key("autoexpand", OptionValue::OneOf(&["on", "off"])),
+    key("autoreplace", OptionValue::OneOf(&["on", "off"])),
+    key("delegation", OptionValue::OneOf(&["on", "off"])),
+    key("listsnapshots", OptionValue::OneOf(&["on", "off"])),
+    key("failmode", OptionValue::OneOf(&["wait", "continue"])),
+];
+
+const MKFS_OPTIONS: &[OptionRule] = &[
+    option(&["-d"], OptionValue::Nothing),
+    option(&["-f"], OptionValue::Nothing),
+    option(&["-o"], OptionValue::Keys(POOL_PROPERTIES)),
+    option(&["-O"], OptionValue::Keys(PROPERTIES)),
+];
+
+const MOUNT_KEYS: &[KeyRule] = &[
+    key("readonly", OptionValue::OneOf(&["on", "off"])),
+    key("autoreplace", OptionValue::OneOf(&["on", "off"])),
+    key("delegation", OptionValue::OneOf(&["on", "off"])),
+    key("listsnapshots", OptionValue::OneOf(&["on", "off"])),
+    key("failmode", OptionValue::OneOf(&["wait", "continue"])),
+];
 
 const fn zfs_fuse(program: &'static str) -> Tool {
     Tool {
@@ -30,31 +79,15 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         daemon_arguments: &["--no-daemon", "--no-kstat-mount"],
         fs_types: &["zfs", "fuse.zfs"],
         config: KernelConfig(&[&["CONFIG_FUSE_FS"]]),
+        mount_keys: MOUNT_KEYS,
     }),
     mkfs: Some(Mkfs {
         tool: zfs_fuse("zpool"),
         subcommand: &["create"],
         arguments: &["-f", "-o", "cachefile=none"],
-        value_letters: "oOmRt",
-        joined_letters: "",
-        refused: &[
-            RefusedOption {
-                option: "-m",
-                reason: "the trial says where it is mounted",
-            },
-            RefusedOption {
-                option: "-R",
-                reason: "the trial says where it is mounted",
-            },
-            RefusedOption {
-                option: "-t",
-                reason: "the trial names the pool",
-            },
-            RefusedOption {
-                option: "-n",
-                reason: "nothing would be formatted",
-            },
-        ],
+        joined: &[],
+        options: MKFS_OPTIONS,
+        formats_nothing: &["-n"],
     }),
     check: Some(Check {
         tool: zfs_fuse("zpool"),
