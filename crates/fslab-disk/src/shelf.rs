@@ -1,12 +1,14 @@
 //! The shelf of disk profiles: those that come with the program, and files of the user's.
 
-use std::fs;
 use std::path::Path;
 
 use fslab_model::nearest_name;
 
 use crate::error::DiskError;
 use crate::profile::Profile;
+
+/// A longer file is no profile.
+const PROFILE_BYTES_MAX: u64 = 1 << 20;
 
 /// A line of the table: the name and the text of a file of `disks/`.
 macro_rules! built_in {
@@ -76,10 +78,11 @@ pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
 /// # Errors
 /// [`DiskError`]: an unreadable file, or one that is wrong.
 pub fn read(path: &Path) -> Result<Profile, DiskError> {
-    let text = fs::read_to_string(path).map_err(|source| DiskError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text =
+        fslab_sys::read_text_file(path, PROFILE_BYTES_MAX).map_err(|source| DiskError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
     Profile::from_toml(&text).map_err(|source| DiskError::Profile {
         file: path.display().to_string(),
         source,
@@ -88,6 +91,8 @@ pub fn read(path: &Path) -> Result<Profile, DiskError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::bench;
     use crate::profile::Medium;

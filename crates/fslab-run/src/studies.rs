@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use fslab_claims::{Claims, NamedText, Original, Published};
 use fslab_model::{Failure, FailureKind, Study, nearest_name};
 
+/// A longer file is no study, and no claims or published values of one.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+
 /// A study that is built in: its name and its text.
 macro_rules! study {
     ($name:literal) => {
@@ -77,10 +80,12 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
         return Ok((parse(name_or_file, text)?, StudySource::BuiltIn(name)));
     }
     if is_file(name_or_file) {
-        let text = std::fs::read_to_string(name_or_file).map_err(|error| {
-            let text = format!("cannot read the study {name_or_file}");
-            Failure::new(FailureKind::BadInput, text).because(&error)
-        })?;
+        let text = fslab_sys::read_named_text(Path::new(name_or_file), TEXT_BYTES_MAX).map_err(
+            |error| {
+                let text = format!("cannot read the study {name_or_file}");
+                Failure::new(FailureKind::BadInput, text).because(&error)
+            },
+        )?;
         return Ok((
             parse(name_or_file, &text)?,
             StudySource::File(name_or_file.into()),
@@ -157,7 +162,7 @@ fn unusable(file: &Path, error: &fslab_claims::OriginalError) -> Failure {
 }
 
 fn read_if_there(file: &Path) -> Result<Option<String>, Failure> {
-    match std::fs::read_to_string(file) {
+    match fslab_sys::read_text_file(file, TEXT_BYTES_MAX) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => {

@@ -30,6 +30,7 @@ mod names;
 mod page_buffer;
 mod process;
 mod random_name;
+mod read_file;
 mod residency;
 mod ring;
 mod send_file;
@@ -82,6 +83,7 @@ pub use process::{
     wait_for_any_child, without_address_randomisation,
 };
 pub use random_name::random_name;
+pub use read_file::{read_named_text, read_regular_file, read_text_file};
 pub use residency::{page_bytes, resident_pages};
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::send_file;

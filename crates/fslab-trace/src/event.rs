@@ -25,7 +25,7 @@ impl Event {
     /// When it was over.
     #[must_use]
     pub fn end_ns(&self) -> u64 {
-        self.at_ns + self.took_ns
+        self.at_ns.saturating_add(self.took_ns)
     }
 }
 

@@ -18,6 +18,12 @@ use crate::{Entry, Event, FinalFile, Header, Trace, TraceError};
 
 /// The version of the format that is written.
 pub const TRACE_FORMAT: u32 = 1;
+/// The longest trace that is read: it is held in memory, in several times its length.
+pub const TRACE_BYTES_MAX: u64 = 1 << 30;
+/// Threads of a trace: each has a place in tables, also where no event is its.
+const THREADS_MAX: u32 = 1 << 16;
+/// Open files of a trace, all of its time together: likewise.
+const HANDLES_MAX: u32 = 1 << 22;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
@@ -85,7 +91,8 @@ impl Trace {
     /// # Errors
     /// [`TraceError`], which names the line where it is not a trace.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
-        let text = std::fs::read(path).map_err(|error| TraceError::io("read", path, error))?;
+        let text = fslab_sys::read_regular_file(path, TRACE_BYTES_MAX)
+            .map_err(|error| TraceError::io("read", path, error))?;
         Self::parse(&text, path)
     }
 
@@ -139,6 +146,16 @@ impl Trace {
     /// Numbers that stand for nothing would be trusted later.
     fn validate(&self) -> Result<(), String> {
         let (threads, handles) = (self.header.threads, self.header.handles);
+        for (what, found, most) in [
+            ("threads", threads, THREADS_MAX),
+            ("open files", handles, HANDLES_MAX),
+        ] {
+            if found > most {
+                return Err(format!(
+                    "it has {found} {what}; at most {most} are possible"
+                ));
+            }
+        }
         for event in &self.events {
             let wrong_handle = event.deed.handles().find(|handle| *handle >= handles);
             if let Some(handle) = wrong_handle {

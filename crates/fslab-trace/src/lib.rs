@@ -29,7 +29,7 @@ mod translate;
 pub use census::{Census, Entry, EntryKind};
 pub use error::TraceError;
 pub use event::{Deed, Event, Outcome, Place, Target};
-pub use file::TRACE_FORMAT;
+pub use file::{TRACE_BYTES_MAX, TRACE_FORMAT};
 pub use path::TracePath;
 pub use recording::{RecordRequest, Recorded, record};
 pub use schedule::{Lane, Schedule, Step, Wait};

@@ -66,10 +66,14 @@ impl Trace {
     /// and a block for each name.
     #[must_use]
     pub fn footprint_bytes(&self) -> u64 {
-        let there: u64 = self.files.iter().map(|file| file.bytes).sum();
-        let grown: u64 = self.events.iter().map(Event::grows_by).sum();
-        let names = self.files.len() + self.left.len();
-        there + grown + 4096 * names as u64
+        let there = self.files.iter().map(|file| file.bytes);
+        let grown = self.events.iter().map(Event::grows_by);
+        let names = (self.files.len() + self.left.len()) as u64;
+        // A trace may be somebody else's, and its lengths anything.
+        there
+            .chain(grown)
+            .chain([names.saturating_mul(4096)])
+            .fold(0, u64::saturating_add)
     }
 
     /// The largest file that there may be.

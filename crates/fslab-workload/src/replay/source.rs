@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fslab_model::Bytes;
 use fslab_sys::{MountFlags, mount, unmount};
-use fslab_trace::Trace;
+use fslab_trace::{TRACE_BYTES_MAX, Trace};
 use sha2::{Digest, Sha256};
 
 /// The word for the trace that comes with the program.
@@ -87,7 +87,8 @@ impl Source {
                 .collect();
             notes.push(format!("not in the trace: {}", calls.join(", ")));
         }
-        let before: u64 = self.trace.files.iter().map(|file| file.bytes).sum();
+        let lengths = self.trace.files.iter().map(|file| file.bytes);
+        let before = lengths.fold(0, u64::saturating_add);
         if before > 0 {
             notes.push(format!(
                 "made before the clock started: {} names with {}",
@@ -105,7 +106,7 @@ const PEEPHOLE: &str = "/tmp/fslab-trace";
 /// Reads a file of this system; or of the host's, where this is a guest that has a folder of its
 /// own in that place: a guest's /tmp is empty.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let missing = match std::fs::read(path) {
+    let missing = match fslab_sys::read_regular_file(path, TRACE_BYTES_MAX) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => error,
         read => return read,
     };

@@ -1,0 +1,98 @@
+//! Files that a text of somebody else's names, read so that they can neither hang nor fill memory:
+//! a pipe, a terminal and /dev/zero are no such files.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The content of the regular file at `path`, which has at most `bytes_max` bytes.
+///
+/// # Errors
+/// Those of open(2) and read(2); `InvalidInput` where it is no regular file, and `FileTooLarge`.
+pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    // Without O_NONBLOCK, opening a pipe that is not written waits for ever.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::from_raw_os_error(libc::EISDIR));
+    }
+    if !metadata.is_file() {
+        let why = "it is a device, a pipe or a socket, not a file";
+        return Err(io::Error::new(ErrorKind::InvalidInput, why));
+    }
+    read_at_most(file, bytes_max)
+}
+
+/// All of a file, which may be a pipe, as long as it ends at `bytes_max` at the latest. Its length
+/// is not asked: files of /proc have none, and others grow.
+fn read_at_most(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    file.take(bytes_max.saturating_add(1))
+        .read_to_end(&mut content)?;
+    if content.len() as u64 > bytes_max {
+        let why = format!("it has more than {bytes_max} bytes");
+        return Err(io::Error::new(ErrorKind::FileTooLarge, why));
+    }
+    Ok(content)
+}
+
+/// The same as text.
+///
+/// # Errors
+/// As [`read_regular_file`]; `InvalidData` where it is no UTF-8.
+pub fn read_text_file(path: &Path, bytes_max: u64) -> io::Result<String> {
+    text(read_regular_file(path, bytes_max)?)
+}
+
+/// The text of a file that the user has named, which may be a pipe of a shell.
+///
+/// # Errors
+/// As [`read_text_file`], but for the kind of file.
+pub fn read_named_text(path: &Path, bytes_max: u64) -> io::Result<String> {
+    text(read_at_most(File::open(path)?, bytes_max)?)
+}
+
+fn text(content: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(content)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is no text in UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A study that names `/dev/zero` as its disk or trace was read until memory was full.
+    #[test]
+    fn what_has_no_end_is_refused_and_a_long_file_by_its_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        for path in [Path::new("/dev/zero"), &pipe] {
+            let refused = read_regular_file(path, 1 << 20).expect_err("no file");
+            assert_eq!(
+                refused.kind(),
+                ErrorKind::InvalidInput,
+                "{}",
+                path.display()
+            );
+        }
+        let file = folder.path().join("file");
+        std::fs::write(&file, b"12345").expect("is written");
+        assert_eq!(read_text_file(&file, 5).expect("fits"), "12345");
+        let refused = read_regular_file(&file, 4).expect_err("too long");
+        assert_eq!(refused.kind(), ErrorKind::FileTooLarge);
+        std::fs::write(&file, b"\xff").expect("is written");
+        let refused = read_text_file(&file, 5).expect_err("no text");
+        assert_eq!(refused.kind(), ErrorKind::InvalidData);
+        assert!(read_regular_file(folder.path(), 5).is_err());
+        let refused = read_named_text(Path::new("/dev/zero"), 4).expect_err("has no end");
+        assert_eq!(refused.kind(), ErrorKind::FileTooLarge);
+        let missing = read_text_file(&folder.path().join("none"), 5).expect_err("missing");
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
+    }
+}
