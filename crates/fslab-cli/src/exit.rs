@@ -140,6 +140,7 @@ impl From<ResolveError> for CommandError {
                 capacity.to_argument()
             )),
             ResolveError::Repetition(repetition) => repetition.hint(),
+            ResolveError::TooMuch(too_much) => Some(too_much.hint()),
             ResolveError::NoTime => None,
         };
         let mut failure = chain(FailureKind::BadInput, &error);

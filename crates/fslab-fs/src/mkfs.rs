@@ -1,9 +1,9 @@
 //! How a file system is made: our arguments, and the user's behind them.
 //!
 //! The user's arguments are read option by option, as getopt_long(3) would, because a word that is
-//! no option's value is a device to mkfs: `btrfs:mkfs=-f sdb` would format a disk that was not given
-//! up. Only what the entry lists is passed on, and written as the entry spells it: what the program
-//! reads is what was checked.
+//! no option's value is a device to mkfs: `btrfs:mkfs=-f sdb` would format a disk that was not
+//! given up. Only what the entry lists is passed on, and written as the entry spells it: what the
+//! program reads is what was checked.
 
 use crate::Tool;
 use crate::option_rule::{OptionRule, OptionValue, usage};

@@ -1,10 +1,10 @@
 //! Which options a subject may pass to a program or a driver: a list for each, and no others.
 //!
 //! A subject may come from somebody else's study, and mkfs programs run as root: among their
-//! options are some that read a file or a folder, write one, or name a second device. A list of what
-//! is refused is never complete, so that each option that may be passed is listed, with the shape of
-//! its value. No shape has room for a path, and an option whose value names a file is not listed,
-//! because a name without a slash is a file, too.
+//! options are some that read a file or a folder, write one, or name a second device. A list of
+//! what is refused is never complete, so that each option that may be passed is listed, with the
+//! shape of its value. No shape has room for a path, and an option whose value names a file is not
+//! listed, because a name without a slash is a file, too.
 
 /// An option that a subject may pass to a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -155,6 +155,10 @@ impl Sweep {
         let mut points = vec![Point::new()];
         for (name, values) in &self.dimensions {
             let values = values.resolve(name, scale)?;
+            // Counted before they are made: two lists of a study are multiplied quickly.
+            if points.len().saturating_mul(values.len()) > POINTS_MAX {
+                return Err(SweepError::TooMany);
+            }
             points = points
                 .iter()
                 .flat_map(|point| {
@@ -165,9 +169,6 @@ impl Sweep {
                     })
                 })
                 .collect();
-            if points.len() > POINTS_MAX {
-                return Err(SweepError::TooMany);
-            }
         }
         points.retain(|point| wanted.as_ref().is_none_or(|wanted| wanted.holds(point)));
         Ok(points)

@@ -5,6 +5,7 @@
 //! ```
 //! Prints nothing: whoever wants to see progress observes.
 
+mod bounds;
 mod conductor;
 mod machine;
 mod order;
@@ -18,6 +19,7 @@ mod run_lock;
 mod run_name;
 mod studies;
 
+pub use bounds::TooMuchError;
 pub use conductor::{Conductor, ConductorError, Observer, Outcome};
 pub use machine::machine_facts;
 pub use overrides::override_study;

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// Scaled sizes are whole numbers of these, unless the phase has a record of another size.
 const BLOCK_BYTES: u64 = 4096;
+/// More phases than any trial has time for; each is a record in each trial.
+const PHASES_MAX: usize = 20_000;
 
 /// Why the phases of a study cannot be spelled out.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +58,14 @@ pub enum PhasesError {
         #[source]
         source: ParseBytesError,
     },
+    /// More phases than any trial has time for.
+    #[error(
+        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted,          from '{phase}' on"
+    )]
+    TooMany {
+        /// The first that is too many.
+        phase: String,
+    },
     /// Nothing is left to run.
     #[error("every phase of the study '{0}' is off")]
     AllOff(String),
@@ -75,6 +85,9 @@ impl PhasesError {
                 Some("a text that begins with $ stands for a dimension of the phase's sweep".into())
             }
             Self::AllOff(_) => Some("turn one on: --set phase.NAME.enabled=true".into()),
+            Self::TooMany { .. } => {
+                Some("give its sweep fewer points, or fewer phases to run over it".into())
+            }
             Self::Workload { .. } | Self::Sweep { .. } | Self::Size { .. } => None,
         }
     }
@@ -93,7 +106,14 @@ pub(crate) fn phases(
     let entries: Vec<_> = study.phases.iter().filter(|entry| entry.enabled).collect();
     let mut phases = Vec::new();
     for together in entries.chunk_by(|a, b| a.sweep.is_some() && a.sweep == b.sweep) {
-        for point in points(study, together[0], scale)? {
+        let points = points(study, together[0], scale)?;
+        let more = points.len().saturating_mul(together.len());
+        if more.saturating_add(phases.len()) > PHASES_MAX {
+            return Err(PhasesError::TooMany {
+                phase: together[0].name.clone(),
+            });
+        }
+        for point in points {
             for entry in together {
                 let scaled = scaled(study, entry, scale);
                 phases.push(phase(entry, scaled, point.as_ref(), size)?);
@@ -237,7 +257,11 @@ fn shrink(value: &mut Value, scale: Scale, step_bytes: u64) {
         Value::String(_) => {
             if let Some(bytes) = bytes_of(value) {
                 // Something is left of everything, in whole records.
-                *value = scale.of(bytes).next_multiple_of(step_bytes).into();
+                let scaled = scale.of(bytes);
+                *value = scaled
+                    .checked_next_multiple_of(step_bytes)
+                    .unwrap_or(scaled)
+                    .into();
             }
         }
         Value::Array(values) => values
@@ -280,8 +304,9 @@ fn parse(what: &'static str, text: &str) -> Result<Bytes, PhasesError> {
 fn reduced(full: Bytes, min: Option<Bytes>, scale: Scale) -> Bytes {
     match min {
         Some(min) if !scale.is_full() => {
-            let scaled = scale.of(full.0).next_multiple_of(Bytes::mib(1).0);
-            Bytes(scaled.max(min.0).min(full.0))
+            let scaled = scale.of(full.0);
+            let whole = scaled.checked_next_multiple_of(Bytes::mib(1).0);
+            Bytes(whole.unwrap_or(scaled).max(min.0).min(full.0))
         }
         _ => full,
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::bounds::{self, TooMuchError};
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
 use fslab_disk::DiskError;
@@ -120,6 +121,9 @@ pub enum ResolveError {
     /// How often it is to be repeated.
     #[error(transparent)]
     Repetition(#[from] RepetitionError),
+    /// More than any machine has time for, and more than any figure needs.
+    #[error(transparent)]
+    TooMuch(#[from] TooMuchError),
     /// A trial that could not even begin.
     #[error("the time limit of a trial is 0 s; there must be at least 1 s")]
     NoTime,
@@ -178,6 +182,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     } else {
         &request.subjects
     };
+    bounds::demand_subjects(asked.len())?;
     let mut subjects = fslab_fs::parse_subjects(asked)?;
     if let Some(profile) = &request.aged {
         subjects = with_aged_twins(&subjects, profile)?;
@@ -218,6 +223,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         seed: request.seed,
         venue,
     };
+    bounds::demand(&plan)?;
     demand_room(&plan, &|size| {
         footprint(&phases::phases(study, scale, size)?)
     })?;
@@ -266,13 +272,21 @@ fn demand_room(
     let share = (twice.0 as f64 - needed.0 as f64) / size.0 as f64;
     let fixed = needed.0 as f64 - share * size.0 as f64;
     let least = (fixed / (left - share)).max(0.0) as u64;
-    let enough = Bytes(least.next_multiple_of(SIZE_HINT_STEP_BYTES) + SIZE_HINT_STEP_BYTES);
+    let enough = least
+        .checked_next_multiple_of(SIZE_HINT_STEP_BYTES)
+        .and_then(|whole| whole.checked_add(SIZE_HINT_STEP_BYTES))
+        .map(Bytes)
+        .filter(|_| share < left);
+    let enough = match enough {
+        Some(enough) if fits(footprint(enough)?, enough) => Some(enough),
+        _ => None,
+    };
     Err(ResolveError::TooSmall {
         study: plan.study.clone(),
         needed,
         size,
         taken_percent: taken,
-        enough: (share < left && fits(footprint(enough)?, enough)).then_some(enough),
+        enough,
     })
 }
 
@@ -294,7 +308,7 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
     let mut most = 0;
     for phase in phases {
         if phase.workload == CLEAR {
-            most = most.max(largest.values().sum());
+            most = most.max(together(&largest));
             largest.clear();
             continue;
         }
@@ -309,7 +323,11 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
         let entry = largest.entry(files).or_default();
         *entry = bytes.max(*entry);
     }
-    Ok(Bytes(most.max(largest.values().sum())))
+    Ok(Bytes(most.max(together(&largest))))
+}
+
+fn together(largest: &BTreeMap<Option<Vec<PathBuf>>, u64>) -> u64 {
+    largest.values().copied().fold(0, u64::saturating_add)
 }
 
 /// What of the study's sizes a venue needs.

@@ -56,7 +56,9 @@ impl OwnTrees {
             order: self.order,
             file_bytes: self.file_size.clone(),
             // A file is written, and read, with one call.
-            record_bytes: self.file_size.longest().max(1).next_multiple_of(4096),
+            record_bytes: (self.file_size.longest().max(1))
+                .checked_next_multiple_of(4096)
+                .unwrap_or(u64::MAX),
             ..MetadataJob::new(operation, tree)
         }
     }

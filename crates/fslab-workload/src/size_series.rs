@@ -13,8 +13,18 @@ pub(crate) fn halving_sizes() -> Vec<Size> {
         .collect()
 }
 
-/// Turns shares of `size` into bytes.
-pub(crate) fn settle_sizes(sizes: &mut [Size], size: Bytes) -> Result<(), String> {
+/// More files than anybody lists: each of them has a place in a list.
+const LISTED_FILES_MAX: u64 = 100_000;
+
+/// Turns shares of `size` into bytes, and demands that `each` files of every size can be listed.
+pub(crate) fn settle_sizes(sizes: &mut [Size], each: u64, size: Bytes) -> Result<(), String> {
+    let files = each.saturating_mul(sizes.len() as u64);
+    if files > LISTED_FILES_MAX {
+        return Err(format!(
+            "each = {each} and {} sizes; at most {LISTED_FILES_MAX} files together",
+            sizes.len()
+        ));
+    }
     if sizes.is_empty() {
         return Err("sizes = []; there must be at least one".into());
     }

@@ -12,6 +12,8 @@ const RECORD_BYTES_MAX: u64 = 128 << 20;
 pub(super) const THREADS_MAX: u32 = 1024;
 /// Segments of a file at most: each thread has all of them open.
 const SEGMENTS_MAX: u64 = 512;
+/// The same of all threads: a plan lists them.
+const FILES_MAX: u64 = 1 << 16;
 /// A read is verified in blocks of this.
 const VERIFIED_BYTES: u64 = 4096;
 
@@ -353,7 +355,7 @@ impl DataJob {
 
     /// Where the last record ends.
     pub(crate) fn end_bytes(&self) -> u64 {
-        self.offset_bytes + self.file_bytes
+        self.offset_bytes.saturating_add(self.file_bytes)
     }
 
     /// How long file `index` of those of a thread must be.
@@ -402,35 +404,47 @@ impl DataJob {
     /// Of kind `BadInput`, with what makes no sense.
     pub fn validate(&self) -> Result<(), EngineError> {
         let name = self.file.display();
-        let fault = [
-            is_outside(&self.file).then(|| "a path that leaves the root".to_owned()),
-            (self.file_bytes == 0).then(|| "a file of 0 bytes".to_owned()),
-            (self.record_bytes == 0 || self.record_bytes > RECORD_BYTES_MAX).then(|| {
-                format!(
-                    "records of {} bytes, not of 1 byte to 128 MiB",
-                    self.record_bytes
-                )
-            }),
-            (self
-                .offset_bytes
-                .checked_add(self.file_bytes)
-                .is_none_or(|end| end > 1 << 62))
-            .then(|| "an end beyond 4 EiB".to_owned()),
-            (!(1..=THREADS_MAX).contains(&self.threads))
-                .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads)),
-            self.access.fault(),
-            self.pace.fault(),
-            self.content.fault(),
-            self.fault_in_combination(),
-            self.fault_in_update(),
-            self.fault_in_segments(),
-        ];
-        match fault.into_iter().flatten().next() {
+        // Each looks only where there was no fault before: what is multiplied is in its range.
+        let fault = (self.fault_in_numbers())
+            .or_else(|| self.access.fault())
+            .or_else(|| self.pace.fault())
+            .or_else(|| self.content.fault())
+            .or_else(|| self.fault_in_combination())
+            .or_else(|| self.fault_in_update())
+            .or_else(|| self.fault_in_segments());
+        match fault {
             None => Ok(()),
             Some(fault) => Err(EngineError::bad_input(format!(
                 "the job on {name} has {fault}"
             ))),
         }
+    }
+
+    fn fault_in_numbers(&self) -> Option<String> {
+        if is_outside(&self.file) {
+            return Some("a path that leaves the root".to_owned());
+        }
+        if self.file_bytes == 0 {
+            return Some("a file of 0 bytes".to_owned());
+        }
+        if self.record_bytes == 0 || self.record_bytes > RECORD_BYTES_MAX {
+            return Some(format!(
+                "records of {} bytes, not of 1 byte to 128 MiB",
+                self.record_bytes
+            ));
+        }
+        if self.stdio.buffer_bytes as u64 > RECORD_BYTES_MAX {
+            return Some(format!(
+                "a stream's buffer of {} bytes, more than 128 MiB",
+                self.stdio.buffer_bytes
+            ));
+        }
+        let end = self.offset_bytes.checked_add(self.file_bytes);
+        if end.is_none_or(|end| end > 1 << 62) {
+            return Some("an end beyond 4 EiB".to_owned());
+        }
+        (!(1..=THREADS_MAX).contains(&self.threads))
+            .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads))
     }
 
     fn fault_in_combination(&self) -> Option<String> {
@@ -488,7 +502,13 @@ impl DataJob {
             ));
         }
         let count = self.end_bytes().div_ceil(segment_bytes);
-        (count > SEGMENTS_MAX).then(|| format!("{count} segments, more than {SEGMENTS_MAX}"))
+        if count > SEGMENTS_MAX {
+            return Some(format!("{count} segments, more than {SEGMENTS_MAX}"));
+        }
+        let files = count.saturating_mul(self.owners().into());
+        (files > FILES_MAX).then(|| {
+            format!("{files} files, segments of all threads together, more than {FILES_MAX}")
+        })
     }
 }
 

@@ -351,17 +351,14 @@ impl MetadataJob {
     /// # Errors
     /// Of kind `BadInput`, with what makes no sense.
     pub fn validate(&self) -> Result<(), EngineError> {
-        let fault = [
-            self.tree.fault(),
-            self.file_bytes.fault(),
-            self.content.fault(),
-            (self.record_bytes == 0 || self.record_bytes > 128 << 20)
-                .then(|| format!("records of {} bytes", self.record_bytes)),
-            (!(1..=THREADS_MAX).contains(&self.threads))
-                .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads)),
-            self.fault_in_combination(),
-        ];
-        match fault.into_iter().flatten().next() {
+        // Each looks only where there was no fault before: a combination is not counted through on
+        // a tree that has no end.
+        let fault = (self.tree.fault())
+            .or_else(|| self.file_bytes.fault())
+            .or_else(|| self.content.fault())
+            .or_else(|| self.fault_in_numbers())
+            .or_else(|| self.fault_in_combination());
+        match fault {
             None => Ok(()),
             Some(fault) => Err(EngineError::bad_input(format!(
                 "the job '{}' on {} has {fault}",
@@ -403,6 +400,14 @@ impl MetadataJob {
     fn directories_are_own(&self) -> bool {
         let threads = self.threads_of_a_tree();
         threads == 1 || self.sharing == Sharing::Own && self.tree.leaves() >= u64::from(threads)
+    }
+
+    fn fault_in_numbers(&self) -> Option<String> {
+        if self.record_bytes == 0 || self.record_bytes > 128 << 20 {
+            return Some(format!("records of {} bytes", self.record_bytes));
+        }
+        (!(1..=THREADS_MAX).contains(&self.threads))
+            .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads))
     }
 
     fn fault_in_combination(&self) -> Option<String> {

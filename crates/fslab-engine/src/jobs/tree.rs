@@ -12,6 +12,11 @@ use std::path::PathBuf;
 
 use super::data::is_outside;
 
+/// More files than any run waits for: a run may keep the number of each.
+const FILES_MAX: u64 = 1 << 28;
+/// More levels than any path has names.
+const LEVELS_MAX: u32 = 64;
+
 /// The shape of a tree: files stand in its deepest directories, filled one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeShape {
@@ -70,7 +75,7 @@ impl TreeShape {
     pub fn directories(&self) -> u64 {
         (1..=self.levels())
             .map(|level| self.directories_at(level))
-            .sum()
+            .fold(0, u64::saturating_add)
     }
 
     /// Levels of directories below the base.
@@ -86,7 +91,8 @@ impl TreeShape {
             return self.depth;
         }
         let mut levels = 1;
-        while self.span(levels) < leaves {
+        // A fan-out of 1 never has room; such a shape is a fault, and is counted all the same.
+        while levels < LEVELS_MAX && self.span(levels) < leaves {
             levels += 1;
         }
         levels
@@ -112,7 +118,10 @@ impl TreeShape {
             return 0..self.files;
         };
         let start = leaf * self.files_per_directory;
-        start..(start + self.files_per_directory).min(self.files)
+        start
+            ..start
+                .saturating_add(self.files_per_directory)
+                .min(self.files)
     }
 
     /// Number of directories that hold files, the base aside.
@@ -132,11 +141,14 @@ impl TreeShape {
         if self.files == 0 {
             return Some("no files".into());
         }
+        if self.files > FILES_MAX {
+            return Some(format!("{} files, more than {FILES_MAX}", self.files));
+        }
         if self.fan_out == 1 && self.depth == 0 && self.leaves() > 1 {
             return Some("a fan-out of 1, which never ends".into());
         }
-        if self.depth > 64 {
-            return Some(format!("{} levels, not at most 64", self.depth));
+        if self.depth > LEVELS_MAX {
+            return Some(format!("{} levels, not at most {LEVELS_MAX}", self.depth));
         }
         let room = self.span(self.depth);
         (self.fan_out > 0 && self.depth > 0 && room < self.leaves()).then(|| {

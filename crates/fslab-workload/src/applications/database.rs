@@ -129,7 +129,7 @@ impl WorkloadParameters for DatabaseParameters {
         if self.row.0 == 0 || self.row > ROW_MAX {
             return Err(format!("row = {}; it is 1 B to {ROW_MAX}", self.row));
         }
-        if self.insert_percent + self.update_percent > 100 {
+        if self.insert_percent.saturating_add(self.update_percent) > 100 {
             return Err("insert_percent and update_percent, which are more than 100".into());
         }
         if self.rows_before == 0 && self.insert_percent < 100 {

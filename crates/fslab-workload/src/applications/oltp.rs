@@ -37,6 +37,8 @@ const FILL_BYTES: usize = 1 << 20;
 /// The original's data files.
 const FILE_SIZE: u64 = 10 << 20;
 const THREADS_MAX: u32 = 4096;
+/// Their names have four digits.
+const DATA_FILES_MAX: u32 = 10_000;
 
 /// Parameters of `fb-oltp`, with the numbers of filebench's oltp.f.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -108,6 +110,12 @@ impl WorkloadParameters for OltpParameters {
         ];
         if let Some((name, value, least)) = least.iter().find(|(_, value, least)| value < least) {
             return Err(format!("{name} = {value}; at least {least}"));
+        }
+        if self.data_files > DATA_FILES_MAX {
+            return Err(format!(
+                "data_files = {}; at most {DATA_FILES_MAX}",
+                self.data_files
+            ));
         }
         if self.readers.saturating_add(self.writers) > THREADS_MAX {
             return Err(format!(

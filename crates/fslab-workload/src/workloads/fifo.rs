@@ -64,7 +64,7 @@ impl FifoParameters {
 impl WorkloadParameters for FifoParameters {
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
         demand_inside(&self.directory)?;
-        settle_sizes(&mut self.sizes, size)?;
+        settle_sizes(&mut self.sizes, 1, size)?;
         self.job().validate().map_err(|error| error.to_string())
     }
 

@@ -58,7 +58,7 @@ impl HashParameters {
 impl WorkloadParameters for HashParameters {
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
         demand_inside(&self.directory)?;
-        settle_sizes(&mut self.sizes, size)?;
+        settle_sizes(&mut self.sizes, self.each, size)?;
         self.job().validate().map_err(|error| error.to_string())
     }
 

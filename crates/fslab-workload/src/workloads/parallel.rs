@@ -18,6 +18,11 @@ use super::io::IoParameters;
 use crate::parameters::{Size, from_map, to_map};
 use crate::workload::{Definition, Finished, RunError, WorkloadParameters};
 
+/// More jobs than a table of them is read for.
+const JOBS_MAX: usize = 64;
+/// Files of all jobs together: a plan lists them.
+const FILES_MAX: usize = 1 << 17;
+
 pub(crate) struct Parallel;
 
 /// Parameters of `parallel`.
@@ -81,13 +86,12 @@ impl ParallelParameters {
 
     /// A file that one job empties and another one uses: what the other finds would be chance.
     fn disputed_file(&self) -> Option<PathBuf> {
-        let jobs: Vec<_> = self.jobs().collect();
-        jobs.iter().enumerate().find_map(|(index, job)| {
-            let others = jobs.iter().enumerate().filter(|(other, _)| *other != index);
-            let used: Vec<_> = others.flat_map(|(_, other)| other.files()).collect();
-            let disputed = |file: &PathBuf| job.open == OpenMode::Replace && used.contains(file);
-            job.files().into_iter().find(disputed)
-        })
+        let mut users: BTreeMap<PathBuf, u32> = BTreeMap::new();
+        for file in self.jobs().flat_map(|job| job.files()) {
+            *users.entry(file).or_default() += 1;
+        }
+        let mut replaced = self.jobs().filter(|job| job.open == OpenMode::Replace);
+        replaced.find_map(|job| job.files().into_iter().find(|file| users[file] > 1))
     }
 }
 
@@ -96,12 +100,24 @@ impl WorkloadParameters for ParallelParameters {
         if self.jobs.is_empty() {
             return Err("jobs = []; there must be at least one".into());
         }
+        if self.jobs.len() > JOBS_MAX {
+            return Err(format!(
+                "{} jobs; there may be at most {JOBS_MAX}",
+                self.jobs.len()
+            ));
+        }
         self.file_size = Size::Bytes(self.file_size.resolve(size)?);
         let settled = (1..).zip(&self.jobs).map(|(number, job)| {
             let settled = self.settled(job, size);
             settled.map_err(|problem| format!("job {number}: {problem}"))
         });
         self.jobs = settled.collect::<Result<_, _>>()?;
+        let files: usize = self.jobs().map(|job| job.files().len()).sum();
+        if files > FILES_MAX {
+            return Err(format!(
+                "{files} files, of all jobs and threads together; at most {FILES_MAX}"
+            ));
+        }
         match self.disputed_file() {
             None => Ok(()),
             Some(file) => Err(format!(

@@ -1,0 +1,197 @@
+//! What a study can make a plan cost: every number of every workload, at its extremes.
+//!
+//! A study may be somebody else's. Whatever it asks for, it is planned or refused at once, and in
+//! little memory. One binary of its own, because the peak of memory is that of the process.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use fslab_model::{Bytes, Parameters};
+use fslab_workload::{Workload, all, find};
+use serde_json::{Value, json};
+
+const EXTREMES: [u64; 8] = [0, 1, 3, 1 << 31, 1 << 32, (1 << 53) + 1, 1 << 63, u64::MAX];
+/// Of pairs, which are many.
+const PAIRED: [u64; 2] = [1 << 32, u64::MAX];
+/// Far more than any of them takes, also on a busy machine.
+const LIMIT: Duration = Duration::from_secs(20);
+const MEMORY_MAX_KIB: u64 = 512 << 10;
+
+/// What a planner does with a phase before anything is touched.
+fn plan(workload: &dyn Workload, given: &Parameters) {
+    for size in [Bytes(4096), Bytes::gib(1), Bytes(u64::MAX)] {
+        let Ok(resolved) = workload.resolve(given, size) else {
+            continue;
+        };
+        workload.kind(&resolved);
+        workload.footprint(&resolved).expect("is resolved");
+        workload.data_files(&resolved).expect("is resolved");
+        workload.needs(&resolved).expect("is resolved");
+    }
+}
+
+/// Does `work` in a thread, which is left behind where it does not come to its end.
+fn in_time(what: String, work: impl FnOnce() + Send + 'static) {
+    let (sender, receiver) = mpsc::channel();
+    let worker = thread::spawn(move || {
+        work();
+        sender.send(()).expect("somebody waits");
+    });
+    if receiver.recv_timeout(LIMIT).is_err() {
+        assert!(worker.is_finished(), "{what} did not end within {LIMIT:?}");
+    }
+    assert!(worker.join().is_ok(), "{what} panicked");
+}
+
+/// The names of all parameters, those that have no default included: an unknown one is refused
+/// with the list of them.
+fn names(workload: &dyn Workload) -> Vec<String> {
+    let given = json!({ "no such parameter": 1 });
+    let given = given.as_object().expect("a map").clone();
+    let error = workload
+        .resolve(&given, Bytes::gib(1))
+        .expect_err("refused");
+    let source = std::error::Error::source(&error).expect("a source");
+    let text = source.to_string();
+    let Some((_, list)) = text.split_once("expected ") else {
+        assert!(text.contains("there are no fields"), "{text}");
+        return Vec::new();
+    };
+    list.split('`').skip(1).step_by(2).map(Into::into).collect()
+}
+
+/// The places of all numbers, in maps and lists, too.
+fn places(value: &Value, at: &str, into: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => into.push(at.to_owned()),
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(index, item)| places(item, &format!("{at}/{index}"), into));
+        }
+        Value::Object(map) => map
+            .iter()
+            .for_each(|(key, item)| places(item, &format!("{at}/{key}"), into)),
+        _ => {}
+    }
+}
+
+/// The places of a workload's numbers, and the parameters in which they are.
+fn numbers(workload: &dyn Workload) -> (Value, Vec<String>) {
+    let resolved = workload
+        .resolve(&Parameters::new(), Bytes::gib(1))
+        .expect("the defaults are usable");
+    let whole = Value::Object(resolved);
+    let mut found = Vec::new();
+    places(&whole, "", &mut found);
+    found.extend(names(workload).iter().map(|name| format!("/{name}")));
+    found.sort();
+    found.dedup();
+    (whole, found)
+}
+
+fn set(whole: &mut Value, place: &str, number: u64) {
+    match whole.pointer_mut(place) {
+        Some(value) => *value = number.into(),
+        None => whole[place.trim_start_matches('/')] = number.into(),
+    }
+}
+
+fn memory_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("is Linux");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|text| text.split_whitespace().next());
+    kib.and_then(|text| text.parse().ok()).expect("a number")
+}
+
+/// Plans every one of `cases`, whose names come first, and says which of them panicked.
+fn panicking(workload: &'static dyn Workload, cases: Vec<(String, Value)>) -> Vec<String> {
+    let (sender, receiver) = mpsc::channel();
+    in_time(format!("a plan of {}", workload.name()), move || {
+        for (name, given) in cases {
+            let given = given.as_object().expect("a map").clone();
+            let work = std::panic::AssertUnwindSafe(|| plan(workload, &given));
+            if std::panic::catch_unwind(work).is_err() {
+                sender.send(name).expect("somebody waits");
+            }
+        }
+    });
+    receiver.iter().collect()
+}
+
+/// `each = 100000000` of `write-files` took 5 GB, and 2^64-1 panicked.
+#[test]
+fn every_number_of_every_workload_is_planned_or_refused_at_once_and_in_little_memory() {
+    let mut panics = Vec::new();
+    for workload in all() {
+        let name = workload.name();
+        let (whole, places) = numbers(*workload);
+        for place in places {
+            let case = |number: &u64| {
+                let mut given = whole.clone();
+                set(&mut given, &place, *number);
+                (format!("{name}: {place} = {number}"), given)
+            };
+            panics.extend(panicking(*workload, EXTREMES.iter().map(case).collect()));
+        }
+        let peak = memory_kib();
+        assert!(peak < MEMORY_MAX_KIB, "{name} took {peak} KiB");
+    }
+    assert_eq!(panics, Vec::<String>::new());
+}
+
+#[test]
+fn every_pair_of_numbers_of_a_workload_is_planned_or_refused_at_once() {
+    let mut panics = Vec::new();
+    for workload in all() {
+        let name = workload.name();
+        let (whole, places) = numbers(*workload);
+        for (index, place) in places.iter().enumerate() {
+            let mut cases = Vec::new();
+            for other in &places[index + 1..] {
+                for (one, two) in PAIRED.iter().flat_map(|one| PAIRED.map(|two| (*one, two))) {
+                    let mut given = whole.clone();
+                    set(&mut given, place, one);
+                    set(&mut given, other, two);
+                    cases.push((format!("{name}: {place} = {one}, {other} = {two}"), given));
+                }
+            }
+            panics.extend(panicking(*workload, cases));
+        }
+        let peak = memory_kib();
+        assert!(peak < MEMORY_MAX_KIB, "{name} took {peak} KiB");
+    }
+    assert_eq!(panics, Vec::<String>::new());
+}
+
+/// The fault of the tree was found, but all other faults were looked for first, and one of them
+/// counted the levels of a tree that has no end.
+#[test]
+fn a_fan_out_of_one_is_refused_whatever_else_is_asked_for() {
+    for given in [
+        json!({ "fan_out": 1, "directories": "in-time" }),
+        json!({ "fan_out": 1, "operation": "mkdir", "threads": 2 }),
+        json!({ "fan_out": 1, "operation": "turnover" }),
+        json!({ "fan_out": 1, "remove_directories": true, "operation": "unlink" }),
+    ] {
+        in_time(format!("files with {given}"), move || {
+            let files = find("files").expect("known");
+            let given = given.as_object().expect("a map").clone();
+            let refused = files.resolve(&given, Bytes::gib(1)).expect_err("refused");
+            assert!(refused.to_string().contains("fan-out of 1"), "{refused}");
+        });
+    }
+}
+
+#[test]
+fn a_list_of_sizes_is_refused_with_its_limit_before_it_is_made() {
+    for name in ["write-files", "hash"] {
+        let workload = find(name).expect("known");
+        let given = json!({ "each": 3_000_000_000_u64 });
+        let given = given.as_object().expect("a map").clone();
+        let refused = workload.resolve(&given, Bytes::gib(1)).expect_err(name);
+        let text = refused.to_string();
+        assert!(text.contains("each = 3000000000"), "{text}");
+        assert!(text.contains("at most"), "{text}");
+    }
+}
