@@ -67,6 +67,20 @@ const STEPS: &[Step] = &[
         }),
         ..step("advisories", &["deny", "check", "advisories"])
     },
+    // A minute for all targets together; longer by hand.
+    step(
+        "fuzz",
+        &[
+            "run",
+            "--quiet",
+            "--locked",
+            "--package",
+            "fslab-fuzz",
+            "--",
+            "--seconds",
+            "60",
+        ],
+    ),
 ];
 
 /// The last step: its summary is what a reader of the end of a log wants to see. All of them run,
@@ -103,6 +117,21 @@ pub(crate) fn run(root: &Path) -> ExitCode {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    }
+}
+
+/// The search for inputs that fail, with what was typed behind it.
+pub(crate) fn fuzz(root: &Path, words: &[&str]) -> ExitCode {
+    let mut command = cargo(root);
+    command
+        .args(["run", "--quiet", "--package", "fslab-fuzz", "--"])
+        .args(words);
+    match passes(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("fuzz: {why}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -10,8 +10,9 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask COMMAND
 
-  gate    fmt, tidy, clippy, doc, test and deny, up to the first that fails
+  gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
+  fuzz    mutated inputs for all targets, or for TARGET: [TARGET] [--seconds N] [--seed N]
 ";
 
 fn main() -> ExitCode {
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     match words[..] {
         ["gate"] => gate::run(&root()),
         ["tidy"] => tidy::run(&root()),
+        ["fuzz", ref rest @ ..] => gate::fuzz(&root(), rest),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             ExitCode::SUCCESS

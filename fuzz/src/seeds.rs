@@ -1,0 +1,61 @@
+//! The inputs from which a search begins: committed files of the workspace, and what was found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Target;
+
+/// Where the inputs of `target` are kept, in the workspace at `root`.
+#[must_use]
+pub fn corpus_of(root: &Path, target: &Target) -> PathBuf {
+    root.join("fuzz/corpus").join(target.name)
+}
+
+/// All inputs of `target`, with their paths, which decide their order.
+///
+/// # Panics
+/// Where a folder of the workspace cannot be read.
+#[must_use]
+pub fn seeds_of(root: &Path, target: &Target) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut paths: Vec<PathBuf> = target
+        .seeds
+        .iter()
+        .flat_map(|pattern| matching(root, pattern))
+        .collect();
+    let corpus = corpus_of(root, target);
+    if corpus.is_dir() {
+        paths.extend(entries(&corpus));
+    }
+    paths.retain(|path| path.is_file());
+    paths.sort();
+    let read = |path: PathBuf| {
+        let bytes = fs::read(&path).expect("a committed file is readable");
+        (path, bytes)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+fn matching(root: &Path, pattern: &str) -> Vec<PathBuf> {
+    let mut found = vec![root.to_owned()];
+    for part in pattern.split('/') {
+        found = found
+            .iter()
+            .flat_map(|folder| match part.split_once('*') {
+                None => vec![folder.join(part)],
+                Some((before, behind)) => entries(folder)
+                    .into_iter()
+                    .filter(|path| {
+                        let name = path.file_name().unwrap_or_default().to_string_lossy();
+                        name.starts_with(before) && name.ends_with(behind)
+                    })
+                    .collect(),
+            })
+            .collect();
+    }
+    found
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(folder).expect("a committed folder is readable");
+    listed.flatten().map(|entry| entry.path()).collect()
+}

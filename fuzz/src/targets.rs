@@ -1,0 +1,227 @@
+//! The targets: each reads an input as the command would, and goes on with what it read as far as
+//! nothing is touched.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use fslab_claims::{Claims, Original, Published, evaluate, then_and_now};
+use fslab_disk::Profile;
+use fslab_engine::EngineKind;
+use fslab_exchange::{Format, Labels, Source, csv_wide, fio_json, import, parquet};
+use fslab_model::{
+    Bytes, Parameters, PhaseSpec, Plan, RunId, RunRecord, Study, TrialSpec, VenuePlan,
+};
+use fslab_run::{GuestChoice, Repetition, Request, VenueChoice, footprint, resolve};
+use fslab_trace::{Schedule, Trace};
+
+/// A run for the claims of a target to be judged by.
+static RUN: LazyLock<RunRecord> = LazyLock::new(|| {
+    let text = include_str!("../../tests/fixtures/stores/v4.json");
+    serde_json::from_str(text).expect("a fixture of this version")
+});
+
+/// The claims of a study, for published values that have none.
+static CLAIMS: LazyLock<Claims> = LazyLock::new(|| {
+    let text = include_str!("../../studies/bonnie-2010/claims.toml");
+    Claims::from_toml(text, "claims.toml").expect("is built in")
+});
+
+/// The name of what is imported.
+const IMPORTED: &str = "imported";
+
+fn text(input: &[u8]) -> Option<&str> {
+    std::str::from_utf8(input).ok()
+}
+
+/// A study is planned, in one of the kinds of venue: that of its length.
+pub(crate) fn study(input: &[u8]) {
+    let Some(study) = text(input).and_then(|text| Study::from_toml(text).ok()) else {
+        return;
+    };
+    let guest = GuestChoice {
+        folder: "/var/tmp".into(),
+        kernel: "linux@0".into(),
+        memory: None,
+    };
+    let venue = match input.len() % 3 {
+        0 => VenueChoice::Named(VenuePlan::Loop {
+            folder: "/var/tmp".into(),
+        }),
+        1 => VenueChoice::Named(VenuePlan::Fake),
+        _ => VenueChoice::Sim(guest, None),
+    };
+    let request = Request {
+        study,
+        subjects: Vec::new(),
+        venue,
+        size: None,
+        aged: None,
+        scale: None,
+        repetition: Repetition::default(),
+        trial_limit_s: None,
+        seed: 1,
+    };
+    match resolve(&request) {
+        Ok(resolved) => {
+            let text = serde_json::to_string(&resolved.plan).expect("a plan is JSON");
+            serde_json::from_str::<Plan>(&text).expect("reads back");
+        }
+        Err(error) => drop(error.to_string()),
+    }
+}
+
+/// Claims are judged by a run of another study.
+pub(crate) fn claims(input: &[u8]) {
+    let Some(read) = text(input).map(|text| Claims::from_toml(text, "claims.toml")) else {
+        return;
+    };
+    match read {
+        Ok(claims) => drop(evaluate(&claims, &RUN, Some(&RUN))),
+        Err(error) => drop(error.to_string()),
+    }
+}
+
+/// Published values are set beside a run.
+pub(crate) fn published(input: &[u8]) {
+    let Some(read) = text(input).map(|text| Published::from_csv(text, "published.csv")) else {
+        return;
+    };
+    match read {
+        Ok(published) => {
+            let original = Original {
+                claims: CLAIMS.clone(),
+                published,
+            };
+            drop(then_and_now(&original, &RUN));
+        }
+        Err(error) => drop(error.to_string()),
+    }
+}
+
+/// A profile is written back, and its figures are derived.
+pub(crate) fn profile(input: &[u8]) {
+    let Some(Ok(profile)) = text(input).map(Profile::from_toml) else {
+        return;
+    };
+    let written = Profile::from_toml(&profile.to_toml()).expect("reads back");
+    assert_eq!(written.digest(), profile.digest(), "reads back as itself");
+    drop((profile.derived(), profile.parameters(), profile.simulated()));
+}
+
+/// A trace is put in order, and planned as a phase.
+pub(crate) fn trace(input: &[u8]) {
+    let Ok(trace) = Trace::parse(input, Path::new("a.trace")) else {
+        return;
+    };
+    drop(Schedule::of(&trace));
+    let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+    file.write_all(input).expect("is written");
+    let path = file.path().to_string_lossy().into_owned();
+    let given: Parameters = [("trace".to_owned(), path.into())].into_iter().collect();
+    let replay = fslab_workload::find("replay").expect("is known");
+    if let Ok(resolved) = replay.resolve(&given, Bytes::gib(1)) {
+        describe(&PhaseSpec::new("replay", "replay", resolved));
+    }
+}
+
+/// Each line is a subject; its commands are made.
+pub(crate) fn subject(input: &[u8]) {
+    for line in text(input).into_iter().flat_map(str::lines) {
+        let Ok(subject) = fslab_fs::parse_subject(line) else {
+            continue;
+        };
+        let again = fslab_fs::parse_subject(&subject.to_string());
+        assert_eq!(again.ok().as_ref(), Some(&subject), "reads back");
+        let entry = fslab_fs::find(subject.fs()).expect("was found before");
+        let plan = entry.plan(&subject).expect("was planned before");
+        for word in plan.mkfs.iter().flatten() {
+            assert!(!word.contains('/'), "{word} in the mkfs of {subject}");
+        }
+    }
+}
+
+/// A specification is read, and its phases are looked at; nothing is run.
+pub(crate) fn trial(input: &[u8]) {
+    let Ok(spec) = serde_json::from_slice::<TrialSpec>(input) else {
+        return;
+    };
+    drop(spec.engine.parse::<EngineKind>());
+    if let Ok(entry) = fslab_fs::find(spec.subject.fs()) {
+        drop(entry.validate(&spec.subject));
+        drop(entry.validate_size(spec.size_bytes));
+    }
+    drop(footprint(&spec.phases));
+    spec.phases.iter().for_each(describe);
+    let text = serde_json::to_string(&spec).expect("is JSON");
+    serde_json::from_str::<TrialSpec>(&text).expect("reads back");
+}
+
+/// What is asked of a phase before it runs.
+fn describe(phase: &PhaseSpec) {
+    let Ok(workload) = fslab_workload::find(&phase.workload) else {
+        return;
+    };
+    let parameters = &phase.parameters;
+    workload.kind(parameters);
+    drop(workload.footprint(parameters));
+    drop(workload.data_files(parameters));
+    drop(workload.needs(parameters));
+    drop(workload.resolve(parameters, Bytes::gib(1)));
+}
+
+pub(crate) fn import_bonnie(input: &[u8]) {
+    imported(input, Some(Format::Bonnie));
+}
+
+pub(crate) fn import_iozone(input: &[u8]) {
+    imported(input, Some(Format::Iozone));
+}
+
+pub(crate) fn import_fio(input: &[u8]) {
+    imported(input, Some(Format::Fio));
+}
+
+pub(crate) fn import_mdtest(input: &[u8]) {
+    imported(input, Some(Format::Mdtest));
+}
+
+pub(crate) fn import_json(input: &[u8]) {
+    imported(input, Some(Format::Json));
+}
+
+pub(crate) fn import_csv(input: &[u8]) {
+    imported(input, Some(Format::Csv));
+}
+
+pub(crate) fn import_any(input: &[u8]) {
+    imported(input, None);
+}
+
+/// What is read is written again in every other form.
+fn imported(input: &[u8], format: Option<Format>) {
+    let source = Source {
+        name: PathBuf::from("input").display().to_string(),
+        content: input.to_vec(),
+        subject: None,
+    };
+    let labels = Labels {
+        run: IMPORTED.parse::<RunId>().expect("a name"),
+        subject: Some(fslab_model::Subject::plain("ext4")),
+        fslab: "0".into(),
+        command: vec!["import".into()],
+        now_unix_s: 0,
+    };
+    let imported = match import(&[source], format, &labels) {
+        Ok(imported) => imported,
+        Err(error) => {
+            drop((error.to_string(), error.hint()));
+            return;
+        }
+    };
+    for run in &imported.runs {
+        drop((csv_wide(run), fio_json(run), parquet(run)));
+        let text = serde_json::to_string(run).expect("a run is JSON");
+        serde_json::from_str::<RunRecord>(&text).expect("reads back");
+    }
+}
