@@ -149,10 +149,11 @@ impl Mkfs {
         let long = || self.names().filter(|(_, name)| name.starts_with("--"));
         let exact = long().find(|(_, name)| *name == spelled);
         let mut begun = long().filter(|(_, name)| name.starts_with(spelled));
-        let (rule, name) = match (exact, begun.next(), begun.next()) {
-            (Some(found), ..) | (None, Some(found), None) => found,
-            _ => return Err(self.unlisted(word)),
+        let only = || {
+            let first = begun.next()?;
+            begun.next().is_none().then_some(first)
         };
+        let (rule, name) = exact.or_else(only).ok_or_else(|| self.unlisted(word))?;
         Ok(FoundRule {
             rule,
             name,

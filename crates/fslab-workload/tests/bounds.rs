@@ -32,7 +32,7 @@ fn plan(workload: &dyn Workload, given: &Parameters) {
 }
 
 /// Does `work` in a thread, which is left behind where it does not come to its end.
-fn in_time(what: String, work: impl FnOnce() + Send + 'static) {
+fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let worker = thread::spawn(move || {
         work();
@@ -107,7 +107,7 @@ fn memory_kib() -> u64 {
 /// Plans every one of `cases`, whose names come first, and says which of them panicked.
 fn panicking(workload: &'static dyn Workload, cases: Vec<(String, Value)>) -> Vec<String> {
     let (sender, receiver) = mpsc::channel();
-    in_time(format!("a plan of {}", workload.name()), move || {
+    in_time(&format!("a plan of {}", workload.name()), move || {
         for (name, given) in cases {
             let given = given.as_object().expect("a map").clone();
             let work = std::panic::AssertUnwindSafe(|| plan(workload, &given));
@@ -174,7 +174,7 @@ fn a_fan_out_of_one_is_refused_whatever_else_is_asked_for() {
         json!({ "fan_out": 1, "operation": "turnover" }),
         json!({ "fan_out": 1, "remove_directories": true, "operation": "unlink" }),
     ] {
-        in_time(format!("files with {given}"), move || {
+        in_time(&format!("files with {given}"), move || {
             let files = find("files").expect("known");
             let given = given.as_object().expect("a map").clone();
             let refused = files.resolve(&given, Bytes::gib(1)).expect_err("refused");
