@@ -9,7 +9,8 @@
 //!
 //! While a group runs this process is the reaper of its orphans, so that nothing of a group that
 //! was reaped is left to hold a mount. A process that leaves the group, as a daemon does, is out of
-//! reach. A group whose handle is dropped is killed and reaped.
+//! reach. A group whose handle is dropped is killed and reaped; where this process is killed, the
+//! group's keeper kills it.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
@@ -22,6 +23,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
+use crate::clock::monotonic_ns;
+use crate::group_keeper::GroupKeeper;
 use crate::process::{GroupSignal, end_with_parent, signal_group};
 use crate::{ResourceUse, signal_name};
 
@@ -32,6 +35,9 @@ const LOOK_EACH: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct ChildGroup {
     _reaping: Reaping,
+    /// `None` where the group is to be killed by this process, which must reap the keeper first.
+    keeper: Option<GroupKeeper>,
+    start_ns: u64,
     /// `None` after it was reaped.
     leader: Option<Pid>,
     leader_ends: OwnedFd,
@@ -85,12 +91,16 @@ impl ChildGroup {
             .stderr(writer);
         end_with_parent(&mut command);
         let reaping = Reaping::begin()?;
+        let keeper = GroupKeeper::start()?;
+        let start_ns = monotonic_ns();
         let child = command.spawn();
         // The command holds our copies of the pipe's other end.
         drop(command);
         let leader = Pid::from_child(&child?);
         let mut group = Self {
             _reaping: reaping,
+            keeper: Some(keeper),
+            start_ns,
             leader: Some(leader),
             // Replaced at once: a group without it would be lost where pidfd_open(2) fails.
             leader_ends: output.try_clone()?.into(),
@@ -100,7 +110,15 @@ impl ChildGroup {
             printed: 0,
         };
         group.leader_ends = pidfd_open(leader, PidfdFlags::empty())?;
+        group.keeper.as_mut().map_or(Ok(()), |it| it.join(leader))?;
         Ok(group)
+    }
+
+    /// When the leader was started, by [`monotonic_ns`]: what it takes to watch over a group was
+    /// done before.
+    #[must_use]
+    pub fn start_ns(&self) -> u64 {
+        self.start_ns
     }
 
     /// The number of the leader, which is the group's.
@@ -201,6 +219,8 @@ impl ChildGroup {
 
     /// Kills and reaps; gives the leader's status and what all of them used.
     fn end(&mut self, leader: Pid) -> io::Result<(i32, ResourceUse)> {
+        // Of the group it would be waited for below, and its time be counted.
+        self.keeper = None;
         // The leader is not reaped yet, so its number still names its own group.
         signal_group(leader.as_raw_pid().cast_unsigned(), GroupSignal::Kill)?;
         let (status, mut used) = wait_with_use(leader.as_raw_pid())?;
@@ -340,6 +360,44 @@ mod tests {
         assert_eq!(end.how(), "SIGKILL");
         let gone = number.and_then(crate::process_start_ticks).is_none();
         assert!(gone, "the sleeper was killed and reaped");
+    }
+
+    /// The leader was killed with its starter, and what the leader had started went on for ever: a
+    /// build, the workers of a server.
+    #[test]
+    fn a_group_whose_starter_is_killed_is_killed_with_all_that_its_leader_started() {
+        let worker = crate::WorkerProcess::fork(|side| {
+            let mut group = shell("sleep 600 & echo $!; wait");
+            while !group.output().ends_with('\n') {
+                group.wait_for_leader(|| true).expect("waits");
+            }
+            let number = group.output().trim().parse::<u32>().expect("a number");
+            std::fs::write(
+                number_file(std::os::unix::process::parent_id()),
+                number.to_string(),
+            )
+            .expect("written");
+            let _ = side.ready_and_wait();
+            Vec::new()
+        });
+        let mut worker = worker.expect("forks");
+        assert!(worker.wait_until_ready(NEVER).expect("is ready"));
+        let file = number_file(std::process::id());
+        let text = std::fs::read_to_string(&file).expect("was written");
+        std::fs::remove_file(&file).expect("ours");
+        let number = text.parse().expect("a number");
+        let is_there = || crate::process_start_ticks(number).is_some();
+        // Its handle kills the worker, which has no time to clean up.
+        drop(worker);
+        let began = std::time::Instant::now();
+        while is_there() && began.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!is_there(), "the sleeper {number} is still there");
+    }
+
+    fn number_file(process: u32) -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("fslab-sleeper-{process}"))
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod disk_model;
 mod extents;
 mod file_name;
 mod file_system;
+mod group_keeper;
 mod kernel_log;
 mod loop_device;
 mod loopback;
@@ -77,16 +78,16 @@ pub use mounting::{
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    GroupSignal, PLAIN_PATH, end_with_parent, has_ended, is_superuser, kernel_release, kill_if,
-    let_child_inherit, let_children_inherit, power_off, process_start_ticks, processors,
-    run_on_processor, signal_group, signal_name, terminate_process, terminate_with_parent,
-    wait_for_any_child, without_address_randomisation,
+    GroupSignal, PLAIN_PATH, effective_user, end_with_parent, has_ended, is_superuser,
+    kernel_release, kill_if, let_child_inherit, let_children_inherit, power_off,
+    process_start_ticks, processors, run_on_processor, signal_group, signal_name,
+    terminate_process, terminate_with_parent, wait_for_any_child, without_address_randomisation,
 };
 pub use random_name::random_name;
 pub use read_file::{read_named_text, read_regular_file, read_text_file};
 pub use residency::{page_bytes, resident_pages};
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
-pub use send_file::send_file;
+pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, forget_cached, zero_range};
 pub use stream::{Stream, StreamUse};

@@ -26,6 +26,12 @@ pub fn is_superuser() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// The number of the user with whose rights this process runs.
+#[must_use]
+pub fn effective_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Asks the kernel for SIGTERM when the parent dies, however it dies.
 ///
 /// # Errors

@@ -1,7 +1,25 @@
 //! Moves a file's data to a socket inside the kernel.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// Opens the file `path` below `folder` for reading: openat2(2). It never waits for a writer.
+///
+/// # Errors
+/// That of openat2(2); what a symbolic link or `..` would lead to is `NotFound`.
+pub fn open_to_send(folder: impl AsFd, path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match rustix::fs::openat2(folder, path, flags, Mode::empty(), within) {
+        Err(Errno::LOOP | Errno::XDEV | Errno::NOTDIR) => Err(io::ErrorKind::NotFound.into()),
+        opened => Ok(opened?.into()),
+    }
+}
 
 /// Sends up to `count` bytes of `file`, from `offset` on, to `socket`: sendfile(2). Gives how many
 /// it sent; 0 at the end of the file.
@@ -16,7 +34,7 @@ pub fn send_file(
 ) -> io::Result<usize> {
     loop {
         match rustix::fs::sendfile(&socket, &file, Some(&mut offset), count) {
-            Err(rustix::io::Errno::INTR) => {}
+            Err(Errno::INTR) => {}
             sent => return Ok(sent?),
         }
     }
@@ -24,11 +42,38 @@ pub fn send_file(
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
     use std::io::Read;
     use std::os::unix::net::UnixStream;
 
     use super::*;
+
+    #[test]
+    fn what_is_below_a_folder_opens_and_what_leads_out_of_it_is_not_there() {
+        let folder = std::env::temp_dir().join(format!("fslab-to-send-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("site/d")).expect("made");
+        std::fs::write(folder.join("secret"), "x").expect("written");
+        std::fs::write(folder.join("site/d/f"), "x").expect("written");
+        let secret = folder.join("secret");
+        std::os::unix::fs::symlink(&secret, folder.join("site/link")).expect("a link");
+        std::os::unix::fs::symlink("..", folder.join("site/up")).expect("a link");
+        let site = File::open(folder.join("site")).expect("opens");
+        let opened = |path: &str| open_to_send(&site, Path::new(path)).map_err(|it| it.kind());
+        assert!(opened("d/f").is_ok());
+        let secret = secret.to_str().expect("text");
+        for path in [
+            "link",
+            "up/secret",
+            "../secret",
+            "d/../../secret",
+            secret,
+            "no",
+            "d/f/x",
+        ] {
+            let kind = opened(path).expect_err(path);
+            assert_eq!(kind, io::ErrorKind::NotFound, "{path}");
+        }
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
 
     #[test]
     fn a_part_of_a_file_arrives_at_the_other_end() {

@@ -1,0 +1,111 @@
+//! A process that kills a process group when the process that started it has ended, however it
+//! ended.
+//!
+//! ```text
+//!     starter ---- pipe ----> keeper, a fork that joins the group
+//!        |  spawns               |  end of file: the starter is gone
+//!     leader --> its children    |
+//!        \__________\____________/  one group, killed as a whole
+//! ```
+//!
+//! When a process dies, the kernel kills a child that asked for it (`PR_SET_PDEATHSIG`), but not
+//! what that child has started: workers of a server, compilers of make. The keeper is a child of
+//! the starter and not of the leader, which may wait for all children that it has.
+
+use std::io::{self, PipeWriter, Write};
+use std::os::fd::{AsRawFd, RawFd};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+/// What asks a group to end gently; the keeper stays until the group is killed.
+const GENTLE: [libc::c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
+
+/// The starter's end of a keeper, which is killed and reaped when this is dropped.
+#[derive(Debug)]
+pub(crate) struct GroupKeeper {
+    /// `None` after it was reaped.
+    pid: Option<Pid>,
+    lifeline: PipeWriter,
+}
+
+impl GroupKeeper {
+    /// Forks a keeper that has no group yet.
+    ///
+    /// # Errors
+    /// That of pipe(2) or fork(2).
+    pub(crate) fn start() -> io::Result<Self> {
+        let (waiting, lifeline) = io::pipe()?;
+        // SAFETY: the child makes system calls alone, which neither allocate nor take a lock, and
+        // it never returns from here.
+        let pid = unsafe { libc::fork() };
+        if pid < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let Some(pid) = Pid::from_raw(pid) else {
+            keep(waiting.as_raw_fd(), lifeline.as_raw_fd());
+        };
+        Ok(Self {
+            pid: Some(pid),
+            lifeline,
+        })
+    }
+
+    /// Lets it join the group of `leader`, which must not be reaped before this is dropped.
+    ///
+    /// # Errors
+    /// That of write(2).
+    pub(crate) fn join(&mut self, leader: Pid) -> io::Result<()> {
+        self.lifeline.write_all(&leader.as_raw_pid().to_ne_bytes())
+    }
+}
+
+impl Drop for GroupKeeper {
+    fn drop(&mut self) {
+        let Some(pid) = self.pid.take() else {
+            return;
+        };
+        // One that has ended already stays to be reaped, so its number is still its own.
+        let _ = kill_process(pid, Signal::KILL);
+        while let Err(rustix::io::Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
+    }
+}
+
+/// The life of a keeper: it learns its group, joins it, and waits for the end of its starter.
+fn keep(waiting: RawFd, lifeline: RawFd) -> ! {
+    // SAFETY: the calls take numbers and pointers to what lives on this stack. The descriptors that
+    // are closed are this process's own copies, and nothing uses them after.
+    unsafe {
+        for signal in GENTLE {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        // With a writing end of its own it would never see the end of the pipe; with other files of
+        // the starter it would keep a mount busy.
+        libc::close(lifeline);
+        libc::dup2(waiting, 0);
+        libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0);
+        let mut number = [0_u8; size_of::<libc::pid_t>()];
+        for byte in &mut number {
+            if !next_byte(byte) {
+                libc::_exit(0);
+            }
+        }
+        if libc::setpgid(0, libc::pid_t::from_ne_bytes(number)) != 0 {
+            // In another group it must not kill the group.
+            libc::_exit(1);
+        }
+        while next_byte(&mut 0) {}
+        libc::kill(0, libc::SIGKILL);
+        libc::_exit(0)
+    }
+}
+
+/// Reads a byte of standard input; false at its end.
+fn next_byte(byte: &mut u8) -> bool {
+    loop {
+        // SAFETY: the pointer is valid for the one byte that is read.
+        let count = unsafe { libc::read(0, std::ptr::from_mut(byte).cast(), 1) };
+        if count >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            return count == 1;
+        }
+    }
+}
