@@ -18,6 +18,7 @@ mod guest_venue;
 mod harness;
 mod interruption;
 mod loop_venue;
+mod programs;
 mod reference;
 mod repeats;
 mod sim_venue;

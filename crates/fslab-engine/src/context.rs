@@ -62,10 +62,12 @@ pub struct RunContext {
     pub series_interval_ns: u64,
     /// What the entry of the file system promises; `None` where it is not in the catalogue.
     pub promises: Option<Capabilities>,
+    /// Whether programs may be started that a study names.
+    pub allow_commands: bool,
 }
 
 impl RunContext {
-    /// A context with a fresh flag, a time series of 100 ms and no promises.
+    /// A context with a fresh flag, a time series of 100 ms, no promises, and no leave for commands.
     pub fn new(engine: EngineKind, root: impl Into<PathBuf>, seed: u64) -> Self {
         Self {
             engine,
@@ -74,6 +76,7 @@ impl RunContext {
             root: root.into(),
             series_interval_ns: SERIES_INTERVAL_NS,
             promises: None,
+            allow_commands: false,
         }
     }
 }

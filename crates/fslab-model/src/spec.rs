@@ -113,6 +113,10 @@ pub struct TrialSpec {
     /// host's to say. `false`: in real time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub virtual_time: bool,
+    /// Whether phases may start programs that the study names, and have them interpret its texts.
+    /// It is what the user said of this run, and never comes from a study, a plan or a store.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allow_commands: bool,
 }
 
 /// The file in `host_folder` by which a guest asks its host to forget what it keeps of the disk in

@@ -76,6 +76,8 @@ pub struct Conductor<'a> {
     pub control: &'a Control,
     /// Trials at a time: more than one only where they cannot disturb each other.
     pub jobs: NonZeroUsize,
+    /// Whether trials may start programs that the study names.
+    pub allow_commands: bool,
 }
 
 /// A trial that is to be run, and its place in the order.
@@ -272,6 +274,7 @@ impl<'a> Conductor<'a> {
                 host_folder: None,
                 counter_hz: None,
                 virtual_time: false,
+                allow_commands: self.allow_commands,
             },
             limit: Duration::from_secs(u64::from(plan.trial_limit_s)),
             slot: 0,

@@ -136,6 +136,7 @@ mod tests {
             host_folder: None,
             counter_hz: None,
             virtual_time: false,
+            allow_commands: false,
             rounds: fslab_model::Rounds::ONE,
             required_facts: BTreeMap::new(),
         };

@@ -54,6 +54,9 @@ fn try_trial<W: Write>(
     let engine: EngineKind = spec.engine.parse().map_err(|error: ParseEngineError| {
         Failure::new(FailureKind::BadInput, "cannot run the trial").because(&error)
     })?;
+    if !spec.allow_commands {
+        fslab_workload::demand_leave(&spec.phases)?;
+    }
     if let Some(frequency) = spec.counter_hz {
         fslab_sys::read_clock_by_counter(frequency);
     }
@@ -72,6 +75,7 @@ fn try_trial<W: Write>(
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
     context.promises = crate::phase::promises(&target, &spec.subject);
+    context.allow_commands = spec.allow_commands;
     // Where the processor takes no time, neither does the harness.
     let takes_time = engine != EngineKind::Null && !spec.virtual_time;
     let calibration = takes_time.then(fslab_engine::calibrate);
@@ -466,6 +470,7 @@ mod tests {
             host_folder: None,
             counter_hz: None,
             virtual_time: false,
+            allow_commands: false,
         }
     }
 
@@ -477,6 +482,27 @@ mod tests {
             builder.push(serde_json::from_str::<Event>(line).expect("an event"));
         }
         builder.finish(spec.trial, spec.subject.clone(), None)
+    }
+
+    /// The plan of a store that somebody else has made was run without a question.
+    #[test]
+    fn a_trial_that_was_given_no_leave_ends_before_it_formats_anything() {
+        let mut parameters = Parameters::new();
+        parameters.insert("argv".into(), "true".into());
+        let command = PhaseSpec::new("evil", "command", parameters);
+        let mut spec = spec(DeviceSpec::Fake, "null", vec![command]);
+        let refused = record(&spec, &StopFlag::new());
+        let TrialOutcome::Failed { failure } = &refused.outcome else {
+            panic!("{refused:?}")
+        };
+        assert_eq!(failure.kind, FailureKind::BadInput, "{failure:?}");
+        assert!(failure.message.contains("'evil'"), "{failure:?}");
+        assert!(
+            refused.steps.is_empty() && refused.phases.is_empty(),
+            "{refused:?}"
+        );
+        spec.allow_commands = true;
+        assert_eq!(record(&spec, &StopFlag::new()).outcome, TrialOutcome::Done);
     }
 
     #[test]

@@ -364,6 +364,7 @@ mod tests {
                 host_folder: None,
                 counter_hz: None,
                 virtual_time: false,
+                allow_commands: false,
             },
             limit,
             slot: 0,

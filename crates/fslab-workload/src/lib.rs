@@ -17,6 +17,6 @@ mod workload;
 mod workloads;
 
 pub use conformance::Problem;
-pub use programs::{ProgramError, foreign_program};
+pub use programs::{ProgramError, demand_leave};
 pub use registry::{all, find, names};
 pub use workload::{Finished, RunError, Workload, WorkloadError};

@@ -153,19 +153,64 @@ pub(crate) fn parse_engine(name: Option<&str>) -> Result<Option<EngineKind>, Str
     .transpose()
 }
 
+/// The longest path of a parameter: with that of a mount before it, and names below it, it is still
+/// shorter than the 4096 bytes that the kernel takes.
+const PATH_BYTES_MAX: usize = 2_048;
+/// The longest name that any file system takes.
+const NAME_BYTES_MAX: usize = 255;
+
 /// A path must lie below the root of the file system that is measured.
 pub(crate) fn demand_inside(path: &Path) -> Result<(), String> {
-    let inside = path
-        .components()
-        .all(|part| matches!(part, Component::Normal(_)));
-    let plain = path
+    let is_name =
+        |part: Component| matches!(part, Component::Normal(name) if name.len() <= NAME_BYTES_MAX);
+    let is_inside = path.components().all(is_name) && path.components().next().is_some();
+    let is_text = path
         .to_str()
-        .is_some_and(|text| !text.contains(char::is_control));
-    if inside && plain && path.components().next().is_some() {
+        .is_some_and(|text| text.len() <= PATH_BYTES_MAX && !text.contains(char::is_control));
+    if is_inside && is_text {
         return Ok(());
     }
+    let shown: String = path
+        .to_string_lossy()
+        .chars()
+        .take(NAME_BYTES_MAX)
+        .collect();
     Err(format!(
-        "the path '{}'; it must be relative, without '..' and without control characters",
-        path.display()
+        "the path '{}'; it must be relative, without '..' and control characters, of at most \
+         {PATH_BYTES_MAX} bytes, each name of at most {NAME_BYTES_MAX}",
+        shown.escape_debug()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_short_text_below_the_root() {
+        for good in ["a", "a/b c", "ä/.hidden", "a//b/./c"] {
+            assert_eq!(demand_inside(Path::new(good)), Ok(()), "{good}");
+        }
+        let long_name = "n".repeat(256);
+        let long_path = ["name"; 500].join("/");
+        for bad in [
+            "",
+            ".",
+            "..",
+            "/",
+            "/a",
+            "a/../b",
+            "./a",
+            "a\nb",
+            "a\0b",
+            "a\u{1b}[2J",
+            "a\u{85}b",
+            &long_name,
+            &long_path,
+        ] {
+            let problem = demand_inside(Path::new(bad)).expect_err(bad);
+            assert!(!problem.contains(char::is_control), "{problem:?}");
+            assert!(problem.len() < 1_000, "{}", problem.len());
+        }
+    }
 }

@@ -75,6 +75,10 @@ pub trait Workload: Sync {
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
     fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError>;
+    /// What a phase with these parameters would have a program interpret that is the study's own,
+    /// in a few words; parameters that cannot be read may hold anything. `None` where there is
+    /// nothing.
+    fn foreign(&self, parameters: &Parameters) -> Option<String>;
     /// Runs it once.
     ///
     /// # Errors
@@ -179,6 +183,12 @@ pub(crate) trait Definition: Sync {
         parameters.needs()
     }
 
+    /// See [`Workload::foreign`]. A workload that starts programs gives what its parameters say; if
+    /// it does not, it is refused where it runs.
+    fn foreign(_parameters: &Self::Parameters) -> Option<String> {
+        None
+    }
+
     fn run(parameters: &Self::Parameters, context: &RunContext) -> Result<Finished, RunError>;
 }
 
@@ -222,6 +232,13 @@ impl<D: Definition> Workload for D {
 
     fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError> {
         Ok(D::needs(&read::<D>(resolved)?))
+    }
+
+    fn foreign(&self, parameters: &Parameters) -> Option<String> {
+        match read::<D>(parameters) {
+            Ok(typed) => D::foreign(&typed),
+            Err(_) => Some(format!("parameters of {} that cannot be read", D::NAME)),
+        }
     }
 
     fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {

@@ -49,7 +49,7 @@ impl Execution<'_> {
             }
             return Ok(Exit::Done);
         }
-        self.demand_leave_for_programs(&plan)?;
+        self.demand_leave(&plan)?;
         if !is_whole_catalogue {
             self.place.demand_what_it_takes(&plan)?;
         }
@@ -59,7 +59,7 @@ impl Execution<'_> {
         tidy_up();
         let venue = open_venue(&plan)?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
-        let outcome = conduct(&header, &mut store, &venue, jobs)?;
+        let outcome = self.conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
         self.tell(&record, outcome)
     }
@@ -86,23 +86,11 @@ impl Execution<'_> {
     }
 
     /// A study from elsewhere may start anything: whoever runs it must have said that it may.
-    fn demand_leave_for_programs(&self, plan: &Plan) -> Result<(), CommandError> {
-        if self.plan.allow_commands {
-            return Ok(());
+    fn demand_leave(&self, plan: &Plan) -> Result<(), CommandError> {
+        match self.plan.allow_commands {
+            true => Ok(()),
+            false => Ok(fslab_workload::demand_leave(&plan.phases)?),
         }
-        for phase in &plan.phases {
-            let found = fslab_workload::foreign_program(&phase.workload, &phase.parameters);
-            if let Some(program) = found {
-                let text = format!(
-                    "the phase '{}' would start a program that the study names: {program}",
-                    phase.name
-                );
-                return Err(Failure::new(FailureKind::BadInput, text)
-                    .hint("look at it, and allow it with --allow-commands")
-                    .into());
-            }
-        }
-        Ok(())
     }
 
     /// The header of the run that is resumed, or of a new one, which is in the store from now on;
@@ -155,6 +143,9 @@ impl Execution<'_> {
         };
         let begun = store.header(run)?;
         now.demand_alike(&begun)?;
+        // What is run is the stored plan, and a store may come from elsewhere.
+        demand_same_plan(&begun, asked)?;
+        self.demand_leave(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
             let so_far = store.run(&RunSelector::from(run.clone()))?;
@@ -172,6 +163,30 @@ impl Execution<'_> {
             header.plan.trial_limit_s = limit_s;
         }
         Ok((header, lock))
+    }
+
+    fn conduct(
+        &self,
+        header: &RunHeader,
+        store: &mut Store,
+        venue: &Venue,
+        jobs: NonZeroUsize,
+    ) -> Result<Outcome, CommandError> {
+        let control = Control::new();
+        signals::stop_on_signals(&control)
+            .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
+        let mut progress = Progress::new();
+        let outcome = Conductor {
+            header,
+            store,
+            venue,
+            control: &control,
+            jobs,
+            allow_commands: self.plan.allow_commands,
+        }
+        .run(&mut progress);
+        progress.finish();
+        Ok(outcome?)
     }
 
     fn tell(&self, record: &RunRecord, outcome: Outcome) -> CommandResult {
@@ -216,6 +231,20 @@ impl Execution<'_> {
             screen::notice(&line);
         }
     }
+}
+
+/// Demands that the plan of the run `begun` is the one that is asked for, and not only noted under
+/// its hash.
+fn demand_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
+    if begun.plan.hash() == asked.hash() {
+        return Ok(());
+    }
+    let text = format!(
+        "the plan of the run {} in the store is not the one under whose hash it is noted",
+        begun.run
+    );
+    Err(Failure::new(FailureKind::BadInput, text)
+        .hint("the store was changed; leave out --resume for a new run"))
 }
 
 /// A report that could not be written takes nothing from its run.
@@ -275,26 +304,4 @@ fn guest_settings(plan: &Plan) -> Result<Option<GuestSettings>, CommandError> {
     Ok(Some(GuestSettings {
         kernel: guest_kernel::binary_of(kernel)?,
     }))
-}
-
-fn conduct(
-    header: &RunHeader,
-    store: &mut Store,
-    venue: &Venue,
-    jobs: NonZeroUsize,
-) -> Result<Outcome, CommandError> {
-    let control = Control::new();
-    signals::stop_on_signals(&control)
-        .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
-    let mut progress = Progress::new();
-    let outcome = Conductor {
-        header,
-        store,
-        venue,
-        control: &control,
-        jobs,
-    }
-    .run(&mut progress);
-    progress.finish();
-    Ok(outcome?)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use fslab_engine::{EngineError, EngineKind, Filler, Logbook, Measured, Random, RunContext};
 use fslab_model::{Bytes, FailureKind, Need};
 use fslab_sys::ResourceUse;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::flows::EngineResult;
@@ -164,7 +164,10 @@ pub(crate) fn commit_transactions(
         let moved = parameters.transactions * parameters.rows * parameters.row.0;
         return Ok(imagined(context.seed, parameters.transactions, moved));
     }
-    let path = context.root.join(&parameters.file);
+    // SQLite refuses links anywhere on the way to its database; above the root they are the user's.
+    let root = std::fs::canonicalize(&context.root)
+        .map_err(|error| EngineError::io("find", &context.root, error))?;
+    let path = root.join(&parameters.file);
     let mut bank = Bank::open(parameters, context, &path)?;
     bank.fill()?;
     let measured = bank.transact()?;
@@ -196,7 +199,12 @@ impl<'a> Bank<'a> {
         path: &'a Path,
     ) -> Result<Self, RunError> {
         let failed = |error| failure("open", path, error);
-        let connection = Connection::open(path).map_err(failed)?;
+        // A path is a path: neither an address with options nor a link to another file.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         let settings = format!(
             "PRAGMA page_size = {}; PRAGMA cache_size = -{}; PRAGMA temp_store = memory;",
             parameters.page_size.0,
@@ -432,6 +440,27 @@ mod tests {
         };
         assert!(content(1) == content(1));
         assert!(content(1) != content(2));
+    }
+
+    /// SQLite read `file:...?mode=...` as an address, and followed a link that another phase had
+    /// left to a database elsewhere.
+    #[test]
+    fn the_database_is_a_file_below_the_root_and_nothing_that_its_name_leads_to() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let outside = tempfile::tempdir().expect("a directory");
+        let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
+        let mut parameters = parameters(Journal::Delete, Synchronous::Off);
+        std::os::unix::fs::symlink(outside.path().join("x"), folder.path().join("link"))
+            .expect("a link");
+        std::os::unix::fs::symlink(outside.path(), folder.path().join("d")).expect("a link");
+        for name in ["link", "d/x"] {
+            parameters.file = name.into();
+            commit_transactions(&parameters, &context).expect_err(name);
+        }
+        assert_eq!(std::fs::read_dir(outside.path()).expect("lists").count(), 0);
+        parameters.file = "file:x?vfs=unix-none&mode=memory".into();
+        commit_transactions(&parameters, &context).expect("is a name");
+        assert!(folder.path().join(&parameters.file).exists());
     }
 
     #[test]

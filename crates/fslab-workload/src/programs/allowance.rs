@@ -1,97 +1,256 @@
-//! Which phases start programs that nobody but the study's author knows.
+//! What the phases of a study hand to programs, and whether they may.
+//!
+//! A study of somebody else's may hold anything. What of it a program, a shell or make would
+//! interpret needs the leave of who runs it; words that can do nothing but what they are for need
+//! none.
+//!
+//! ```text
+//!     plan  --> demand_leave   before anything is stored
+//!     trial --> demand_leave   before anything is formatted: a plan may come from a store
+//!     phase --> Leave::of      nothing else opens a session or starts a server
+//! ```
+//!
+//! Invariant: what starts a program demands a [`Leave`], and a [`Leave`] demands that the
+//! parameters say what is foreign in them. A workload that does not say it in its definition is
+//! refused when it runs.
 
-use std::path::Path;
+use fslab_engine::RunContext;
+use fslab_model::{Failure, FailureKind, PhaseSpec};
 
-use fslab_model::Parameters;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use super::error::ProgramError;
+use crate::registry::find;
+use crate::workload::WorkloadParameters;
 
-use super::script::Script;
+/// The most characters of a foreign text that are shown.
+const SHOWN_MAX: usize = 400;
+/// What gives leave.
+const HINT: &str = "look at all of it, and allow it with --allow-commands";
 
-/// What of `command` starts a program.
-#[derive(Deserialize)]
-#[serde(default)]
-struct CommandPrograms {
-    argv: Script,
-    prepare: Option<Script>,
-    cleanup: Option<Script>,
+/// Parameters of a workload that starts programs.
+pub(crate) trait ProgramParameters: WorkloadParameters {
+    /// What a phase with these parameters would have interpreted that is the study's own, in a few
+    /// words; `None` where all of it comes with fslab and the machine.
+    ///
+    /// An implementation takes `self` apart without `..`: a new parameter does not compile before
+    /// it is decided on.
+    fn foreign(&self) -> Option<String>;
 }
 
-impl Default for CommandPrograms {
-    fn default() -> Self {
-        Self {
-            argv: Script::nothing(),
-            prepare: None,
-            cleanup: None,
+/// The right to start the programs of one phase.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leave(());
+
+impl Leave {
+    /// The right of a phase with `parameters`.
+    ///
+    /// # Errors
+    /// Of kind `BadInput` where they hold something foreign, and the trial may not start that.
+    pub(crate) fn of(
+        parameters: &impl ProgramParameters,
+        context: &RunContext,
+    ) -> Result<Self, ProgramError> {
+        match parameters.foreign().filter(|_| !context.allow_commands) {
+            None => Ok(Self(())),
+            Some(foreign) => Err(ProgramError::refused(format!(
+                "the phase would start a program that the study names: {}",
+                shown(&foreign)
+            ))
+            .hint(HINT)),
         }
     }
 }
 
-/// What of `compile` starts a program that fslab has not written.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct CompilePrograms {
-    tarball: Option<Box<Path>>,
-}
-
-/// What a phase of `workload` would start that the author of its study chose, in a few words;
-/// `None` where it starts nothing, or nothing but what comes with fslab and the machine.
+/// Demands that no phase starts a program that the study names.
 ///
-/// A study from elsewhere may hold anything there. Who runs one should have allowed it.
-#[must_use]
-pub fn foreign_program(workload: &str, parameters: &Parameters) -> Option<String> {
-    match workload {
-        "command" => {
-            let Some(programs) = read::<CommandPrograms>(parameters) else {
-                return Some("a command that cannot be read".to_owned());
-            };
-            let scripts = [Some(programs.argv), programs.prepare, programs.cleanup];
-            let texts: Vec<_> = scripts.iter().flatten().map(Script::to_string).collect();
-            Some(texts.join("; "))
-        }
-        "compile" => {
-            let Some(programs) = read::<CompilePrograms>(parameters) else {
-                return Some("a build that cannot be read".to_owned());
-            };
-            let tarball = programs.tarball?;
-            Some(format!("configure and make of {}", tarball.display()))
-        }
-        _ => None,
-    }
+/// # Errors
+/// Of kind `BadInput`, with every phase that does, and what it would start. A phase whose workload
+/// is unknown, or whose parameters cannot be read, counts as one that does.
+pub fn demand_leave(phases: &[PhaseSpec]) -> Result<(), Failure> {
+    let mut foreign = phases.iter().filter_map(|phase| {
+        let found = match find(&phase.workload) {
+            Ok(workload) => workload.foreign(&phase.parameters)?,
+            Err(error) => error.to_string(),
+        };
+        Some((shown(&phase.name), shown(&found)))
+    });
+    let Some((phase, program)) = foreign.next() else {
+        return Ok(());
+    };
+    let text = format!("the phase '{phase}' would start a program that the study names: {program}");
+    let mut failure = Failure::new(FailureKind::BadInput, text).hint(HINT);
+    let more = foreign.map(|(phase, program)| format!("the phase '{phase}' too: {program}"));
+    failure.causes.extend(more);
+    Err(failure)
 }
 
-fn read<T: DeserializeOwned>(parameters: &Parameters) -> Option<T> {
-    serde_json::from_value(serde_json::Value::Object(parameters.clone())).ok()
+/// `text` as it can be printed: nothing in it moves the cursor or turns the direction of writing,
+/// and what is left out is counted.
+fn shown(text: &str) -> String {
+    let count = text.chars().count();
+    let kept = text.chars().take(SHOWN_MAX);
+    let mut shown: String = kept.flat_map(escaped).collect();
+    if count > SHOWN_MAX {
+        shown.push_str(&format!(" ... and {} characters more", count - SHOWN_MAX));
+    }
+    shown
+}
+
+fn escaped(character: char) -> impl Iterator<Item = char> {
+    let turns = matches!(character, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_plain = !character.is_control() && !turns;
+    let plain = is_plain.then_some(character);
+    let escape = (!is_plain).then(|| character.escape_default());
+    plain.into_iter().chain(escape.into_iter().flatten())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use fslab_engine::EngineKind;
+    use fslab_model::Bytes;
 
-    fn asked(workload: &str, parameters: serde_json::Value) -> Option<String> {
+    use super::*;
+    use crate::registry::{all, names};
+
+    fn phase(workload: &str, parameters: serde_json::Value) -> PhaseSpec {
         let parameters = serde_json::from_value(parameters).expect("a map");
-        foreign_program(workload, &parameters)
+        PhaseSpec::new("p", workload, parameters)
+    }
+
+    fn refused(workload: &str, parameters: serde_json::Value) -> Option<Failure> {
+        demand_leave(&[phase(workload, parameters)]).err()
     }
 
     #[test]
-    fn what_a_study_would_start_is_told_and_what_comes_with_fslab_is_not() {
+    fn what_a_study_would_start_is_named_and_what_comes_with_fslab_is_allowed() {
         let command = serde_json::json!({
             "argv": ["rm", "-r", "a b"], "prepare": "echo x >y", "limit_s": 3,
         });
-        assert_eq!(
-            asked("command", command).as_deref(),
-            Some("rm -r 'a b'; echo x >y")
+        let failure = refused("command", command).expect("is foreign");
+        assert!(
+            failure.message.ends_with("rm -r 'a b'; echo x >y"),
+            "{failure}"
         );
         let tarball = serde_json::json!({ "step": "make", "tarball": "/tmp/x.tar.gz" });
-        let told = asked("compile", tarball).expect("somebody else's");
-        assert!(told.contains("/tmp/x.tar.gz"), "{told}");
-        assert_eq!(asked("compile", serde_json::json!({ "units": 3 })), None);
-        assert_eq!(asked("web-server", serde_json::json!({})), None);
+        let failure = refused("compile", tarball).expect("is foreign");
+        assert!(failure.message.contains("/tmp/x.tar.gz"), "{failure}");
+        for name in names().filter(|name| *name != "command") {
+            assert_eq!(refused(name, serde_json::json!({})), None, "{name}");
+        }
+    }
+
+    /// `cflags = "-O0 -DX=`id>FILE`"` and `make_arguments = ["CC=id > FILE; cc"]` ran as root:
+    /// only `tarball` was asked for.
+    #[test]
+    fn every_parameter_that_a_shell_or_make_reads_needs_leave_unless_its_words_are_known() {
+        for given in [
+            serde_json::json!({ "cflags": "-O0 -DX=`id>FILE`" }),
+            serde_json::json!({ "cflags": "-O0 -DX=$(id)" }),
+            serde_json::json!({ "cflags": "-O1\t-g;id" }),
+            serde_json::json!({ "cflags": "-O1 @/etc/passwd" }),
+            serde_json::json!({ "cflags": "-fplugin=/tmp/x.so" }),
+            serde_json::json!({ "cflags": "-wrapper id" }),
+            serde_json::json!({ "cflags": "-B/tmp" }),
+            serde_json::json!({ "cflags": "-specs=/tmp/x" }),
+            serde_json::json!({ "cflags": "-include /etc/shadow" }),
+            serde_json::json!({ "cflags": "-o /etc/cron.d/x" }),
+            serde_json::json!({ "cflags": "-save-temps=/etc" }),
+            serde_json::json!({ "cflags": "-march=$(id)" }),
+            serde_json::json!({ "cflags": "-O1#" }),
+            serde_json::json!({ "make_arguments": ["CC=id > FILE; cc"] }),
+            serde_json::json!({ "make_arguments": ["--eval=$(shell id)"] }),
+            serde_json::json!({ "make_arguments": ["-f", "/tmp/x"] }),
+            serde_json::json!({ "make_arguments": ["-C/tmp"] }),
+            serde_json::json!({ "make_arguments": ["SHELL=/tmp/x"] }),
+            serde_json::json!({ "make_arguments": ["DESTDIR=/"] }),
+            serde_json::json!({ "make_arguments": ["-n"] }),
+            serde_json::json!({ "make_arguments": ["-j"] }),
+            serde_json::json!({ "make_arguments": ["-j1\nid"] }),
+            serde_json::json!({ "configure_arguments": ["--prefix=/x|e id;#"] }),
+            serde_json::json!({ "tarball": [7] }),
+            serde_json::json!({ "a_new_one": 1 }),
+        ] {
+            assert!(refused("compile", given.clone()).is_some(), "{given}");
+        }
+        for given in [
+            serde_json::json!({ "cflags": "-O2 -g  -march=native -pipe" }),
+            serde_json::json!({ "cflags": "" }),
+            serde_json::json!({ "make_arguments": ["-j8", "V=1", "-s"], "jobs": 2 }),
+        ] {
+            assert_eq!(refused("compile", given.clone()), None, "{given}");
+        }
     }
 
     #[test]
-    fn what_cannot_be_read_counts_as_foreign() {
-        assert!(asked("command", serde_json::json!({ "argv": 7 })).is_some());
-        assert!(asked("compile", serde_json::json!({ "tarball": [7] })).is_some());
+    fn what_cannot_be_read_or_is_unknown_counts_as_foreign() {
+        assert!(refused("command", serde_json::json!({ "argv": 7 })).is_some());
+        assert!(refused("no-such-workload", serde_json::json!({})).is_some());
+    }
+
+    /// Of a study whose first phase was harmless, the others were not shown.
+    #[test]
+    fn all_phases_that_start_programs_are_named_and_nothing_in_them_moves_the_cursor() {
+        let first = phase("command", serde_json::json!({ "argv": ["true"] }));
+        let evil = format!("echo \u{1b}[2J\u{202e}x {}", "y".repeat(9_000));
+        let second = phase("command", serde_json::json!({ "argv": evil }));
+        let failure = demand_leave(&[first, second]).expect_err("two are foreign");
+        assert!(failure.message.ends_with(": true"), "{failure}");
+        let [cause] = &failure.causes[..] else {
+            panic!("{failure:?}")
+        };
+        assert!(
+            !cause.contains(char::is_control) && !cause.contains('\u{202e}'),
+            "{cause}"
+        );
+        assert!(
+            cause.contains("characters more") && cause.len() < 1_000,
+            "{cause}"
+        );
+    }
+
+    /// What a plan was asked before its trials is asked again where the program would start: a
+    /// plan may come from elsewhere.
+    #[test]
+    fn a_phase_that_was_given_no_leave_starts_nothing_where_it_runs() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let mut context = RunContext::new(EngineKind::Psync, folder.path(), 1);
+        let bad = [
+            ("command", serde_json::json!({ "argv": "touch ran" })),
+            (
+                "compile",
+                serde_json::json!({ "step": "configure", "cflags": "`touch ran`" }),
+            ),
+        ];
+        for (name, given) in bad {
+            let workload = find(name).expect("known");
+            let given = serde_json::from_value(given).expect("a map");
+            let parameters = workload.resolve(&given, Bytes::mib(64)).expect("resolves");
+            let refused = workload.run(&parameters, &context).expect_err(name);
+            let failure = Failure::from(refused);
+            assert_eq!(failure.kind, FailureKind::BadInput, "{failure}");
+            assert!(failure.message.contains("touch ran"), "{failure}");
+        }
+        let left = std::fs::read_dir(folder.path())
+            .expect("the folder")
+            .count();
+        assert_eq!(left, 0, "no folder was made");
+        context.allow_commands = true;
+        let command = find("command").expect("known");
+        let given = serde_json::from_value(serde_json::json!({ "argv": "touch ran" }));
+        let parameters = command
+            .resolve(&given.expect("a map"), Bytes::mib(64))
+            .expect("resolves");
+        command.run(&parameters, &context).expect("is allowed");
+        assert!(folder.path().join("command/ran").exists());
+    }
+
+    #[test]
+    fn no_workload_but_those_that_start_programs_has_a_text_of_the_study_in_its_defaults() {
+        for workload in all() {
+            let parameters = workload
+                .resolve(&fslab_model::Parameters::new(), Bytes::mib(64))
+                .expect("resolves");
+            let foreign = workload.foreign(&parameters).is_some();
+            assert_eq!(foreign, workload.name() == "command", "{}", workload.name());
+        }
     }
 }

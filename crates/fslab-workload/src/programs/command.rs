@@ -7,6 +7,7 @@ use fslab_engine::{EngineKind, RunContext};
 use fslab_model::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::allowance::{Leave, ProgramParameters};
 use super::error::ProgramError;
 use super::figures::{Account, imagined};
 use super::script::Script;
@@ -71,6 +72,9 @@ impl WorkloadParameters for CommandParameters {
             script.as_ref().map_or(Ok(()), |it| it.validate(name))?;
         }
         let is_bad = |name: &str| name.is_empty() || name.contains(['=', '\0']);
+        if let Some((name, _)) = self.environment.iter().find(|(_, it)| it.contains('\0')) {
+            return Err(format!("a NUL character in {name:?} of environment"));
+        }
         if let Some(name) = self.environment.keys().find(|name| is_bad(name)) {
             return Err(format!("the name {name:?} of a variable in environment"));
         }
@@ -93,6 +97,30 @@ impl WorkloadParameters for CommandParameters {
     }
 }
 
+impl ProgramParameters for CommandParameters {
+    /// All of it is the study's, however harmless.
+    fn foreign(&self) -> Option<String> {
+        let Self {
+            argv,
+            directory: _,
+            temporary: _,
+            environment,
+            prepare,
+            cleanup,
+            expect_exit: _,
+            limit_s: _,
+            room: _,
+            keep_output: _,
+        } = self;
+        let scripts = [Some(argv), prepare.as_ref(), cleanup.as_ref()];
+        let scripts = scripts.into_iter().flatten().map(Script::to_string);
+        let variables = environment.iter();
+        let variables = variables.map(|(name, value)| format!("with {name}={value}"));
+        let texts: Vec<_> = scripts.chain(variables).collect();
+        Some(texts.join("; "))
+    }
+}
+
 /// Runs preparation, program and clean-up.
 pub(crate) fn run_command(
     parameters: &CommandParameters,
@@ -101,7 +129,8 @@ pub(crate) fn run_command(
     if context.engine == EngineKind::Null {
         return Ok(imagined(context.seed, 1, None, IMAGINED_NS).into());
     }
-    let mut session = Session::open(context, &parameters.directory, &parameters.temporary)?;
+    let leave = Leave::of(parameters, context)?;
+    let mut session = Session::open(context, leave, &parameters.directory, &parameters.temporary)?;
     session.environment = parameters.environment.clone();
     if let Some(script) = &parameters.prepare {
         session.run_well(&script.words())?;
@@ -163,7 +192,9 @@ mod tests {
         let mut parameters: CommandParameters =
             serde_json::from_value(parameters).expect("parameters");
         parameters.settle(Bytes::mib(64)).expect("settles");
-        run_command(&parameters, &RunContext::new(EngineKind::Psync, root, 1))
+        let mut context = RunContext::new(EngineKind::Psync, root, 1);
+        context.allow_commands = true;
+        run_command(&parameters, &context)
     }
 
     #[test]

@@ -13,7 +13,8 @@ const FULL: &str = "No space left on device";
 /// Why a program's phase ended early.
 ///
 /// Its kinds: `MissingTool` for a program that is not there, `NoSpace` where it said so, `Timeout`
-/// and `Interrupted` where it was ended, `Corrupt` for a wrong result, else `Io`.
+/// and `Interrupted` where it was ended, `Corrupt` for a wrong result, `BadInput` for what was not
+/// allowed, else `Io`.
 #[derive(Debug)]
 pub struct ProgramError(Box<Details>);
 
@@ -90,6 +91,11 @@ impl ProgramError {
     /// A result is not what it must be.
     pub(crate) fn wrong(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Corrupt, message.into())
+    }
+
+    /// A study asks for what it was not allowed.
+    pub(crate) fn refused(message: String) -> Self {
+        Self::new(FailureKind::BadInput, message)
     }
 
     /// Something else that failed.

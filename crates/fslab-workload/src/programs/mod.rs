@@ -8,6 +8,7 @@
 //!
 //! A program works below the root of the file system and nowhere else: directory, home and
 //! temporary files are there. What belongs to a server, its configuration and its log, is not.
+//! What of a study they would interpret needs the leave of who runs it: see [`allowance`].
 
 mod allowance;
 mod command;
@@ -15,10 +16,12 @@ pub(crate) mod compile;
 mod error;
 mod figures;
 mod locate;
+mod plain_text;
 mod script;
 mod session;
 pub(crate) mod web;
 
-pub use allowance::foreign_program;
+pub use allowance::demand_leave;
+pub(crate) use allowance::{Leave, ProgramParameters};
 pub(crate) use command::{CommandParameters, run_command};
 pub use error::ProgramError;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use fslab_engine::{RunContext, StopFlag};
 use fslab_sys::{ChildGroup, GroupEnd, PLAIN_PATH};
 
+use super::allowance::Leave;
 use super::error::ProgramError;
 use super::script::line;
 
@@ -39,6 +40,7 @@ impl Session {
     /// where they are missing.
     pub(crate) fn open(
         context: &RunContext,
+        _leave: Leave,
         directory: &Path,
         temporary: &Path,
     ) -> Result<Self, ProgramError> {
@@ -68,9 +70,9 @@ impl Session {
         }
         let failed = |error| ProgramError::io("watch", Path::new(&shown), error);
         let command = self.command(words);
-        let start_ns = fslab_sys::monotonic_ns();
         let mut group = ChildGroup::start(command, KEPT_BYTES)
             .map_err(|error| ProgramError::start(&shown, error))?;
+        let start_ns = group.start_ns();
         let limit_ns = match limit_s {
             0 => u64::MAX,
             _ => u64::from(limit_s) * 1_000_000_000,
@@ -136,15 +138,18 @@ mod tests {
     use fslab_model::FailureKind;
 
     use super::*;
+    use crate::programs::CommandParameters;
 
     fn words(script: &str) -> Vec<String> {
         ["/bin/sh", "-c", script].map(str::to_owned).into()
     }
 
     fn session(root: &Path) -> (Session, StopFlag) {
-        let context = RunContext::new(EngineKind::Psync, root, 1);
+        let mut context = RunContext::new(EngineKind::Psync, root, 1);
+        context.allow_commands = true;
         let stop = context.stop.clone();
-        let session = Session::open(&context, Path::new("a/b"), Path::new("t"));
+        let leave = Leave::of(&CommandParameters::default(), &context).expect("is allowed");
+        let session = Session::open(&context, leave, Path::new("a/b"), Path::new("t"));
         (session.expect("opens"), stop)
     }
 

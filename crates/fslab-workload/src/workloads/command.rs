@@ -3,7 +3,7 @@
 use fslab_engine::RunContext;
 use fslab_model::{Headline, PhaseKind};
 
-use crate::programs::{CommandParameters, run_command};
+use crate::programs::{CommandParameters, ProgramParameters, run_command};
 use crate::workload::{Definition, Finished, RunError};
 
 pub(crate) struct Command;
@@ -15,6 +15,10 @@ impl Definition for Command {
         "any program: timed from its start to its end, with what it starts itself";
     const KIND: PhaseKind = PhaseKind::Metadata;
     const HEADLINE: Headline = Headline::OperationRate;
+
+    fn foreign(parameters: &CommandParameters) -> Option<String> {
+        ProgramParameters::foreign(parameters)
+    }
 
     fn run(parameters: &CommandParameters, context: &RunContext) -> Result<Finished, RunError> {
         run_command(parameters, context)

@@ -3,6 +3,7 @@
 use fslab_engine::RunContext;
 use fslab_model::{Headline, PhaseKind};
 
+use crate::programs::ProgramParameters;
 use crate::programs::compile::{CompileParameters, run_compile};
 use crate::workload::{Definition, Finished, RunError};
 
@@ -18,6 +19,10 @@ impl Definition for Compile {
 
     fn kind(parameters: &CompileParameters) -> PhaseKind {
         parameters.kind()
+    }
+
+    fn foreign(parameters: &CompileParameters) -> Option<String> {
+        ProgramParameters::foreign(parameters)
     }
 
     fn run(parameters: &CompileParameters, context: &RunContext) -> Result<Finished, RunError> {

@@ -3,6 +3,7 @@
 use fslab_engine::RunContext;
 use fslab_model::{Headline, PhaseKind};
 
+use crate::programs::ProgramParameters;
 use crate::programs::web::{ServeParameters, run_serve};
 use crate::workload::{Definition, Finished, RunError};
 
@@ -15,6 +16,10 @@ impl Definition for WebServer {
         "a web server serves every file that `web-publish` wrote, in random order";
     const KIND: PhaseKind = PhaseKind::Read;
     const HEADLINE: Headline = Headline::Throughput;
+
+    fn foreign(parameters: &ServeParameters) -> Option<String> {
+        ProgramParameters::foreign(parameters)
+    }
 
     fn run(parameters: &ServeParameters, context: &RunContext) -> Result<Finished, RunError> {
         run_serve(parameters, context)

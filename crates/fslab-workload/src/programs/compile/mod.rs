@@ -10,6 +10,7 @@ mod parameters;
 mod plan;
 mod source;
 mod steps;
+mod words;
 
 pub(crate) use parameters::CompileParameters;
 pub(crate) use steps::run_compile;

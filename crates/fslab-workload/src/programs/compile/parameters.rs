@@ -6,7 +6,10 @@ use fslab_model::{Bytes, PhaseKind};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Size;
+use super::words::{are_known_flags, is_known_to_make};
 use crate::parameters::demand_inside;
+use crate::programs::ProgramParameters;
+use crate::programs::script::line;
 use crate::workload::WorkloadParameters;
 
 /// The most jobs at once that anybody means.
@@ -119,9 +122,20 @@ impl WorkloadParameters for CompileParameters {
                 let path = path.display();
                 return Err(format!("tarball = '{path}'; it must be an absolute path"));
             }
+            Some(path) if path.as_os_str().as_encoded_bytes().contains(&0) => {
+                return Err("tarball with a NUL character in it".to_owned());
+            }
             Some(_) => {}
             None => {
                 self.cflags.get_or_insert_with(|| CFLAGS.to_owned());
+            }
+        }
+        for (name, words) in [
+            ("configure_arguments", &self.configure_arguments),
+            ("make_arguments", &self.make_arguments),
+        ] {
+            if words.iter().any(|word| word.contains('\0')) {
+                return Err(format!("{name} with a NUL character in it"));
             }
         }
         let is_bad = |flags: &String| flags.contains(['|', '\\', '\n', '\0']);
@@ -143,6 +157,43 @@ impl WorkloadParameters for CompileParameters {
 
     fn data_files(&self) -> Option<Vec<PathBuf>> {
         None
+    }
+}
+
+impl ProgramParameters for CompileParameters {
+    /// What is built, where it is not fslab's program, and all words that are not known to do
+    /// nothing else than they are for: configure, make and its shells interpret them.
+    fn foreign(&self) -> Option<String> {
+        let Self {
+            step: _,
+            // It reaches no shell: see the steps.
+            directory: _,
+            units: _,
+            headers: _,
+            functions: _,
+            jobs: _,
+            tarball,
+            cflags,
+            configure_arguments,
+            make_arguments,
+        } = self;
+        let mut texts = Vec::new();
+        if let Some(path) = tarball {
+            texts.push(format!("configure and make of {}", path.display()));
+        }
+        if let Some(flags) = cflags.as_ref().filter(|flags| !are_known_flags(flags)) {
+            texts.push(format!("cc with cflags = {flags:?}"));
+        }
+        if !configure_arguments.is_empty() {
+            let words = line(configure_arguments);
+            texts.push(format!("configure with configure_arguments {words}"));
+        }
+        let is_foreign = |word: &&String| !is_known_to_make(word, JOBS_MAX);
+        let words: Vec<_> = make_arguments.iter().filter(is_foreign).cloned().collect();
+        if !words.is_empty() {
+            texts.push(format!("make with make_arguments {}", line(&words)));
+        }
+        (!texts.is_empty()).then(|| texts.join("; "))
     }
 }
 

@@ -9,9 +9,11 @@ use fslab_sys::ResourceUse;
 
 use super::parameters::{CompileParameters, Step};
 use super::source::{self, PROGRAM};
+use crate::programs::Leave;
 use crate::programs::error::ProgramError;
 use crate::programs::figures::{Account, imagined};
 use crate::programs::locate;
+use crate::programs::plain_text::plain_text;
 use crate::programs::session::{Ran, Session};
 use crate::workload::{Finished, RunError};
 
@@ -56,7 +58,8 @@ pub(crate) fn run_compile(
         return Err(RunError::Impossible(reason));
     }
     let below = |name: &str| parameters.directory.join(name);
-    let mut session = Session::open(context, &below(SOURCE), &below(TEMPORARY))?;
+    let leave = Leave::of(parameters, context)?;
+    let mut session = Session::open(context, leave, &below(SOURCE), &below(TEMPORARY))?;
     if let Some(flags) = &parameters.cflags {
         session.environment.insert("CFLAGS".into(), flags.clone());
     }
@@ -173,23 +176,36 @@ impl Build<'_> {
         Ok(finished)
     }
 
-    fn install(&self) -> Result<Finished, ProgramError> {
+    fn install(&self) -> Result<Finished, RunError> {
         let root = std::path::absolute(&self.context.root)
             .map_err(|error| ProgramError::io("find", &self.context.root, error))?;
         let destination = root.join(&self.parameters.directory).join(DESTINATION);
-        let told = format!("DESTDIR={}", destination.display());
+        let told = self.destdir(&destination)?;
         let ran = self
             .session
             .run_well(&self.make_words(&["install", &told]))?;
         let (files, _) = count(&destination)?;
         if files == 0 {
             let text = format!("make install left nothing in {}", destination.display());
-            return Err(ProgramError::other(text).hint("it must heed DESTDIR"));
+            return Err(ProgramError::other(text)
+                .hint("it must heed DESTDIR")
+                .into());
         }
         let mut finished = account(&ran, files, None).finished();
         let bin = destination.join(&PREFIX[1..]).join("bin");
         finished.notes.extend(self.check(&bin.join(PROGRAM))?);
         Ok(finished)
+    }
+
+    /// What make is told of the destination. Make and its shell interpret it: of our own program it
+    /// is the way there from the tree, in which nothing of the study or the machine occurs. A
+    /// tarball's may call make in other folders, and is told an absolute path.
+    fn destdir(&self, destination: &Path) -> Result<String, RunError> {
+        if self.parameters.tarball.is_none() {
+            return Ok(format!("DESTDIR=../{DESTINATION}"));
+        }
+        let path = plain_text(destination).map_err(RunError::Impossible)?;
+        Ok(format!("DESTDIR={path}"))
     }
 
     fn clean(&self) -> Result<Finished, ProgramError> {
@@ -323,7 +339,10 @@ mod tests {
     fn run(root: &Path, given: serde_json::Value) -> Result<Finished, RunError> {
         let mut parameters: CompileParameters = serde_json::from_value(given).expect("parameters");
         parameters.settle(Bytes::gib(1)).expect("settles");
-        run_compile(&parameters, &RunContext::new(EngineKind::Psync, root, 5))
+        // A tarball is the tests' own.
+        let mut context = RunContext::new(EngineKind::Psync, root, 5);
+        context.allow_commands = parameters.tarball.is_some();
+        run_compile(&parameters, &context)
     }
 
     fn step(step: &str) -> serde_json::Value {
@@ -366,6 +385,36 @@ mod tests {
         );
         run(folder.path(), step("clean")).expect("is cleaned up");
         assert!(!folder.path().join("compile/src/d00.a").exists());
+    }
+
+    /// The folder was a part of DESTDIR, which the recipes of make give to a shell.
+    #[test]
+    fn the_names_of_folders_are_not_run_by_the_shell_of_make() {
+        if !can_build() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a directory");
+        let root = folder.path().join("$(touch ran-by-make); `touch ran`");
+        let directory = "x;touch ran;`touch ran` $(touch ran) $$(touch ran)'\"#";
+        for name in ["unpack", "configure", "make", "install", "clean"] {
+            let mut given = step(name);
+            given["directory"] = directory.into();
+            given["units"] = 2.into();
+            let ended = run(&root, given).map_err(Failure::from);
+            assert!(ended.is_ok(), "{name}: {ended:?}");
+        }
+        assert!(root.join(directory).join("dest/usr/bin/demo-1.0").exists());
+        let listed = std::process::Command::new("find")
+            .arg(folder.path())
+            .args(["-name", "ran*"])
+            .output()
+            .expect("find starts");
+        let found = String::from_utf8_lossy(&listed.stdout).into_owned();
+        assert_eq!(
+            found.lines().filter(|it| !it.contains("/src/")).count(),
+            0,
+            "{found}"
+        );
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! The configurations of the servers that fslab starts but has not written.
+//!
+//! What a study or the machine decides of their text is numbers and the paths of [`Places`], which
+//! are plain and quoted. A server listens on a Unix socket or on the loopback interface, serves what
+//! is below the site's root, and follows no symbolic link out of the file system.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::connection::Endpoint;
 use super::parameters::{Method, ServeParameters};
+use crate::programs::plain_text::plain_text;
 
 /// Where distributions keep the modules of the Apache HTTP server.
 const APACHE_MODULES: [&str; 3] = [
@@ -18,20 +23,55 @@ const NOBODY: u32 = 65_534;
 /// What a server is to do.
 pub(super) struct Task<'a> {
     pub(super) parameters: &'a ServeParameters,
-    /// The root of the site.
+    /// The root of the file system, or of the part of it that the phase works in.
+    pub(super) base: &'a Path,
+    /// The root of the site, below it.
     pub(super) root: &'a Path,
     pub(super) endpoint: &'a Endpoint,
     /// Where it may write.
     pub(super) folder: &'a Path,
 }
 
+/// The paths of a task as they stand between quotation marks.
+struct Places<'a> {
+    base: &'a str,
+    root: &'a str,
+    folder: &'a str,
+    /// Where the server listens.
+    listen: String,
+}
+
+impl<'a> Places<'a> {
+    /// Those of `task`; a sentence where a path is not plain, or the address not of this machine.
+    fn of(task: &'a Task) -> Result<Self, String> {
+        let listen = match task.endpoint {
+            Endpoint::Unix(path) => format!("unix:{}", plain_text(path)?),
+            Endpoint::Tcp(address) if address.ip().is_loopback() => address.to_string(),
+            Endpoint::Tcp(address) => {
+                return Err(format!("{address} is no address of the loopback interface"));
+            }
+        };
+        Ok(Self {
+            base: plain_text(task.base)?,
+            root: plain_text(task.root)?,
+            folder: plain_text(task.folder)?,
+            listen,
+        })
+    }
+}
+
 /// The name of the log of errors in the server's folder.
 pub(super) const ERROR_LOG: &str = "error.log";
 
-/// nginx.conf. One process where one worker is wanted: it ends with the trial, however that ends.
-pub(super) fn nginx(task: &Task) -> String {
+/// nginx.conf; a sentence where it cannot be written.
+pub(super) fn nginx(task: &Task) -> Result<String, String> {
     let parameters = task.parameters;
-    let folder = task.folder.display();
+    let Places {
+        base,
+        root,
+        folder,
+        listen,
+    } = Places::of(task)?;
     let mut text = String::new();
     if fslab_sys::is_superuser() {
         // Otherwise its workers would become somebody who may not read the site.
@@ -40,10 +80,6 @@ pub(super) fn nginx(task: &Task) -> String {
     let (master, workers) = match parameters.workers {
         1 => ("off", 1),
         workers => ("on", workers),
-    };
-    let listen = match task.endpoint {
-        Endpoint::Unix(path) => format!("unix:{}", path.display()),
-        Endpoint::Tcp(address) => address.to_string(),
     };
     let sendfile = match parameters.method {
         Method::Sendfile => "on",
@@ -61,6 +97,9 @@ pub(super) fn nginx(task: &Task) -> String {
         "access_log off;".to_owned(),
         format!("sendfile {sendfile};"),
         "open_file_cache off;".to_owned(),
+        "autoindex off;".to_owned(),
+        // Below what is measured; on the way there links are the user's.
+        format!("disable_symlinks on \"from={base}\";"),
         "default_type application/octet-stream;".to_owned(),
         "keepalive_requests 1000000000;".to_owned(),
         "keepalive_timeout 1h;".to_owned(),
@@ -70,22 +109,28 @@ pub(super) fn nginx(task: &Task) -> String {
     for name in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"] {
         line(&mut text, &format!("{name}_temp_path \"{folder}/{name}\";"));
     }
-    let root = task.root.display();
     line(
         &mut text,
-        &format!("server {{ listen {listen}; root \"{root}\"; }}\n}}"),
+        &format!("server {{ listen \"{listen}\"; root \"{root}\"; }}\n}}"),
     );
-    text
+    Ok(text)
 }
 
-/// The configuration of the Apache HTTP server; `None` where its modules are nowhere.
-pub(super) fn apache(task: &Task) -> Option<String> {
-    let modules = APACHE_MODULES.map(PathBuf::from);
-    let modules = modules.iter().find(|folder| folder.is_dir())?;
+/// The folder of the modules of the Apache HTTP server; `None` where there is none.
+pub(super) fn apache_modules() -> Option<PathBuf> {
+    let folders = APACHE_MODULES.map(PathBuf::from);
+    folders.into_iter().find(|folder| folder.is_dir())
+}
+
+/// The configuration of the Apache HTTP server; a sentence where it cannot be written.
+pub(super) fn apache(task: &Task, modules: &Path) -> Result<String, String> {
     let parameters = task.parameters;
-    let Endpoint::Tcp(address) = task.endpoint else {
-        return None;
-    };
+    let Places {
+        base,
+        root,
+        folder,
+        listen,
+    } = Places::of(task)?;
     let mut text = String::new();
     let on_off = |on: bool| if on { "On" } else { "Off" };
     for (module, file) in [
@@ -106,7 +151,6 @@ pub(super) fn apache(task: &Task) -> Option<String> {
         // It refuses to serve as root.
         line(&mut text, &format!("User #{NOBODY}\nGroup #{NOBODY}"));
     }
-    let (folder, root) = (task.folder.display(), task.root.display());
     let threads = parameters.workers;
     let keep_alive = on_off(parameters.keep_alive);
     let sendfile = on_off(parameters.method == Method::Sendfile);
@@ -116,7 +160,8 @@ pub(super) fn apache(task: &Task) -> Option<String> {
         format!("PidFile \"{folder}/pid\""),
         format!("ErrorLog \"{folder}/{ERROR_LOG}\""),
         "ServerName localhost".to_owned(),
-        format!("Listen {address}"),
+        format!("Listen {listen}"),
+        "TraceEnable Off".to_owned(),
         "AcceptFilter http none".to_owned(),
         format!("ServerLimit 1\nStartServers 1\nThreadLimit {threads}"),
         format!("ThreadsPerChild {threads}\nMaxRequestWorkers {threads}"),
@@ -124,13 +169,108 @@ pub(super) fn apache(task: &Task) -> Option<String> {
         format!("KeepAlive {keep_alive}\nKeepAliveTimeout 3600\nMaxKeepAliveRequests 0"),
         format!("EnableSendfile {sendfile}\nEnableMMAP Off"),
         format!("DocumentRoot \"{root}\""),
-        format!("<Directory \"{root}\">\nAllowOverride None\nRequire all granted\n</Directory>"),
+        // On the way to what is measured links are the user's; below it none is followed.
+        "<Directory \"/\">\nAllowOverride None\nOptions FollowSymLinks".to_owned(),
+        "Require all denied\n</Directory>".to_owned(),
+        format!("<Directory \"{base}\">\nOptions None\n</Directory>"),
+        format!("<Directory \"{root}\">\nRequire all granted\n</Directory>"),
     ] {
         line(&mut text, &words);
     }
-    Some(text)
+    Ok(text)
 }
 
 fn line(text: &mut String, words: &str) {
     writeln!(text, "{words}").expect("a string takes everything");
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::Bytes;
+
+    use super::*;
+    use crate::workload::WorkloadParameters;
+
+    type Writer = fn(&Task) -> Result<String, String>;
+    const WRITERS: [Writer; 2] = [nginx, |task| apache(task, Path::new("/modules"))];
+
+    fn parameters() -> ServeParameters {
+        let given = serde_json::json!({ "server": "embedded", "clients": 3 });
+        let mut parameters: ServeParameters = serde_json::from_value(given).expect("parameters");
+        parameters.settle(Bytes::gib(1)).expect("settles");
+        parameters
+    }
+
+    fn loopback() -> Endpoint {
+        Endpoint::Tcp(([127, 0, 0, 1], 8_080).into())
+    }
+
+    fn written(write: Writer, paths: [&str; 3], endpoint: &Endpoint) -> Result<String, String> {
+        let [base, root, folder] = paths.map(Path::new);
+        write(&Task {
+            parameters: &parameters(),
+            base,
+            root,
+            endpoint,
+            folder,
+        })
+    }
+
+    /// `directory = "x\"; } server { listen 0.0.0.0:18080; root \"/etc"` was a server of its own,
+    /// for everybody, of /etc. The folders of a machine may have such names, too.
+    #[test]
+    fn no_path_of_a_study_or_a_machine_ends_its_quotation() {
+        let good = ["/mnt/a b", "/mnt/a b/web", "/tmp/f"];
+        for write in WRITERS {
+            let text = written(write, good, &loopback()).expect("is plain");
+            assert!(text.contains("\"/mnt/a b/web\""), "{text}");
+            for bad in [
+                "/x\"; } server { listen 0.0.0.0:18080; root \"/etc",
+                "/x\nListen 0.0.0.0:1",
+                "/x\\",
+                "/$document_root",
+                "/${HOME}",
+                "/%{ENV}",
+                "/x#",
+                "/x;",
+                "/*",
+            ] {
+                for at in 0..good.len() {
+                    let mut paths = good;
+                    paths[at] = bad;
+                    let refused = written(write, paths, &loopback()).expect_err(bad);
+                    assert!(!refused.contains('\n'), "{refused}");
+                }
+                let socket = Endpoint::Unix(bad.into());
+                assert!(written(write, good, &socket).is_err(), "{bad}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_server_listens_for_this_machine_alone_and_follows_no_link() {
+        let paths = ["/mnt", "/mnt/web", "/tmp/f"];
+        for write in WRITERS {
+            let text = written(write, paths, &loopback()).expect("is plain");
+            let listening: Vec<_> = text
+                .lines()
+                .filter(|line| line.to_lowercase().contains("listen"))
+                .collect();
+            let [line] = listening[..] else {
+                panic!("{text}")
+            };
+            assert!(line.contains("127.0.0.1:8080"), "{line}");
+            for open in ["0.0.0.0:80", "192.168.1.1:80", "[::]:80"] {
+                let endpoint = Endpoint::Tcp(open.parse().expect("an address"));
+                assert!(written(write, paths, &endpoint).is_err(), "{open}");
+            }
+        }
+        let text = written(nginx, paths, &Endpoint::Unix("/tmp/f/socket".into()));
+        let text = text.expect("is plain");
+        assert!(text.contains("listen \"unix:/tmp/f/socket\";"), "{text}");
+        assert!(
+            text.contains("disable_symlinks on \"from=/mnt\";"),
+            "{text}"
+        );
+    }
 }

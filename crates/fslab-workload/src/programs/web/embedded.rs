@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::configuration::Task;
 use super::connection::{Connection, Endpoint, Listener};
 use super::http::{HEAD_MAX, Request, head_length, parse_request, response};
 use super::parameters::Method;
@@ -27,7 +28,11 @@ pub(super) struct EmbeddedServer {
 #[derive(Debug)]
 struct Shared {
     listener: Listener,
-    root: PathBuf,
+    /// What no link leads out of, and the site's root below it.
+    base: PathBuf,
+    site: PathBuf,
+    /// `base`, opened by the first request: the clock runs by then, as it does for other servers.
+    opened: OnceLock<File>,
     method: Method,
     ending: AtomicBool,
     /// What went wrong first.
@@ -35,26 +40,26 @@ struct Shared {
 }
 
 impl EmbeddedServer {
-    /// Serves what is below `root` with `workers` threads, each for one connection at a time.
-    pub(super) fn start(
-        endpoint: &Endpoint,
-        root: &Path,
-        workers: u32,
-        method: Method,
-    ) -> io::Result<Self> {
+    /// Serves a task's site with a thread for each of its workers, each for one connection at a
+    /// time.
+    pub(super) fn start(task: &Task) -> io::Result<Self> {
+        let outside = |_| io::Error::from(io::ErrorKind::InvalidInput);
+        let site = task.root.strip_prefix(task.base).map_err(outside)?;
         let shared = Arc::new(Shared {
-            listener: endpoint.listen()?,
-            root: root.to_owned(),
-            method,
+            listener: task.endpoint.listen()?,
+            base: task.base.to_owned(),
+            site: site.to_owned(),
+            opened: OnceLock::new(),
+            method: task.parameters.method,
             ending: AtomicBool::new(false),
             trouble: Mutex::new(None),
         });
         let mut server = Self {
             shared: Arc::clone(&shared),
-            endpoint: endpoint.clone(),
+            endpoint: task.endpoint.clone(),
             threads: Vec::new(),
         };
-        for _ in 0..workers {
+        for _ in 0..task.parameters.workers {
             let shared = Arc::clone(&shared);
             let thread = std::thread::Builder::new().spawn(move || shared.serve())?;
             server.threads.push(thread);
@@ -136,13 +141,24 @@ impl Shared {
         }
     }
 
+    fn open(&self, path: &Path) -> io::Result<File> {
+        let base = match self.opened.get() {
+            Some(base) => base,
+            None => {
+                let base = File::open(&self.base)?;
+                self.opened.get_or_init(|| base)
+            }
+        };
+        fslab_sys::open_to_send(base, &self.site.join(path))
+    }
+
     fn answer(&self, connection: &mut Connection, request: &Request) -> io::Result<()> {
         let path = Path::new(request.path);
         let is_inside = path
             .components()
             .all(|part| matches!(part, Component::Normal(_)));
         let opened = match is_inside {
-            true => File::open(self.root.join(path)),
+            true => self.open(path),
             false => Err(io::ErrorKind::NotFound.into()),
         };
         let file = match opened {
@@ -152,7 +168,12 @@ impl Shared {
             }
             opened => opened?,
         };
-        let length = file.metadata()?.len();
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            let head = response("404 Not Found", 0, request.keep_alive);
+            return connection.write_all(head.as_bytes());
+        }
+        let length = metadata.len();
         let head = response("200 OK", length, request.keep_alive);
         connection.write_all(head.as_bytes())?;
         match self.method {

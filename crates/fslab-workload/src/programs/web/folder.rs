@@ -3,7 +3,7 @@
 
 use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// What the names of such folders begin with; the process's number follows.
@@ -63,15 +63,28 @@ fn sweep(parent: &Path) -> io::Result<()> {
             && fslab_sys::process_start_ticks(process).is_none()
         {
             let path = parent.join(name);
-            end_users_of(&path);
-            let _ = fs::remove_dir_all(path);
+            if is_own_folder(&path) {
+                end_users_of(&path);
+                let _ = fs::remove_dir_all(path);
+            }
         }
     }
     Ok(())
 }
 
-/// Ends the processes that have files of `folder` open: the workers of a server whose master was
-/// killed with its trial go on for ever. What cannot be looked at is not ours.
+/// Whether `path` is a folder of this user's that nobody else may write, and no link to one: in a
+/// folder for everybody's temporary files, others may have made it.
+fn is_own_folder(path: &Path) -> bool {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return false;
+    };
+    metadata.is_dir()
+        && metadata.uid() == fslab_sys::effective_user()
+        && metadata.mode() & 0o077 == 0
+}
+
+/// Ends the processes that have files of `folder` open: those of a server that has left its group,
+/// and so its keeper, outlive a trial that was killed. What cannot be looked at is not ours.
 fn end_users_of(folder: &Path) {
     let Ok(processes) = fs::read_dir("/proc") else {
         return;
@@ -95,6 +108,8 @@ fn end_users_of(folder: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -102,9 +117,17 @@ mod tests {
         let parent = tempfile::tempdir().expect("a directory");
         let stale = parent.path().join(format!("{PREFIX}{}-0", u32::MAX));
         let foreign = parent.path().join("something-else");
+        let mut private = DirBuilder::new();
+        private.mode(0o700);
         for folder in [&stale, &foreign] {
-            fs::create_dir(folder).expect("made");
+            private.create(folder).expect("made");
         }
+        // Others may have made these: one that all may write, and a link to a folder of ours.
+        let open = parent.path().join(format!("{PREFIX}{}-1", u32::MAX));
+        fs::create_dir(&open).expect("made");
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("ours");
+        let link = parent.path().join(format!("{PREFIX}{}-2", u32::MAX));
+        std::os::unix::fs::symlink(&foreign, &link).expect("a link");
         let log = fs::File::create(stale.join("log")).expect("made");
         let mut left = std::process::Command::new("sleep")
             .arg("600")
@@ -115,6 +138,7 @@ mod tests {
         let second = ServerFolder::make_below(parent.path()).expect("made");
         assert_ne!(folder.path(), second.path());
         assert!(!stale.exists() && foreign.exists());
+        assert!(open.exists() && link.exists());
         let ended = left.wait().expect("the server that was left is ended");
         assert!(!ended.success(), "by a signal");
         fs::write(folder.join("log"), "x").expect("written");

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::server::{installed, is_apache_here};
 use super::site::Site;
 use crate::parameters::demand_inside;
+use crate::programs::ProgramParameters;
+use crate::programs::plain_text::plain_text;
 use crate::workload::WorkloadParameters;
 
 /// Files of a site where there is room for them.
@@ -201,6 +203,10 @@ impl WorkloadParameters for ServeParameters {
             // A plan says which server it is for: what others serve is not to be mixed with it.
             self.server = installed(self.transport, is_apache_here());
         }
+        if matches!(self.server, ServerKind::Nginx | ServerKind::Apache2) {
+            // It will stand in a configuration.
+            plain_text(&self.directory)?;
+        }
         if self.server == ServerKind::Apache2 && self.transport == Some(Transport::Unix) {
             return Err("transport = \"unix\": apache2 listens to TCP alone".to_owned());
         }
@@ -218,6 +224,29 @@ impl WorkloadParameters for ServeParameters {
 
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(self.file_size)]
+    }
+}
+
+impl ProgramParameters for ServeParameters {
+    /// Nothing: of what a study decides, a server is given numbers, words of a list, and a path
+    /// that is plain.
+    fn foreign(&self) -> Option<String> {
+        let Self {
+            server: _,
+            // See the configurations.
+            directory: _,
+            files: _,
+            file_size: _,
+            files_per_directory: _,
+            passes: _,
+            clients: _,
+            workers: _,
+            keep_alive: _,
+            transport: _,
+            method: _,
+            verify: _,
+        } = self;
+        None
     }
 }
 
@@ -278,6 +307,17 @@ mod tests {
             (serde_json::json!({ "passes": 0 }), "passes"),
             (serde_json::json!({ "workers": 9_999 }), "workers"),
             (serde_json::json!({ "directory": ".." }), "path"),
+            (
+                serde_json::json!({
+                    "server": "nginx",
+                    "directory": "x\"; } server { listen 0.0.0.0:18080; root \"/etc",
+                }),
+                "character",
+            ),
+            (
+                serde_json::json!({ "server": "apache2", "directory": "${HOME}" }),
+                "character",
+            ),
             (
                 serde_json::json!({ "server": "apache2", "transport": "unix" }),
                 "apache2",

@@ -6,8 +6,8 @@ use fslab_sys::ResourceUse;
 
 use super::clients::{Clients, OPERATION, Served};
 use super::parameters::ServeParameters;
-use super::server::Server;
-use super::site::absolute_root;
+use super::server::{Server, SiteFolders};
+use crate::programs::Leave;
 use crate::programs::error::ProgramError;
 use crate::programs::figures::{cpu_use, imagined, virtual_note};
 use crate::workload::{Finished, RunError};
@@ -25,9 +25,14 @@ pub(crate) fn run_serve(
         let (requests, bytes) = (passes * site.files, passes * site.bytes());
         return Ok(imagined(context.seed, requests, Some(bytes), IMAGINED_NS).into());
     }
-    let root = absolute_root(&context.root, &site)
+    let leave = Leave::of(parameters, context)?;
+    let base = std::path::absolute(&context.root)
         .map_err(|error| ProgramError::io("find", &context.root, error))?;
-    let server = Server::start(parameters, &root, &context.stop)?;
+    let folders = SiteFolders {
+        base: &base,
+        root: &base.join(&site.directory),
+    };
+    let server = Server::start(parameters, leave, folders, &context.stop)?;
     let way = server.endpoint.kind();
     let clients = Clients {
         parameters,

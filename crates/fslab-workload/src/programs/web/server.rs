@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use fslab_engine::StopFlag;
 use fslab_sys::{ChildGroup, PLAIN_PATH, ResourceUse};
 
-use super::configuration::{ERROR_LOG, Task, apache, nginx};
+use super::configuration::{ERROR_LOG, Task, apache, apache_modules, nginx};
 use super::connection::Endpoint;
 use super::embedded::EmbeddedServer;
 use super::folder::ServerFolder;
 use super::parameters::{ServeParameters, ServerKind, Transport};
+use crate::programs::Leave;
 use crate::programs::error::ProgramError;
 use crate::programs::locate;
 use crate::programs::session::end_gently;
@@ -65,6 +66,15 @@ enum Running {
     Program { name: String, group: ChildGroup },
 }
 
+/// Where a site is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SiteFolders<'a> {
+    /// What no link leads out of: the root of the file system, or of the phase's part of it.
+    pub(super) base: &'a Path,
+    /// The site's root, below it.
+    pub(super) root: &'a Path,
+}
+
 /// What a server left.
 #[derive(Debug, Default)]
 pub(super) struct ServerEnd {
@@ -75,10 +85,11 @@ pub(super) struct ServerEnd {
 }
 
 impl Server {
-    /// Starts the server for the site at `root` and waits until it listens.
+    /// Starts the server for the site at `root`, below `base`, and waits until it listens.
     pub(super) fn start(
         parameters: &ServeParameters,
-        root: &Path,
+        _leave: Leave,
+        SiteFolders { base, root }: SiteFolders,
         stop: &StopFlag,
     ) -> Result<Self, RunError> {
         let elsewhere = std::env::temp_dir();
@@ -90,6 +101,7 @@ impl Server {
         };
         let task = Task {
             parameters,
+            base,
             root,
             endpoint: &endpoint,
             folder: folder.path(),
@@ -99,8 +111,7 @@ impl Server {
             ServerKind::Apache2 => start_apache(&task)?,
             // A plan has replaced `auto`.
             ServerKind::Embedded | ServerKind::Auto => {
-                let (workers, method) = (parameters.workers, parameters.method);
-                let server = EmbeddedServer::start(&endpoint, root, workers, method)
+                let server = EmbeddedServer::start(&task)
                     .map_err(|error| ProgramError::io("start a server for", root, error))?;
                 Running::Embedded(server)
             }
@@ -178,7 +189,8 @@ fn start_nginx(task: &Task) -> Result<Running, RunError> {
         let reason = "not installed: nginx (package nginx-light)";
         return Err(RunError::Impossible(reason.to_owned()));
     };
-    let configuration = write_configuration(task, &nginx(task))?;
+    let text = nginx(task).map_err(RunError::Impossible)?;
+    let configuration = write_configuration(task, &text)?;
     let mut command = Command::new(program);
     command.arg("-p").arg(task.folder);
     command.arg("-e").arg(task.folder.join(ERROR_LOG));
@@ -195,7 +207,9 @@ fn start_apache(task: &Task) -> Result<Running, RunError> {
             folder.display()
         )));
     }
-    let configuration = write_configuration(task, &apache(task).ok_or_else(missing)?)?;
+    let modules = apache_modules().ok_or_else(missing)?;
+    let text = apache(task, &modules).map_err(RunError::Impossible)?;
+    let configuration = write_configuration(task, &text)?;
     let mut command = Command::new(program);
     command.arg("-d").arg(task.folder);
     command.arg("-f").arg(configuration);
@@ -244,4 +258,201 @@ fn tail_of(log: &Path) -> String {
         Ok(String::from_utf8_lossy(&bytes[from..]).into_owned())
     };
     read(log).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::path::PathBuf;
+
+    use fslab_engine::{EngineKind, RunContext};
+    use fslab_model::Bytes;
+
+    use super::super::http::parse_response;
+    use super::*;
+    use crate::workload::WorkloadParameters;
+
+    /// A folder that everybody may enter, with a site and with links that lead out of it.
+    struct Stage {
+        folder: tempfile::TempDir,
+    }
+
+    impl Stage {
+        fn set() -> Self {
+            let folder = tempfile::tempdir().expect("a directory");
+            let stage = Self { folder };
+            let (base, root) = (stage.base(), stage.root());
+            std::fs::create_dir_all(root.join("d")).expect("made");
+            std::fs::write(stage.folder.path().join("secret"), "secret").expect("written");
+            std::fs::write(base.join("secret"), "secret").expect("written");
+            std::fs::write(root.join("d/f"), "public").expect("written");
+            std::fs::write(root.join(".htaccess"), "Options FollowSymLinks").expect("written");
+            let link = |to: &Path, name: PathBuf| std::os::unix::fs::symlink(to, name);
+            link(&stage.folder.path().join("secret"), root.join("link")).expect("a link");
+            link(stage.folder.path(), root.join("up")).expect("a link");
+            link(&root, base.join("other-web")).expect("a link");
+            let open = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(stage.folder.path(), open).expect("ours");
+            stage
+        }
+
+        fn base(&self) -> PathBuf {
+            self.folder.path().join("mount")
+        }
+
+        fn root(&self) -> PathBuf {
+            self.base().join("web")
+        }
+
+        fn serve(
+            &self,
+            server: &str,
+            transport: &str,
+            directory: &str,
+        ) -> Result<Server, RunError> {
+            let given = serde_json::json!({
+                "server": server, "transport": transport, "directory": directory, "clients": 3,
+            });
+            let mut parameters: ServeParameters =
+                serde_json::from_value(given).expect("parameters");
+            parameters.settle(Bytes::gib(1)).expect("settles");
+            let base = self.base();
+            let context = RunContext::new(EngineKind::Psync, &base, 1);
+            let leave = Leave::of(&parameters, &context).expect("nothing of it is foreign");
+            let folders = SiteFolders {
+                base: &base,
+                root: &base.join(directory),
+            };
+            Server::start(&parameters, leave, folders, &context.stop)
+        }
+    }
+
+    /// What is answered to `GET target`: the status and all bytes.
+    fn asked(server: &Server, target: &str) -> (u16, String) {
+        let connection = server.endpoint.connect(Duration::from_secs(5));
+        let mut connection = connection.expect("it listens");
+        let request =
+            format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        connection.write_all(request.as_bytes()).expect("is sent");
+        let mut answer = Vec::new();
+        let _ = connection.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        let status = parse_response(answer.as_bytes()).map_or(0, |it| it.status);
+        (status, answer)
+    }
+
+    /// The servers that are installed, by the names of their parameter.
+    fn servers() -> Vec<&'static str> {
+        let mut servers = vec!["embedded"];
+        for (name, is_here) in [
+            ("nginx", locate::program("nginx").is_some()),
+            ("apache2", is_apache_here()),
+        ] {
+            match is_here {
+                true => servers.push(name),
+                false => eprintln!("skipped: {name} is not installed"),
+            }
+        }
+        servers
+    }
+
+    /// nginx and apache followed links out of the site, and so did the embedded server: a phase
+    /// that leaves links was a way to any file of the host.
+    #[test]
+    fn what_is_outside_of_a_site_is_served_by_no_server() {
+        let stage = Stage::set();
+        for name in servers() {
+            let server = stage.serve(name, "tcp", "web").expect(name);
+            let (status, answer) = asked(&server, "/d/f");
+            assert_eq!(status, 200, "{name}: {answer}");
+            assert!(answer.ends_with("public"), "{name}: {answer}");
+            let absolute = format!("/{}", stage.base().join("secret").display());
+            for target in [
+                "/link",
+                "/up/secret",
+                "/up/mount/secret",
+                "/../secret",
+                "/%2e%2e/secret",
+                "/d/%2e%2e/%2e%2e/secret",
+                "/d/..%2f..%2fsecret",
+                "/..%5csecret",
+                "//../secret",
+                "/d/",
+                "/.",
+                "/",
+                &absolute,
+            ] {
+                let (status, answer) = asked(&server, target);
+                assert_ne!(status, 200, "{name} {target}: {answer}");
+                assert!(
+                    !answer.contains("secret\n") && !answer.ends_with("secret"),
+                    "{target}"
+                );
+            }
+            server.stop().expect("ends");
+            // The site's own name may be a link, too.
+            let server = stage.serve(name, "tcp", "other-web").expect(name);
+            let (status, answer) = asked(&server, "/d/f");
+            assert_ne!(status, 200, "{name}: {answer}");
+        }
+    }
+
+    /// The addresses, as /proc/net has them, at which processes of the group `leader` listen.
+    fn listening(leader: u32) -> Vec<String> {
+        let processes = std::fs::read_dir("/proc").expect("proc").flatten();
+        let numbers = processes.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+        let of_group = numbers.filter(|number| {
+            let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+            let behind = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
+            behind.split_whitespace().nth(2) == Some(&leader.to_string())
+        });
+        let files = of_group.flat_map(|number| {
+            let files = std::fs::read_dir(format!("/proc/{number}/fd"));
+            files.into_iter().flatten().flatten()
+        });
+        let targets = files.filter_map(|file| std::fs::read_link(file.path()).ok());
+        let sockets: Vec<_> = targets
+            .filter_map(|it| {
+                let name = it.to_str()?.strip_prefix("socket:[")?.to_owned();
+                Some(name.trim_end_matches(']').to_owned())
+            })
+            .collect();
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
+        let text = tables
+            .map(|it| std::fs::read_to_string(it).unwrap_or_default())
+            .concat();
+        let lines = text
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        // The second column is the local address, the fourth the state: 0A is LISTEN.
+        let listening = lines.filter(|it| it.get(3) == Some(&"0A"));
+        let ours = listening.filter(|it| {
+            it.get(9)
+                .is_some_and(|inode| sockets.iter().any(|socket| socket == inode))
+        });
+        ours.map(|it| it[1].to_owned()).collect()
+    }
+
+    #[test]
+    fn a_server_listens_on_the_loopback_interface_or_on_no_interface() {
+        let stage = Stage::set();
+        for (name, transport) in [("nginx", "tcp"), ("nginx", "unix"), ("apache2", "tcp")] {
+            if !servers().contains(&name) {
+                continue;
+            }
+            let server = stage.serve(name, transport, "web").expect(name);
+            let Running::Program { group, .. } = &server.running else {
+                panic!("{name} is a program")
+            };
+            let addresses = listening(group.id().expect("it runs"));
+            assert_eq!(addresses.is_empty(), transport == "unix", "{addresses:?}");
+            for address in addresses {
+                assert!(
+                    address.starts_with("0100007F:"),
+                    "{name} listens at {address}"
+                );
+            }
+            server.stop().expect("ends");
+        }
+    }
 }

@@ -1,0 +1,47 @@
+//! Paths whose text means the same to everybody who reads it.
+//!
+//! Make, shells and the configurations of servers each have characters that mean something else,
+//! and ways to quote them; nginx has none for `$`. What may stand there is therefore listed, and a
+//! path with anything else is refused.
+
+use std::path::Path;
+
+/// What is plain beside letters and digits.
+const PLAIN: &str = "/._-+@=,:~ ";
+
+/// The text of `path`.
+///
+/// # Errors
+/// A sentence on the first character that is not plain.
+pub(crate) fn plain_text(path: &Path) -> Result<&str, String> {
+    let shown = || path.display().to_string().escape_debug().to_string();
+    let Some(text) = path.to_str() else {
+        return Err(format!("the path '{}' is not UTF-8", shown()));
+    };
+    let is_plain = |character: char| character.is_alphanumeric() || PLAIN.contains(character);
+    match text.chars().find(|character| !is_plain(*character)) {
+        None => Ok(text),
+        Some(found) => Err(format!(
+            "the path '{}' has the character {found:?}, which a configuration cannot hold; letters, \
+             digits, blanks and any of {} are plain",
+            shown(),
+            PLAIN.trim_end()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_paths_stay_as_they_are_and_what_anybody_interprets_is_refused() {
+        for plain in ["/mnt/a b/w-1_2.d", "Größe/web", "a+b@c=d,e:f~"] {
+            assert_eq!(plain_text(Path::new(plain)), Ok(plain));
+        }
+        for character in "\"'`$\\;#%|&<>(){}[]*?!^\n\t\u{0}\u{202e}\u{a0}".chars() {
+            let path = format!("/a{character}b");
+            assert!(plain_text(Path::new(&path)).is_err(), "{character:?}");
+        }
+    }
+}
