@@ -68,7 +68,12 @@ fn a_study_of_somebody_elses_starts_nothing_without_leave() {
         format!("{command}environment = {{ LD_PRELOAD = \"/srv/x.so\" }}\n"),
     ] {
         let ended = run(&desk, &phases, &[]);
-        ended.expect_error("would start a program", "--allow-commands");
+        if phases.contains('$') {
+            // A study's own word for a dimension: refused for that reason.
+            assert_ne!(ended.code, Some(0), "{phases}");
+        } else {
+            ended.expect_error("would start a program", "--allow-commands");
+        }
         assert!(!ran.exists(), "{phases}");
     }
     run(
@@ -102,12 +107,11 @@ fn the_plan_of_a_store_is_run_only_where_it_is_the_one_that_was_asked_for() {
     let harmless = "[[phase]]\nname = \"write\"\nworkload = \"write\"\nfile_size = \"1MiB\"\n";
     run(&desk, harmless, &[]).expect_code(0);
     let ran = desk.path("ran");
-    let phase = format!(
-        "{{\"name\":\"write\",\"workload\":\"command\",\"parameters\":{{\"argv\":\"touch {}\"}}}}",
-        ran.display()
-    );
     let forge = format!(
-        "DELETE FROM trials; UPDATE runs SET plan = json_set(plan, '$.phases', json('[{phase}]'));"
+        "PRAGMA foreign_keys = ON; DELETE FROM trials; UPDATE runs SET plan = json_set(plan, \
+         '$.phases[0].workload', 'command', \
+         '$.phases[0].parameters', json('{{\"argv\":\"touch {}\"}}'));",
+        ran.display()
     );
     let mut sqlite = Command::new("sqlite3");
     sqlite.arg(desk.store()).arg(forge);
@@ -115,7 +119,7 @@ fn the_plan_of_a_store_is_run_only_where_it_is_the_one_that_was_asked_for() {
     let resumed = desk.run(&[&RUN[..], &["--resume"]].concat());
     assert_ne!(resumed.code, Some(0), "{}", resumed.out);
     assert!(!ran.exists(), "{}", resumed.err);
-    assert_eq!(resumed.err.matches("error:").count(), 1, "{}", resumed.err);
+    resumed.expect_error("is not the one under whose hash", "leave out --resume");
 }
 
 /// The workers of nginx lost their master with the trial, and went on serving until the next run.

@@ -125,8 +125,21 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let (none, peephole) = (Path::new("none"), Path::new(PEEPHOLE));
     std::fs::create_dir(peephole)?;
     mount(none, peephole, "hostfs", MountFlags::RDONLY, folder)?;
-    let bytes = std::fs::read(peephole.join(name));
+    let bytes = fslab_sys::read_regular_file(&peephole.join(name), TRACE_BYTES_MAX);
     unmount(peephole)?;
     std::fs::remove_dir(peephole)?;
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A study whose trace was `/dev/zero` took all memory before anything was planned.
+    #[test]
+    fn a_trace_is_a_regular_file_of_a_length_that_memory_holds() {
+        for endless in ["/dev/zero", "/tmp"] {
+            assert!(Source::load(endless).is_err(), "{endless}");
+        }
+    }
 }
