@@ -67,7 +67,8 @@ pub struct RunContext {
 }
 
 impl RunContext {
-    /// A context with a fresh flag, a time series of 100 ms, no promises, and no leave for commands.
+    /// A context with a fresh flag, a time series of 100 ms, no promises, and no leave for
+    /// commands.
     pub fn new(engine: EngineKind, root: impl Into<PathBuf>, seed: u64) -> Self {
         Self {
             engine,

@@ -96,7 +96,10 @@ fn shown(text: &str) -> String {
 }
 
 fn escaped(character: char) -> impl Iterator<Item = char> {
-    let turns = matches!(character, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns = matches!(
+        character,
+        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
     let is_plain = !character.is_control() && !turns;
     let plain = is_plain.then_some(character);
     let escape = (!is_plain).then(|| character.escape_default());

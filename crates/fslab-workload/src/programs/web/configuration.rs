@@ -1,8 +1,8 @@
 //! The configurations of the servers that fslab starts but has not written.
 //!
 //! What a study or the machine decides of their text is numbers and the paths of [`Places`], which
-//! are plain and quoted. A server listens on a Unix socket or on the loopback interface, serves what
-//! is below the site's root, and follows no symbolic link out of the file system.
+//! are plain and quoted. A server listens on a Unix socket or on the loopback interface, serves
+//! what is below the site's root, and follows no symbolic link out of the file system.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
