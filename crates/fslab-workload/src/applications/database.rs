@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use fslab_engine::{EngineError, EngineKind, Filler, Logbook, Measured, Random, RunContext};
 use fslab_model::{Bytes, FailureKind, Need};
 use fslab_sys::ResourceUse;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use super::flows::EngineResult;
@@ -164,7 +164,10 @@ pub(crate) fn commit_transactions(
         let moved = parameters.transactions * parameters.rows * parameters.row.0;
         return Ok(imagined(context.seed, parameters.transactions, moved));
     }
-    let path = context.root.join(&parameters.file);
+    // A path that begins with `file:` would be an address with options.
+    let root = std::path::absolute(&context.root)
+        .map_err(|error| EngineError::io("find", &context.root, error))?;
+    let path = root.join(&parameters.file);
     let mut bank = Bank::open(parameters, context, &path)?;
     bank.fill()?;
     let measured = bank.transact()?;
@@ -196,9 +199,7 @@ impl<'a> Bank<'a> {
         path: &'a Path,
     ) -> Result<Self, RunError> {
         let failed = |error| failure("open", path, error);
-        // A path is a path, and no address with options.
-        let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_URI;
-        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        let connection = Connection::open(path).map_err(failed)?;
         let settings = format!(
             "PRAGMA page_size = {}; PRAGMA cache_size = -{}; PRAGMA temp_store = memory;",
             parameters.page_size.0,
