@@ -157,6 +157,64 @@ fn a_conductor_that_is_killed_takes_its_guest_with_it_and_the_next_run_removes_t
     assert_eq!(processes_in(&images), Vec::<PathBuf>::new());
 }
 
+/// A guest waits for a helper that is gone for ever, and so did the run, until the limit.
+#[test]
+fn a_guest_whose_helper_is_killed_is_a_failed_trial_long_before_its_limit() {
+    let Some(desk) = Desk::new().with_lab("guest, helper") else {
+        return;
+    };
+    let study = "format = 1\nname = 'long'\ntitle = 'l'\nsize = '256MiB'\nrepeats = 1\n\
+                 trial_limit_s = 300\n[[phase]]\nname = 'forever'\nworkload = 'io'\n\
+                 file_size = '1MiB'\namount = { time-ns = 250_000_000_000 }\n";
+    std::fs::write(desk.path("long.toml"), study).expect("a study");
+    let words = [&["compare", "ext4", "--study", "./long.toml"][..], &GUEST].concat();
+    let mut run = desk.start(&words);
+    let images = desk.path("images");
+    let began = Instant::now();
+    // Once the trial writes events, the guest is up with its helpers.
+    let guest: i32 = loop {
+        let folders = std::fs::read_dir(&images).expect("images").flatten();
+        let pid = folders.into_iter().find_map(|folder| {
+            let events = std::fs::read_to_string(folder.path().join("events")).ok()?;
+            let is_up = events.contains("forever");
+            let pid = std::fs::read_to_string(folder.path().join("uml/guest/pid")).ok()?;
+            is_up.then(|| pid.trim().parse().ok()).flatten()
+        });
+        if let Some(pid) = pid {
+            break pid;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(100),
+            "no guest came up"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let parent = |pid: i32| -> Option<i32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(')')?
+            .1
+            .split_whitespace()
+            .nth(1)?
+            .parse()
+            .ok()
+    };
+    let numbers = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let mut helpers: Vec<i32> = numbers.filter(|pid| parent(*pid) == Some(guest)).collect();
+    helpers.sort_unstable();
+    let first = helpers
+        .first()
+        .and_then(|pid| rustix::process::Pid::from_raw(*pid));
+    let first = first.expect("a guest has helpers");
+    rustix::process::kill_process(first, rustix::process::Signal::KILL).expect("it is there");
+    let killed = Instant::now();
+    assert_eq!(run.wait().expect("it ends").code(), Some(3));
+    assert!(killed.elapsed() < Duration::from_secs(60));
+    let said = failure(&desk.last_run(), 0);
+    assert!(said.contains("guest kernel"), "{said}");
+    desk.expect_nothing_left();
+}
+
 /// Where living processes are, of those that are below `folder`: a guest is where its disk is.
 fn processes_in(folder: &Path) -> Vec<PathBuf> {
     let numbers = std::fs::read_dir("/proc").expect("/proc").flatten();

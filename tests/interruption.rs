@@ -158,7 +158,7 @@ fn trial_of(run: &Child) -> Pid {
             .expect("proc")
             .flatten()
             .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
-            .find(|pid| parent(*pid) == Some(run.id()));
+            .find(|pid| parent(*pid) == Some(run.id()) && is_trial(*pid));
         if let Some(pid) = trial.and_then(Pid::from_raw) {
             // It listens to signals some milliseconds after its start.
             std::thread::sleep(Duration::from_millis(300));
@@ -167,6 +167,12 @@ fn trial_of(run: &Child) -> Pid {
         assert!(began.elapsed() < Duration::from_secs(20), "no trial begins");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// A run has other children, too: what touches its folders and devices.
+fn is_trial(pid: i32) -> bool {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
 }
 
 fn parent(pid: i32) -> Option<u32> {
@@ -239,4 +245,59 @@ fn a_hang_up_that_the_parent_ignores_does_not_stop_the_run() {
         let run = desk.last_run();
         assert_eq!(run["trials"][0]["failure"]["kind"].as_str(), kind, "{run}");
     }
+}
+
+/// The unmount of somebody else went unnoticed until the end, and what the trial then wrote into
+/// the folder below could not be removed.
+#[test]
+fn a_foreign_lazy_unmount_fails_the_trial_and_leaves_nothing() {
+    let Some(_turn) = can_mount("foreign unmount", &["mkfs.ext4"]) else {
+        return;
+    };
+    let desk = Desk::new();
+    let study = "format = 1\nname = 'long'\ntitle = 'l'\nsize = '64MiB'\nrepeats = 1\n\
+                 trial_limit_s = 60\n[[phase]]\nname = 'first'\nworkload = 'io'\n\
+                 file_size = '1MiB'\namount = { time-ns = 4_000_000_000 }\n\
+                 [[phase]]\nname = 'second'\nworkload = 'create'\n";
+    std::fs::write(desk.path("long.toml"), study).expect("a study");
+    let mut child = desk.start(&[
+        "compare",
+        "ext4",
+        "--study",
+        "./long.toml",
+        "--folder",
+        "images",
+        "--out",
+        "out",
+    ]);
+    let images = desk.path("images");
+    let mounted = || {
+        let table = std::fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
+        let places = table.lines().filter_map(|line| line.split(' ').nth(4));
+        let mut ours = places.filter(|place| place.starts_with(images.to_str().expect("text")));
+        ours.next().map(str::to_owned)
+    };
+    let began = Instant::now();
+    let place = loop {
+        if let Some(place) = mounted() {
+            break place;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "never mounted");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    // In the middle of the first phase.
+    std::thread::sleep(Duration::from_secs(1));
+    let status = std::process::Command::new("umount")
+        .args(["-l", &place])
+        .status();
+    assert!(status.expect("umount starts").success());
+    assert_eq!(child.wait().expect("it ends").code(), Some(3));
+    let run = desk.last_run();
+    let failure = &run["trials"][0]["failure"];
+    assert!(
+        failure.to_string().contains("another program unmounted it"),
+        "{run}"
+    );
+    desk.run(&["clean"]).expect_code(0);
+    desk.expect_nothing_left();
 }

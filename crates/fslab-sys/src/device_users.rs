@@ -127,10 +127,9 @@ impl DeviceNumber {
             return Ok(Some(InUse::Swap));
         }
         let is_part = |name: &str| sysfs.join(name).join("partition").exists();
-        if let Some(part) = first_entry(&sysfs, |name| is_part(name) && is_other(name)) {
-            if above.is_none() {
-                return Ok(Some(InUse::Partitioned(part)));
-            }
+        let is_whole_disk = above.is_none();
+        if let Some(part) = first_entry(&sysfs, is_part).filter(|_| is_whole_disk) {
+            return Ok(Some(InUse::Partitioned(part)));
         }
         if depth == DEPTH_MAX {
             return Ok(None);

@@ -197,7 +197,7 @@ fn denied(path: &Path, reason: &str) -> io::Error {
 
 fn check(folder: &OwnedFd, path: &Path, is_on_the_way: bool) -> io::Result<()> {
     let stat = rustix::fs::fstat(folder)?;
-    let mode = u32::from(stat.st_mode);
+    let mode = stat.st_mode;
     let is_unknown = is_on_the_way && is_unknown_user(stat.st_uid);
     let uid = if is_unknown { 0 } else { stat.st_uid };
     let is_sticky = is_on_the_way && mode & STICKY != 0;

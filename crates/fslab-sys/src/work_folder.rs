@@ -85,7 +85,7 @@ impl WorkFolder {
     /// # Errors
     /// That of fstat(2).
     pub fn is_private(&self) -> io::Result<bool> {
-        Ok(u32::from(rustix::fs::fstat(&self.folder)?.st_mode) & 0o077 == 0)
+        Ok(rustix::fs::fstat(&self.folder)?.st_mode & 0o077 == 0)
     }
 
     /// Whether it carries `mark`, or nothing at all yet: it was only being made.

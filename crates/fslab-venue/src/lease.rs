@@ -280,7 +280,7 @@ impl Lease {
             Failure::new(FailureKind::Device, text)
                 .hint("look at what it names, and remove the lease by hand")
         })?;
-        let Undone { paths, failure } = if *belongings == Belongings::default() {
+        let Undone { paths, failure } = if undo::is_nothing(belongings) {
             Undone::default()
         } else {
             self.undo_within_limit()?

@@ -39,6 +39,15 @@ pub(crate) fn folder_of(name: &str, parent: &Path) -> PathBuf {
     parent.join(format!("fslab-{name}"))
 }
 
+/// Whether a lease of these names nothing, as the one of a probe.
+pub(crate) fn is_nothing(belongings: &Belongings) -> bool {
+    let nothing = Belongings {
+        mark: belongings.mark.clone(),
+        ..Belongings::default()
+    };
+    *belongings == nothing
+}
+
 /// Demands that the lease `name` names no more than fslab makes for a lease of that name.
 pub(crate) fn demand_own(name: &str, belongings: &Belongings) -> Result<(), String> {
     let Belongings {

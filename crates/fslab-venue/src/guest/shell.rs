@@ -1,9 +1,10 @@
 //! A shell in a guest, for the curious: the same kernel and the same first process as a trial's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 
 use fslab_model::{Bytes, Failure, FailureKind};
+use fslab_sys::DeviceNumber;
 
 use super::boot::{Clock, Guest, GuestSettings};
 use super::init::GuestTask;
@@ -37,6 +38,7 @@ pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
         request.memory,
         Clock::Real { counter_hz: None },
     )?;
+    request.disk.as_deref().map_or(Ok(()), demand_unused)?;
     let name = format!("shell-{}", std::process::id());
     let belongings = Belongings {
         scratch: Some(folder_of(&name, &request.folder)),
@@ -47,6 +49,23 @@ pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
     let undone = lease.undo();
     let ended = ended?;
     undone.map(|_| ended)
+}
+
+/// Demands that nothing else uses a disk that the guest will write to.
+fn demand_unused(disk: &Path) -> Result<(), Failure> {
+    let user = match DeviceNumber::of(disk) {
+        Ok(number) => number.in_use(disk),
+        Err(_) => fslab_sys::image_in_use(disk),
+    };
+    let refusing = || {
+        let text = format!("refusing to give {} to a guest", disk.display());
+        Failure::new(FailureKind::BadInput, text)
+    };
+    match user {
+        Ok(None) => Ok(()),
+        Ok(Some(user)) => Err(refusing().because(&user).hint("release it first")),
+        Err(error) => Err(refusing().because(&error)),
+    }
 }
 
 fn run_in(
