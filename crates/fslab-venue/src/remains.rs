@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     fn start(lease: &Path) -> Child {
-        let held = fs::File::open(lease).expect("the lease");
+        let held = File::open(lease).expect("the lease");
         let mut command = Command::new("sleep");
         command
             .arg("1000")
