@@ -4,8 +4,8 @@
 //! linux/fuse.h defines the protocol, and stops to serve when it likes.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ const IMAGE: u64 = 2;
 /// Room for the largest write and its header.
 const REQUEST_BYTES: usize = (1 << 20) + 4096;
 const MAX_WRITE: u32 = 128 << 10;
+const O_NONBLOCK: i32 = 0o4000;
 const ENOENT: i32 = 2;
 const ENOSYS: i32 = 38;
 
@@ -28,6 +29,7 @@ const ENOSYS: i32 = 38;
 struct Served {
     mount_point: PathBuf,
     answers: Arc<AtomicBool>,
+    ends: Arc<AtomicBool>,
     channel: Option<File>,
     server: Option<JoinHandle<()>>,
 }
@@ -45,13 +47,16 @@ impl Served {
         let channel = File::options()
             .read(true)
             .write(true)
+            .custom_flags(O_NONBLOCK)
             .open("/dev/fuse")
             .ok()?;
         let answers = Arc::new(AtomicBool::new(true));
+        let ends = Arc::new(AtomicBool::new(false));
         let server = Server {
             channel: channel.try_clone().expect("another descriptor"),
             backing: backing.expect("open"),
             answers: Arc::clone(&answers),
+            ends: Arc::clone(&ends),
         };
         let server = std::thread::spawn(move || server.serve());
         // The mount's process finds the channel as its standard input.
@@ -73,6 +78,7 @@ impl Served {
         Some(Self {
             mount_point,
             answers,
+            ends,
             channel: Some(channel),
             server: Some(server),
         })
@@ -87,19 +93,9 @@ impl Served {
         self.answers.store(false, Ordering::SeqCst);
     }
 
-    /// Ends the connection: whatever waits for an answer gets an error.
+    /// Ends the connection with its last descriptor: whatever waits for an answer gets an error.
     fn end(&mut self) {
-        let device = fs::symlink_metadata("/sys/fs/fuse/connections").is_ok();
-        let connections = fs::read_dir("/sys/fs/fuse/connections");
-        let mounts = fs::read_to_string("/proc/self/mountinfo").expect("mountinfo");
-        let line = mounts
-            .lines()
-            .find(|line| line.contains(&*self.mount_point.to_string_lossy()));
-        let number = line.and_then(|line| line.split(' ').nth(2)?.split_once(':')?.1.parse().ok());
-        if let (true, Ok(_), Some(number)) = (device, connections, number) {
-            let number: u32 = number;
-            let _ = fs::write(format!("/sys/fs/fuse/connections/{number}/abort"), "1");
-        }
+        self.ends.store(true, Ordering::SeqCst);
         let _ = Command::new("umount")
             .arg("-l")
             .arg(&self.mount_point)
@@ -119,6 +115,7 @@ struct Server {
     channel: File,
     backing: File,
     answers: Arc<AtomicBool>,
+    ends: Arc<AtomicBool>,
 }
 
 /// The number at `offset` of a request.
@@ -149,7 +146,18 @@ fn attributes(node: u64) -> Vec<u8> {
 impl Server {
     fn serve(mut self) {
         let mut request = vec![0; REQUEST_BYTES];
-        while let Ok(length) = self.channel.read(&mut request) {
+        loop {
+            let length = match self.channel.read(&mut request) {
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if self.ends.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                    continue;
+                }
+                Err(_) => return,
+            };
             if !self.answers.load(Ordering::SeqCst) {
                 continue;
             }

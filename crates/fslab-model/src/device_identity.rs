@@ -54,8 +54,8 @@ impl DeviceIdentity {
         self.0.iter().filter_map(lasting).collect()
     }
 
-    /// How this device differs from the one that an earlier trial noted as facts. One that noted none
-    /// differs in nothing: trials did not always note them.
+    /// How this device differs from the one that an earlier trial noted as facts. One that noted
+    /// none differs in nothing: trials did not always note them.
     #[must_use]
     pub fn difference_from_facts(&self, before: &Facts) -> Option<String> {
         let names = LASTING.map(|name| format!("device.{name}"));

@@ -266,8 +266,8 @@ fn record_of(request: &TrialRequest, start: &Start, ending: Ending) -> TrialReco
     record
 }
 
-/// Lets go of a loop device. Where the file below it hangs, so may its last close: a thread does it,
-/// and is left behind.
+/// Lets go of a loop device. Where the file below it hangs, so may its last close: a thread does
+/// it, and is left behind.
 fn release(holder: Option<LoopDevice>) {
     let Some(holder) = holder else { return };
     let (sender, released) = channel();

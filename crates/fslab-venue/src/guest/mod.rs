@@ -1,7 +1,7 @@
 //! A guest kernel: how it is booted, what it shares with the host, what its first process does.
 
 mod boot;
-mod helpers;
+mod helper_watch;
 mod init;
 mod insight;
 mod share;
@@ -10,7 +10,7 @@ mod words;
 
 pub use boot::GuestSettings;
 pub(crate) use boot::{Clock, Guest};
-pub(crate) use helpers::HelperWatch;
+pub(crate) use helper_watch::HelperWatch;
 pub(crate) use init::{DISK, MOUNT_POINT, SHARE_IN_GUEST, SIMULATED_DISK};
 pub use init::{GuestTask, run_as_init};
 pub(crate) use insight::add_insight;
