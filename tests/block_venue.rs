@@ -248,6 +248,7 @@ fn a_device_that_was_swapped_under_its_name_is_not_formatted_and_the_run_ends() 
     let image = std::fs::File::open(&precious).expect("the image");
     std::os::unix::fs::FileExt::read_exact_at(&image, &mut left, 0).expect("its beginning");
     assert!(left == content, "the other device was written to");
+    drop(device);
     desk.expect_nothing_left();
 }
 

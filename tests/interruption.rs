@@ -255,7 +255,7 @@ fn a_foreign_lazy_unmount_fails_the_trial_and_leaves_nothing() {
         return;
     };
     let desk = Desk::new();
-    let study = "format = 1\nname = 'long'\ntitle = 'l'\nsize = '64MiB'\nrepeats = 1\n\
+    let study = "format = 1\nname = 'long'\ntitle = 'l'\nsize = '160MiB'\nrepeats = 1\n\
                  trial_limit_s = 60\n[[phase]]\nname = 'first'\nworkload = 'io'\n\
                  file_size = '1MiB'\namount = { time-ns = 4_000_000_000 }\n\
                  [[phase]]\nname = 'second'\nworkload = 'create'\n";
