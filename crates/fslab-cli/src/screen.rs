@@ -30,8 +30,8 @@ fn is_control(c: char) -> bool {
         || matches!(c, '\u{2066}'..='\u{2069}')
 }
 
-/// The text with `\u001b` for ESC, and so on: visible, without effect, and the same text where it is
-/// a JSON document.
+/// The text with `\u001b` for ESC, and so on: visible, without effect, and the same text where it
+/// is a JSON document.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);

@@ -101,8 +101,8 @@ impl Failure {
         }
     }
 
-    /// Takes the chain of causes from an error's sources; and the hint of a cause that has always the
-    /// same.
+    /// Takes the chain of causes from an error's sources; and the hint of a cause that has always
+    /// the same.
     #[must_use]
     pub fn because(mut self, error: &(dyn std::error::Error + 'static)) -> Self {
         let mut next = Some(error);

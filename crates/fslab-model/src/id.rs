@@ -168,8 +168,8 @@ mod tests {
         }
     }
 
-    /// A run `"a/b"` of an imported document was stored, and the store could not be listed any more:
-    /// what is read from a document was not held to the rules of what is typed.
+    /// A run `"a/b"` of an imported document was stored, and the store could not be listed any
+    /// more: what is read from a document was not held to the rules of what is typed.
     #[test]
     fn ids_in_a_document_are_held_to_the_rules_of_typed_ones() {
         let run = |text: &str| serde_json::from_value::<RunId>(text.into());
