@@ -172,7 +172,7 @@ impl Table {
 fn stored_columns(connection: &Connection, table: &str) -> Result<Vec<String>, Fault> {
     // Prepared and never run: the names are those of the schema.
     let statement = connection.prepare_cached(&format!("SELECT * FROM {table}"))?;
-    let names = statement.column_names().into_iter();
+    let names = statement.column_names();
     let stored = names.filter(|name| !GENERATED.contains(name));
     Ok(stored.map(str::to_owned).collect())
 }
@@ -218,7 +218,7 @@ struct Names(Vec<(usize, Box<str>)>);
 
 impl Names {
     fn of(statement: &rusqlite::Statement, wanted: impl Fn(&str) -> bool) -> Self {
-        let names = statement.column_names().into_iter().enumerate();
+        let names = statement.column_names().enumerate();
         let wanted = names.filter(|(_, name)| wanted(name));
         Self(wanted.map(|(place, name)| (place, name.into())).collect())
     }
