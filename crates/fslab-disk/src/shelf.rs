@@ -7,8 +7,8 @@ use fslab_model::nearest_name;
 use crate::error::DiskError;
 use crate::profile::Profile;
 
-/// A longer file is no profile.
-const PROFILE_BYTES_MAX: u64 = 1 << 20;
+/// The longest file of a profile; those that come with the program have some 3 KiB.
+const PROFILE_BYTES_MAX: u64 = 256 << 10;
 
 /// A line of the table: the name and the text of a file of `disks/`.
 macro_rules! built_in {

@@ -11,6 +11,7 @@
 
 #include <init.h>
 
+#include "../model/model.h"
 #include "host.h"
 #include "settings.h"
 
@@ -45,7 +46,8 @@ static int __init set(char *word)
 		settings.trace = value;
 	else if (kstrtouint(value, 10, &number))
 		return -EINVAL;
-	else if (!strcmp(word, "max_request_bytes") && number >= SZ_4K)
+	else if (!strcmp(word, "max_request_bytes") && number >= SD_REQUEST_BYTES_LEAST &&
+		 number <= SD_REQUEST_BYTES_MAX)
 		settings.max_request_bytes = number;
 	else if (!strcmp(word, "physical_block_bytes") && is_power_of_2(number))
 		settings.physical_block_bytes = number;

@@ -12,7 +12,7 @@ static void take_interface(struct sd_flash *flash, struct sd_parameters *paramet
 	flash->sectors = sd_number(parameters, "sectors", 1, (u64)1 << 36);
 	flash->queue_depth = sd_queue_depth_of(parameters);
 	flash->interface_bytes_per_s =
-		sd_number(parameters, "interface_bytes_per_s", 1, SD_RATE_MAX);
+		sd_number(parameters, "interface_bytes_per_s", SD_RATE_LEAST, SD_RATE_MAX);
 	flash->command_ns = sd_number(parameters, "command_ns", 0, 1000000000);
 	flash->has_cache = sd_number(parameters, "write_cache", 0, 1);
 	flash->buffer_bytes = sd_number(parameters, "buffer_bytes", 0, (u64)1 << 32);

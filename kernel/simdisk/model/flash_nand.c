@@ -15,7 +15,8 @@ bool sd_nand_make(struct sd_nand *nand, struct sd_parameters *parameters)
 	nand->page_read_ns = sd_number(parameters, "page_read_ns", 0, 1000000000);
 	nand->page_program_ns = sd_number(parameters, "page_program_ns", 0, 1000000000);
 	nand->block_erase_ns = sd_number(parameters, "block_erase_ns", 0, 10000000000);
-	nand->channel_bytes_per_s = sd_number(parameters, "channel_bytes_per_s", 1, SD_RATE_MAX);
+	nand->channel_bytes_per_s =
+		sd_number(parameters, "channel_bytes_per_s", SD_RATE_LEAST, SD_RATE_MAX);
 	nand->shortest_ns = nand->page_read_ns;
 	if (nand->shortest_ns > nand->page_program_ns)
 		nand->shortest_ns = nand->page_program_ns;

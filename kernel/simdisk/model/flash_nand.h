@@ -15,6 +15,7 @@
 #define SIMDISK_FLASH_NAND_H
 
 #include "flash_events.h"
+#include "model.h"
 #include "parameters.h"
 
 #define SD_NONE (~(u32)0)
@@ -110,9 +111,6 @@ struct sd_nand {
 bool sd_nand_make(struct sd_nand *nand, struct sd_parameters *parameters);
 bool sd_nand_reserve(struct sd_nand *nand, struct sd_events *events, u32 op_count);
 void sd_nand_destroy(struct sd_nand *nand);
-
-/* The fastest interface or channel whose times stay below 2^64 below. */
-#define SD_RATE_MAX 18000000000u
 
 /* The time of bytes at a rate, rounded up. */
 static inline u64 sd_bytes_ns(u64 bytes, u64 bytes_per_s)

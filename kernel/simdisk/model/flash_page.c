@@ -6,6 +6,8 @@
 /* Blocks beyond the capacity without which nothing would ever be free: two that are filled, one for
  * garbage collection to begin with, and two that make it worth it. */
 #define SPARE_LEAST 5u
+/* In all members of an array: each takes room from the start. */
+#define BLOCKS_MAX ((u64)1 << 24)
 
 enum place {
 	PLACE_UNTOUCHED,
@@ -356,6 +358,8 @@ static bool measure(struct sd_flash *flash, struct sd_pages *pages,
 	sd_number_or(parameters, "open_blocks", 0, 1024, 0);
 	if ((data + spare) * block_grains >= SD_NONE - PLACE_FIRST)
 		sd_refuse(parameters, "the disk is too large for mapping=page");
+	if ((data + spare) * sd_array_members(parameters) > BLOCKS_MAX)
+		sd_refuse(parameters, "pages_per_block is too small for a disk of this size");
 	pages->block_pages = block_pages;
 	pages->block_grains = block_grains;
 	pages->block_count = data + spare;

@@ -473,8 +473,8 @@ static struct sd_unit *hdd_make(struct sd_parameters *parameters)
 	if (!unit)
 		return NULL;
 	unit->queue_depth = sd_queue_depth_of(parameters);
-	unit->interface.bytes_per_s = sd_number(parameters, "interface_bytes_per_s", 10000,
-						16000000000);
+	unit->interface.bytes_per_s = sd_number(parameters, "interface_bytes_per_s",
+						SD_RATE_LEAST, 16000000000);
 	unit->command_ns = sd_number(parameters, "command_ns", 0, 1000000000);
 	unit->write_settle_ns = sd_number(parameters, "write_settle_ns", 0, 1000000000);
 	unit->age_limit_ns = sd_number_or(parameters, "age_limit_ns", 0, SD_NEVER, 1000000000);

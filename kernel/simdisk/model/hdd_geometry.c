@@ -216,8 +216,8 @@ void sd_hdd_geometry(struct hdd_geometry *geometry, struct sd_parameters *parame
 	geometry->head_switch_ns = (u32)sd_number(parameters, "head_switch_ns", 0, NS_PER_S / 100);
 	geometry->block_sectors = (u32)sd_number(parameters, "physical_block_bytes", 512, 4096) /
 				  SD_SECTOR_BYTES;
-	outer = sd_number(parameters, "outer_bytes_per_s", 10000, 2 * NS_PER_S);
-	inner = sd_number(parameters, "inner_bytes_per_s", 10000, 2 * NS_PER_S);
+	outer = sd_number(parameters, "outer_bytes_per_s", SD_RATE_LEAST, 2 * NS_PER_S);
+	inner = sd_number(parameters, "inner_bytes_per_s", SD_RATE_LEAST, 2 * NS_PER_S);
 	track_ns = (u32)sd_number(parameters, "seek_track_ns", 1, NS_PER_S / 100);
 	if (geometry->block_sectors != 1 && geometry->block_sectors != 8)
 		sd_refuse(parameters, "physical_block_bytes is neither 512 nor 4096");

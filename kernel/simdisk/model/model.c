@@ -31,7 +31,8 @@ static void make(struct sd_model *model, struct sd_parameters *parameters)
 		model->type = sd_unit_type_of(parameters);
 	}
 	/* The block layer's, in the same text; the model takes requests of any size. */
-	sd_number_or(parameters, "max_request_bytes", SD_SECTOR_BYTES, (u64)1 << 32, 0);
+	sd_number_or(parameters, "max_request_bytes", SD_REQUEST_BYTES_LEAST, SD_REQUEST_BYTES_MAX,
+		     0);
 	if (sd_accepted(parameters))
 		model->unit = model->type->make(parameters);
 }

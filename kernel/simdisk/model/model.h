@@ -22,6 +22,13 @@
 #define SD_BACKGROUND (~(u64)0)
 /* The deepest queue that a model may have. */
 #define SD_QUEUE_MAX 1024u
+/* The largest request that a system may be told to send: no less than a page of its memory. */
+#define SD_REQUEST_BYTES_LEAST 4096u
+#define SD_REQUEST_BYTES_MAX (1u << 30)
+/* The slowest and the fastest interface or channel, in bytes per second, whose times stay within
+ * 64 bits. */
+#define SD_RATE_LEAST 10000u
+#define SD_RATE_MAX 18000000000u
 
 enum sd_op {
 	SD_READ,

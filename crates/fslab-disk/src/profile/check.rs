@@ -1,12 +1,17 @@
-//! What is possible: relations between values that no single key can tell.
+//! What is possible: what a text of parameters does not say, by the rules here; each number's range
+//! and the relations of the disk's parts by the model itself, which the guest's driver has too.
 
 use fslab_model::Bytes;
 
-use super::{Array, Flash, HardDisk, Layout, Mapping, Medium, Profile, ProfileFault};
+use super::{Array, DataSheet, Flash, HardDisk, Layout, Mapping, Medium, Profile, ProfileFault};
 
 const SECTOR: u64 = 512;
-/// The deepest queue of a model.
-const QUEUE_DEPTH_MAX: u32 = 1024;
+/// No data sheet tells of more requests at a time than a model takes.
+const DEPTH_MAX: u32 = 65_536;
+/// The longest time, and the highest rate in bytes or operations a second, of a data sheet.
+const SHEET_MAX: u64 = 1_000_000_000_000;
+/// The least part of a disk in which random access is measured.
+const SPAN_MIN: Bytes = Bytes::mib(1);
 
 /// `Ok` where `holds`, else what is impossible and why.
 fn demand(holds: bool, key: &str, reason: impl Into<String>) -> Result<(), ProfileFault> {
@@ -35,13 +40,8 @@ impl Profile {
         if let Some(array) = &self.array {
             check_array(array)?;
         }
-        let sheet = &self.data_sheet;
-        let deep = sheet.random_read_deep.is_some() || sheet.random_write_deep.is_some();
-        demand(
-            sheet.depth.is_some() == deep,
-            "data_sheet.depth",
-            "it belongs to random_read_deep or random_write_deep, and these to it",
-        )
+        check_sheet(&self.data_sheet, self.device.capacity)?;
+        self.check_by_model()
     }
 
     fn check_name(&self) -> Result<(), ProfileFault> {
@@ -58,6 +58,7 @@ impl Profile {
         )
     }
 
+    /// The model counts sectors, so it cannot say that a size is none of them.
     fn check_device(&self) -> Result<(), ProfileFault> {
         let device = &self.device;
         let block = device.physical_block;
@@ -72,19 +73,9 @@ impl Profile {
             "it is no multiple of the physical block",
         )?;
         demand(
-            (1..=QUEUE_DEPTH_MAX).contains(&device.queue_depth),
-            "device.queue_depth",
-            format!("it is from 1 to {QUEUE_DEPTH_MAX}"),
-        )?;
-        demand(
-            is_sectors(device.max_request) && device.max_request.0 <= 1 << 30,
+            is_sectors(device.max_request),
             "device.max_request",
-            "it is a multiple of 512 B, up to 1 GiB",
-        )?;
-        demand(
-            self.interface.rate.0 > 0,
-            "interface.rate",
-            "nothing would ever cross it",
+            "it is a multiple of 512 B",
         )
     }
 }
@@ -92,20 +83,13 @@ impl Profile {
 fn check_platters(disk: &HardDisk) -> Result<(), ProfileFault> {
     let (media, seek) = (&disk.media, &disk.seek);
     demand(
-        (300..=60_000).contains(&media.rpm),
-        "media.rpm",
-        "it is from 300 to 60000",
-    )?;
-    demand(media.heads >= 1, "media.heads", "a disk has one at least")?;
-    demand(media.zones >= 1, "media.zones", "a disk has one at least")?;
-    demand(
-        0 < media.inner.0 && media.inner <= media.outer,
+        media.inner <= media.outer,
         "media.inner",
-        "it is above 0 and not above media.outer",
+        "it is not above media.outer",
     )?;
     // At least a sector passes below a head in a turn.
     demand(
-        media.inner.0 * 60 >= SECTOR * u64::from(media.rpm),
+        u128::from(media.inner.0) * 60 >= u128::from(SECTOR) * u128::from(media.rpm),
         "media.inner",
         "not one sector would fit on a track",
     )?;
@@ -134,27 +118,6 @@ fn check_buffer(disk: &HardDisk, buffer: Bytes, block: Bytes) -> Result<(), Prof
 }
 
 fn check_flash(flash: &Flash) -> Result<(), ProfileFault> {
-    demand(flash.dies() >= 1, "flash.channels", "there is no die")?;
-    demand(
-        is_sectors(flash.page) && flash.page.0.is_power_of_two(),
-        "flash.page",
-        "it is a power of two, 512 B or more",
-    )?;
-    demand(
-        flash.pages_per_block >= 1,
-        "flash.pages_per_block",
-        "a block has one at least",
-    )?;
-    demand(
-        flash.channel_rate.0 > 0,
-        "flash.channel_rate",
-        "nothing would ever cross it",
-    )?;
-    demand(
-        flash.used.0 <= 1000,
-        "flash.used",
-        "it is a share of the disk, up to 100 %",
-    )?;
     demand(
         flash.open_blocks.is_some() == (flash.mapping == Mapping::Block),
         "flash.open_blocks",
@@ -163,24 +126,67 @@ fn check_flash(flash: &Flash) -> Result<(), ProfileFault> {
 }
 
 fn check_array(array: &Array) -> Result<(), ProfileFault> {
-    let (least, even) = match array.layout {
-        Layout::Raid0 | Layout::Raid1 => (2, false),
-        Layout::Raid10 => (2, true),
-        Layout::Raid5 => (3, false),
-    };
     demand(
-        array.members >= least && (!even || array.members.is_multiple_of(2)),
+        array.layout != Layout::Raid10 || array.members.is_multiple_of(2),
         "array.members",
-        match array.layout {
-            Layout::Raid0 | Layout::Raid1 => "it takes two at least",
-            Layout::Raid10 => "it takes pairs",
-            Layout::Raid5 => "it takes three at least",
-        },
+        "it takes pairs",
     )?;
-    demand(array.members <= 64, "array.members", "a model has up to 64")?;
     demand(
         is_sectors(array.chunk) && array.chunk.0.is_multiple_of(4096),
         "array.chunk",
         "it is a multiple of 4 KiB",
     )
+}
+
+/// What is no parameter, and so does not concern the model.
+fn check_sheet(sheet: &DataSheet, capacity: Bytes) -> Result<(), ProfileFault> {
+    let deep = sheet.random_read_deep.is_some() || sheet.random_write_deep.is_some();
+    demand(
+        sheet.depth.is_some() == deep,
+        "data_sheet.depth",
+        "it belongs to random_read_deep or random_write_deep, and these to it",
+    )?;
+    demand(
+        sheet
+            .depth
+            .is_none_or(|depth| (1..=DEPTH_MAX).contains(&depth)),
+        "data_sheet.depth",
+        format!("it is from 1 to {DEPTH_MAX}"),
+    )?;
+    demand(
+        sheet
+            .span
+            .is_none_or(|span| SPAN_MIN <= span && span <= capacity),
+        "data_sheet.span",
+        format!("it is from {SPAN_MIN} to device.capacity"),
+    )?;
+    let numbers = [
+        ("data_sheet.random_read", sheet.random_read.map(|it| it.0)),
+        ("data_sheet.random_write", sheet.random_write.map(|it| it.0)),
+        (
+            "data_sheet.random_read_deep",
+            sheet.random_read_deep.map(|it| it.0),
+        ),
+        (
+            "data_sheet.random_write_deep",
+            sheet.random_write_deep.map(|it| it.0),
+        ),
+        ("data_sheet.sequential_read", Some(sheet.sequential_read.0)),
+        (
+            "data_sheet.sequential_read_end",
+            sheet.sequential_read_end.map(|it| it.0),
+        ),
+        (
+            "data_sheet.sequential_write",
+            sheet.sequential_write.map(|it| it.0),
+        ),
+    ];
+    numbers.into_iter().try_for_each(|(key, number)| {
+        let is_possible = number.is_none_or(|number| (1..=SHEET_MAX).contains(&number));
+        demand(
+            is_possible,
+            key,
+            "it is above 0, and no disk is as slow or as fast as that",
+        )
+    })
 }

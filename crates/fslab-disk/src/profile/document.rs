@@ -364,6 +364,138 @@ mod tests {
         impossible(ARRAY, &changes);
     }
 
+    // `fslab disk show` and --dry-run took these, and the driver of the guest refused them, or
+    // computed with numbers that had overflowed, or took all memory: each number's range was the
+    // model's alone.
+    #[test]
+    fn what_the_driver_would_refuse_is_refused_where_a_profile_is_read() {
+        let changes = [
+            ("rpm = 7200", "rpm = 999", "media.rpm"),
+            ("rpm = 7200", "rpm = 60001", "media.rpm"),
+            ("zones = 16", "zones = 65", "media.zones"),
+            (
+                "queue_depth = 1",
+                "queue_depth = 1025",
+                "device.queue_depth",
+            ),
+            ("\"128 KiB\"", "\"3584 B\"", "device.max_request"),
+            ("\"128 KiB\"", "\"1073742336 B\"", "device.max_request"),
+            ("rate = \"", "rate = \"9999 B/s\" #", "interface.rate"),
+            ("rate = \"", "rate = \"17 GB/s\" #", "interface.rate"),
+            (
+                "command = \"",
+                "command = \"1000000001 ns\" #",
+                "interface.command",
+            ),
+            (
+                "command = \"",
+                "command = \"18446744073709551615 ns\" #",
+                "interface.command",
+            ),
+            ("full = \"", "full = \"1000000001 ns\" #", "seek.full"),
+            (
+                "write_settle = \"",
+                "write_settle = \"2 s\" #",
+                "seek.write_settle",
+            ),
+            (
+                "head_switch = \"",
+                "head_switch = \"11 ms\" #",
+                "seek.head_switch",
+            ),
+            ("idle = \"", "idle = \"3601 s\" #", "write_back.idle"),
+            ("outer = \"", "outer = \"2001 MB/s\" #", "media.outer"),
+        ];
+        impossible(HARD_DISK, &changes);
+        let changes = [
+            ("channels = ", "channels = 0 #", "flash.channels"),
+            ("channels = ", "channels = 65 #", "flash.channels"),
+            ("open_blocks = 5", "open_blocks = 257", "flash.open_blocks"),
+            (
+                "pages_per_block = ",
+                "pages_per_block = 65537 #",
+                "flash.pages_per_block",
+            ),
+            ("page = \"8 KiB\"", "page = \"128 KiB\"", "flash.page"),
+            (
+                "page_read = \"",
+                "page_read = \"1001 ms\" #",
+                "flash.page_read",
+            ),
+            (
+                "block_erase = \"",
+                "block_erase = \"11 s\" #",
+                "flash.block_erase",
+            ),
+            (
+                "channel_rate = \"",
+                "channel_rate = \"1 B/s\" #",
+                "flash.channel_rate",
+            ),
+            ("spare = \"", "spare = \"1001 %\" #", "flash.spare"),
+        ];
+        impossible(FLASH, &changes);
+        let changes = [
+            ("members = 10", "members = 0", "array.members"),
+            ("members = 10", "members = 2", "array.members"),
+            ("members = 10", "members = 66", "array.members"),
+            ("members = 10", "members = 1000000000", "array.members"),
+            ("\"64 KiB\"", "\"16 GiB\"", "array.chunk"),
+        ];
+        impossible(ARRAY, &changes);
+    }
+
+    #[test]
+    fn the_ends_of_a_range_are_in_it() {
+        let changes = [
+            ("zones = 16", "zones = 64"),
+            ("queue_depth = 1", "queue_depth = 1024"),
+            ("\"128 KiB\"", "\"4 KiB\""),
+            ("\"128 KiB\"", "\"1 GiB\""),
+            ("rate = \"", "rate = \"10 kB/s\" #"),
+            ("rate = \"", "rate = \"16 GB/s\" #"),
+            ("command = \"", "command = \"1 s\" #"),
+            ("idle = \"", "idle = \"3600 s\" #"),
+        ];
+        for (from, to) in changes {
+            assert!(HARD_DISK.contains(from), "{from:?} is in the profile");
+            let changed = HARD_DISK.replacen(from, to, 1);
+            let profile = Profile::from_toml(&changed);
+            assert!(profile.is_ok(), "{to}: {profile:?}");
+        }
+    }
+
+    // A page table with a block for each page took 60 GB of memory at once.
+    #[test]
+    fn a_disk_of_too_many_blocks_is_refused_before_it_takes_memory() {
+        let text = include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../disks/ssd-nvme-2024.toml"
+        ));
+        let small = text.replacen("pages_per_block = 512", "pages_per_block = 1", 1);
+        let small = small.replacen("page = \"16 KiB\"", "page = \"512 B\"", 1);
+        let small = small.replacen("dies_per_channel = 6", "dies_per_channel = 1", 1);
+        let fault = Profile::from_toml(&small).expect_err("refused");
+        assert!(fault.to_string().contains("pages_per_block"), "{fault}");
+    }
+
+    #[test]
+    fn a_data_sheet_of_impossible_numbers_is_refused() {
+        let changes = [
+            (
+                "random_read = \"",
+                "random_read = \"0 ns\" #",
+                "data_sheet.random_read",
+            ),
+            (
+                "sequential_read = \"",
+                "sequential_read = \"18446744073709551615 B/s\" #",
+                "data_sheet.sequential_read",
+            ),
+        ];
+        impossible(HARD_DISK, &changes);
+    }
+
     #[test]
     fn a_profile_of_tomorrow_is_refused_as_such() {
         let (fault, _) = fault(HARD_DISK, "format = 1", "format = 99");

@@ -92,7 +92,10 @@ fn parse(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, String
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(format!("the unit '{unit}' is none of {}", known()));
     };
-    scaled(&number, *scale).ok_or_else(|| format!("it is no whole number of {}", smallest(units)))
+    scaled(&number, *scale).ok_or_else(|| {
+        let unit = smallest(units);
+        format!("it is no whole number of {unit}, or one above {}", u64::MAX)
+    })
 }
 
 /// The name of the unit in which numbers are kept.
