@@ -29,6 +29,7 @@ simdisk![
     "driver/host.h",
     "driver/host_user.c",
     "driver/kernel_versions.h",
+    "driver/seal_kern.c",
     "driver/settings.h",
     "driver/settings_kern.c",
     "driver/trace.h",
@@ -110,6 +111,20 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "void simdisk_yield(void);\n\nvoid ksys_sync(void)\n{\n\
               \tint nowait = 0, wait = 1;\n\n\tsimdisk_yield();\n",
     },
+    // A file that has lost its name is opened anew (by /proc/self/fd), or changed without being open,
+    // by the name that it had: where a link has that name since, the host would follow it.
+    Edit {
+        file: "fs/hostfs/hostfs_kern.c",
+        old: "\tmode |= HOSTFS_I(ino)->mode;\n\nretry:\n",
+        new: "\tmode |= HOSTFS_I(ino)->mode;\n\n\
+              \tif (d_unlinked(file_dentry(file)))\n\t\treturn -ESTALE;\n\nretry:\n",
+    },
+    Edit {
+        file: "fs/hostfs/hostfs_kern.c",
+        old: "\tif (append)\n\t\tattr->ia_valid &= ~ATTR_SIZE;\n",
+        new: "\tif (fd < 0 && d_unlinked(dentry))\n\t\treturn -ESTALE;\n\n\
+              \tif (append)\n\t\tattr->ia_valid &= ~ATTR_SIZE;\n",
+    },
 ];
 
 const fn yield_edit(file: &'static str) -> Edit {
@@ -190,6 +205,22 @@ mod tests {
         assert!(text(&link).contains("obj-y := simdisk/ stdio_console.o fd.o\n"));
         assert!(!text(&original).contains("simdisk"));
         assert!(text(&tree.join(FOLDER).join("model/model.h")).contains("sd_submit"));
+    }
+
+    // The host followed a link that stood in the place of a file which was open and removed.
+    #[test]
+    fn a_file_of_the_host_that_lost_its_name_is_not_opened_by_it() {
+        let place = tempfile::tempdir().expect("a folder");
+        let file = place.path().join("fs/hostfs/hostfs_kern.c");
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        let text = "\tmode |= HOSTFS_I(ino)->mode;\n\nretry:\n\tr = w = 0;\n\
+                    \tif (append)\n\t\tattr->ia_valid &= ~ATTR_SIZE;\n";
+        fs::write(&file, text).expect("written");
+        install(place.path(), &[], EDITS).expect("installed");
+        let changed = fs::read_to_string(file).expect("read");
+        let (open, change) = changed.split_once("retry:").expect("both");
+        assert!(open.contains("if (d_unlinked(file_dentry(file)))\n\t\treturn -ESTALE;"));
+        assert!(change.contains("if (fd < 0 && d_unlinked(dentry))\n\t\treturn -ESTALE;"));
     }
 
     #[test]

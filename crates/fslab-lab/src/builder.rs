@@ -173,6 +173,7 @@ impl Plan {
             config_ignored,
             patches,
             simdisk: !self.recipe.drivers.is_empty(),
+            seals_hostfs: !self.recipe.drivers.is_empty(),
             compiler: compiler.unwrap_or("unknown").to_owned(),
             binary_bytes: about.len(),
             objects: workshop.reporter.objects_done(),

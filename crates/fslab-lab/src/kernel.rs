@@ -54,6 +54,9 @@ pub struct KernelFacts {
     /// Whether it has the driver of simulated disks.
     #[serde(default)]
     pub simdisk: bool,
+    /// Whether its first process can give up hostfs for good.
+    #[serde(default)]
+    pub seals_hostfs: bool,
     /// As it names itself, with its version.
     pub compiler: String,
     /// Size of the program.
@@ -157,6 +160,7 @@ pub(crate) mod tests {
             config_ignored: Vec::new(),
             patches: Vec::new(),
             simdisk: true,
+            seals_hostfs: true,
             compiler: "cc 1".into(),
             binary_bytes: 5,
             objects: 7,

@@ -68,6 +68,17 @@ mod tests {
 
     use super::*;
 
+    // It was opened through a link, and what that led to was made or locked.
+    #[test]
+    fn a_lock_that_is_a_link_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let outside = folder.path().join("outside");
+        std::os::unix::fs::symlink(&outside, folder.path().join("build.lock")).expect("linked");
+        let refused = BuildLock::take(folder.path());
+        assert!(matches!(refused, Err(LabError::Io { .. })), "{refused:?}");
+        assert!(!outside.exists());
+    }
+
     #[test]
     fn a_cache_is_locked_once_until_it_is_given_up() {
         let folder = tempfile::tempdir().expect("a folder");

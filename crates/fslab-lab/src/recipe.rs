@@ -104,6 +104,35 @@ mod tests {
         assert_ne!(plain.key("6.12"), plain.digest());
     }
 
+    // Each of these would let root in the guest reach the host past its file systems, or change the
+    // running kernel, which a host without Landlock does not bound.
+    #[test]
+    fn the_embedded_configuration_has_no_way_past_the_guest_kernel() {
+        let config = Recipe::current().config;
+        for symbol in [
+            "MODULES",
+            "MCONSOLE",
+            "SSL",
+            "PORT_CHAN",
+            "PTY_CHAN",
+            "TTY_CHAN",
+            "XTERM_CHAN",
+            "UML_NET",
+            "UML_RANDOM",
+            "VIRTIO_UML",
+            "VFIO",
+            "DEVMEM",
+            "KEXEC",
+            "BPF_SYSCALL",
+            "KPROBES",
+            "DEBUG_FS",
+            "USER_NS",
+        ] {
+            let line = format!("CONFIG_{symbol}=n");
+            assert!(config.lines().any(|found| found == line), "{line}");
+        }
+    }
+
     #[test]
     fn the_embedded_configuration_has_what_a_guest_cannot_do_without() {
         let config = Recipe::current().config;

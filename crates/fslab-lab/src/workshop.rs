@@ -72,7 +72,7 @@ impl<'a> Workshop<'a> {
         fs::create_dir(folder).map_err(LabError::io("make", folder))?;
         Ok(Self {
             folder: folder.to_owned(),
-            log: File::create(log_path).map_err(LabError::io("write", log_path))?,
+            log: begin_log(log_path).map_err(LabError::io("write", log_path))?,
             log_path: log_path.to_owned(),
             stop,
             reporter: Reporter::new(listener),
@@ -223,6 +223,15 @@ impl Drop for Workshop<'_> {
         // What stays after an error, the next build removes or complains of.
         let _ = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A new file, in the place of the last build's log or of whatever else has its name.
+fn begin_log(path: &Path) -> io::Result<File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    File::create_new(path)
 }
 
 /// Starts `command` in a process group of its own, both of its outputs in one pipe: their order is
@@ -384,6 +393,21 @@ mod tests {
         let pid = log.lines().last().and_then(|line| line.parse().ok());
         let pid: u32 = pid.expect("the child's number");
         assert_eq!(fslab_sys::process_start_ticks(pid), None, "{pid} lives");
+    }
+
+    // The log was written through a link that had its name.
+    #[test]
+    fn a_log_is_not_written_through_a_link() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (folder, log) = (place.path().join("building"), place.path().join("log"));
+        let outside = place.path().join("outside");
+        fs::write(&outside, "kept").expect("written");
+        std::os::unix::fs::symlink(&outside, &log).expect("linked");
+        let stop = AtomicBool::new(false);
+        let mut listener = |_| {};
+        drop(Workshop::open(&folder, &log, &stop, &mut listener).expect("opened"));
+        assert_eq!(fs::read_to_string(&outside).expect("read"), "kept");
+        assert!(log.symlink_metadata().expect("a log").is_file());
     }
 
     #[test]
