@@ -1,9 +1,28 @@
-//! Whether a name still leads to the file that was opened by it.
+//! Names and files: whether a name still leads to the file that was opened by it, and how a file is
+//! opened by a name that somebody else may have made.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+
+/// Lets `options` refuse a symbolic link with ELOOP, and not wait for the other end of a FIFO.
+pub fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+}
+
+/// Opens the regular file `path` for reading; the last part of the path may be no symbolic link.
+///
+/// # Errors
+/// Those of open(2); `InvalidInput` for what is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let file = refuse_links(File::options().read(true)).open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    let text = "it is no regular file";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
+}
 
 /// Whether `path` names `file`: another process may have removed or replaced it since.
 ///
@@ -20,7 +39,29 @@ pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
     use super::*;
+
+    #[test]
+    fn links_folders_and_fifos_are_not_opened_as_regular_files() {
+        let folder = std::env::temp_dir().join(format!("fslab-regular-{}", std::process::id()));
+        fs::create_dir(&folder).expect("made");
+        let path = |name: &str| folder.join(name);
+        fs::write(path("file"), "text").expect("written");
+        symlink("file", path("link")).expect("linked");
+        let made = Command::new("mkfifo").arg(path("fifo")).status();
+        assert!(made.expect("starts").success());
+        let error = |name: &str| open_regular(&path(name)).err();
+        let kind = |name: &str| error(name).map(|error| error.kind());
+        assert_eq!(kind("file"), None);
+        let of_link = error("link").and_then(|error| error.raw_os_error());
+        assert_eq!(of_link, Some(libc::ELOOP));
+        assert_eq!(kind("fifo"), Some(io::ErrorKind::InvalidInput));
+        assert_eq!(kind("."), Some(io::ErrorKind::InvalidInput));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
 
     #[test]
     fn a_file_that_was_removed_or_replaced_has_lost_its_name() {

@@ -21,6 +21,7 @@ mod file_name;
 mod file_system;
 mod group_keeper;
 mod kernel_log;
+mod landlock;
 mod loop_device;
 mod loopback;
 mod machine_load;
@@ -58,12 +59,13 @@ pub use device_identity::{device_identity, open_block_device};
 pub use device_users::{InUse, image_in_use};
 pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
-pub use file_name::is_named;
+pub use file_name::{is_named, open_regular, refuse_links};
 pub use file_system::{
     FileSystemRoom, available_memory_bytes, is_in_memory, named_attribute, remove_named_attribute,
     set_named_attribute, share_blocks,
 };
 pub use kernel_log::{KernelLine, KernelLog};
+pub use landlock::WriteLimits;
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{

@@ -147,11 +147,14 @@ impl Launch<'_> {
                 Ok((child, Lines::of_pipe(output), console_of(errors)))
             }
             Way::Shared(share) => {
-                std::fs::write(share.spec(), serde_json::to_vec(self.spec)?)?;
+                let exchange = share.exchange();
+                std::fs::write(exchange.spec(), serde_json::to_vec(self.spec)?)?;
+                // Before the guest runs: later, another file could have its name.
+                let events = fslab_sys::open_regular(&exchange.events())?;
                 let (reader, writer) = io::pipe()?;
                 command.stdout(writer.try_clone()?).stderr(writer);
                 let child = command.spawn()?;
-                let lines = Lines::of_growing_file(&share.events())?;
+                let lines = Lines::of_growing_file(events);
                 Ok((child, lines, console_of(reader)))
             }
         }
@@ -268,7 +271,7 @@ impl Launch<'_> {
             None => {}
         }
         let (who, status) = match self.way {
-            Way::Shared(share) => match share.status() {
+            Way::Shared(share) => match share.exchange().status() {
                 Some(status) => ("the trial's process", status),
                 None => ("the guest kernel", TrialStatus::from(status)),
             },

@@ -2,16 +2,21 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 /// How often a file that grows is looked at.
 const GLANCE: Duration = Duration::from_millis(5);
 /// How much of a trial's console is kept.
 const CONSOLE_KEPT_BYTES: usize = 16 * 1024;
+/// The longest line of a growing file: what has more is no event, and its reading ends there.
+const LINE_BYTES_MAX: usize = 64 << 20;
+/// How much of a growing file is read at a time: it may have any size.
+const PART_BYTES: u64 = 1 << 20;
+/// Lines that wait to be taken; who writes more waits, or is read later.
+const LINES_WAITING: usize = 1024;
 
 /// The lines of a trial's output, as they come.
 pub(crate) struct Lines {
@@ -35,36 +40,32 @@ impl Lines {
     }
 
     /// Of a file that somebody else appends to.
-    pub(crate) fn of_growing_file(path: &Path) -> std::io::Result<Self> {
-        let mut file = File::open(path)?;
-        Ok(Self::read_by(move |sender, is_complete| {
+    pub(crate) fn of_growing_file(mut file: File) -> Self {
+        Self::read_by(move |sender, is_complete| {
             let mut pending = Vec::new();
             loop {
                 let is_last_look = is_complete.load(Ordering::Acquire);
-                if file.read_to_end(&mut pending).is_err() {
-                    return;
-                }
-                let mut whole = pending.split_inclusive(|byte| *byte == b'\n').peekable();
-                let mut taken = 0;
-                while let Some(line) = whole.next_if(|line| line.ends_with(b"\n") || is_last_look) {
-                    taken += line.len();
-                    let line = line.strip_suffix(b"\n").unwrap_or(line);
-                    let line = String::from_utf8_lossy(line).into_owned();
-                    if sender.send(line).is_err() {
+                let known = pending.len();
+                let part = file.by_ref().take(PART_BYTES).read_to_end(&mut pending);
+                let Ok(length) = part else { return };
+                let is_at_end = (length as u64) < PART_BYTES;
+                let is_all = is_last_look && is_at_end || pending.len() > LINE_BYTES_MAX;
+                // A long line is searched for its end once, not each time that it has grown.
+                if is_all || pending[known..].contains(&b'\n') {
+                    let is_heard = send_lines(&mut pending, is_all, sender);
+                    if is_all || !is_heard {
                         return;
                     }
                 }
-                pending.drain(..taken);
-                if is_last_look {
-                    return;
+                if is_at_end {
+                    std::thread::sleep(GLANCE);
                 }
-                std::thread::sleep(GLANCE);
             }
-        }))
+        })
     }
 
-    fn read_by(read: impl FnOnce(&Sender<String>, &AtomicBool) + Send + 'static) -> Self {
-        let (sender, receiver) = channel();
+    fn read_by(read: impl FnOnce(&SyncSender<String>, &AtomicBool) + Send + 'static) -> Self {
+        let (sender, receiver) = sync_channel(LINES_WAITING);
         let is_complete = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_complete);
         std::thread::spawn(move || read(&sender, &seen));
@@ -83,6 +84,25 @@ impl Lines {
     pub(crate) fn complete(&self) {
         self.is_complete.store(true, Ordering::Release);
     }
+}
+
+/// Sends the whole lines of `pending` and takes them out; where that `is_all`, also what has no end.
+/// Tells whether anybody listens.
+fn send_lines(pending: &mut Vec<u8>, is_all: bool, sender: &SyncSender<String>) -> bool {
+    let mut taken = 0;
+    for line in pending.split_inclusive(|byte| *byte == b'\n') {
+        if !is_all && !line.ends_with(b"\n") {
+            break;
+        }
+        taken += line.len();
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = String::from_utf8_lossy(line).into_owned();
+        if sender.send(line).is_err() {
+            return false;
+        }
+    }
+    pending.drain(..taken);
+    true
 }
 
 /// The end of everything that `pipe` brings, once it is closed.
@@ -116,7 +136,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("events");
         let mut file = File::create(&path).expect("a file");
-        let lines = Lines::of_growing_file(&path).expect("it is there");
+        let lines = Lines::of_growing_file(File::open(&path).expect("it is there"));
         file.write_all(b"one\ntw").expect("written");
         assert_eq!(lines.next(PATIENCE).as_deref(), Ok("one"));
         assert!(
@@ -127,6 +147,18 @@ mod tests {
         assert_eq!(lines.next(PATIENCE).as_deref(), Ok("two"));
         lines.complete();
         assert_eq!(lines.next(PATIENCE).as_deref(), Ok("half"));
+        assert_eq!(lines.next(PATIENCE), Err(RecvTimeoutError::Disconnected));
+    }
+
+    // A guest that made the file of its events a terabyte long had the host read all of it into
+    // memory.
+    #[test]
+    fn a_line_without_end_ends_the_reading() {
+        let file = tempfile::tempfile().expect("a file");
+        file.set_len(1 << 40).expect("sparse");
+        let lines = Lines::of_growing_file(file);
+        let line = lines.next(PATIENCE).expect("what there was");
+        assert!(line.len() > LINE_BYTES_MAX && line.len() < 2 * LINE_BYTES_MAX);
         assert_eq!(lines.next(PATIENCE), Err(RecvTimeoutError::Disconnected));
     }
 

@@ -14,7 +14,9 @@ use fslab_sys::LoopDevice;
 
 use crate::child::{Ending, Launch, Way, trial_command};
 use crate::control::Control;
-use crate::guest::{Clock, Guest, GuestSettings, GuestTask, SHARE_IN_GUEST, add_insight};
+use crate::guest::{
+    Clock, Guest, GuestSettings, GuestTask, SHARE_IN_GUEST, add_insight, name_full_disk,
+};
 use crate::lease::{Lease, Leases};
 use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Preparing, Start};
 use crate::time_limit::PATIENCE;
@@ -227,7 +229,7 @@ impl Venue {
             Start::Here => (trial_command(&self.settings.program), Way::Pipes),
             Start::InGuest(guest, share) => {
                 let seed = request.spec.seed;
-                let mut command = guest.command(share, GuestTask::Trial, seed);
+                let mut command = guest.command(share, GuestTask::Trial, seed)?;
                 match guest.clock() {
                     Clock::Real { counter_hz } => {
                         request.spec.host_folder = Some(SHARE_IN_GUEST.into());
@@ -258,10 +260,11 @@ fn record_of(request: &TrialRequest, start: &Start, ending: Ending) -> TrialReco
     let mut record = ending.builder.finish(*trial, subject.clone(), ending.death);
     record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
     record.console = ending.console;
-    if let Start::InGuest(guest, share) = start
-        && matches!(guest.clock(), Clock::Virtual { .. })
-    {
-        add_insight(&share.trace(), request.spec.size_bytes, &mut record);
+    if let Start::InGuest(guest, share) = start {
+        if matches!(guest.clock(), Clock::Virtual { .. }) {
+            add_insight(&share.trace(), request.spec.size_bytes, &mut record);
+        }
+        name_full_disk(guest, share, &mut record);
     }
     record
 }

@@ -57,7 +57,7 @@ impl Execution<'_> {
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
         tidy_up();
-        let venue = open_venue(&plan)?;
+        let venue = open_venue(&plan, jobs)?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
         let outcome = self.conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
@@ -283,25 +283,26 @@ fn tidy_up() {
     }
 }
 
-fn open_venue(plan: &Plan) -> Result<Venue, CommandError> {
+fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
     let settings = VenueSettings {
         // By this name even a binary that was replaced meanwhile starts itself.
         program: "/proc/self/exe".into(),
         leases: defaults::leases()?,
         mount_folder: true_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
-        guest: guest_settings(plan)?,
+        guest: guest_settings(plan, jobs)?,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
 }
 
 /// The guest kernel that the plan names, and that very one: a plan is resumed under the kernel that
 /// it was begun with.
-fn guest_settings(plan: &Plan) -> Result<Option<GuestSettings>, CommandError> {
+fn guest_settings(plan: &Plan, jobs: NonZeroUsize) -> Result<Option<GuestSettings>, CommandError> {
     let (VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. }) = &plan.venue else {
         return Ok(None);
     };
     Ok(Some(GuestSettings {
         kernel: guest_kernel::binary_of(kernel)?,
+        at_a_time: jobs,
     }))
 }

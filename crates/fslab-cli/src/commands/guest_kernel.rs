@@ -18,9 +18,29 @@ pub(crate) fn find(name: Option<&str>) -> Result<Kernel, Failure> {
     Ok(defaults::cache()?.find(name.unwrap_or(DEFAULT))?)
 }
 
-/// The kernel with this name, or the default, which must have the driver of simulated disks.
+/// The kernel with this name, or the default, which must be safe to boot.
+pub(crate) fn find_bootable(name: Option<&str>) -> Result<Kernel, Failure> {
+    bootable(find(name)?)
+}
+
+/// `kernel`, where the first process of a guest can give up hostfs: else root in the guest writes
+/// the host's files.
+fn bootable(kernel: Kernel) -> Result<Kernel, Failure> {
+    if kernel.facts.seals_hostfs {
+        return Ok(kernel);
+    }
+    let name = &kernel.name;
+    let text = format!(
+        "the guest kernel '{name}' is of an earlier fslab, and lets root in the guest write the \
+         files of this machine"
+    );
+    Err(Failure::new(FailureKind::Unsupported, text)
+        .hint("fslab lab build makes it anew; of a tree of yours, with --source and --name"))
+}
+
+/// The same, which must have the driver of simulated disks, too.
 pub(crate) fn find_with_simdisk(name: Option<&str>) -> Result<Kernel, Failure> {
-    let kernel = find(name)?;
+    let kernel = find_bootable(name)?;
     if kernel.facts.simdisk {
         return Ok(kernel);
     }
@@ -38,7 +58,7 @@ pub(crate) fn identity(kernel: &Kernel) -> String {
 /// The program of the kernel that a plan names.
 pub(crate) fn binary_of(identity: &str) -> Result<PathBuf, Failure> {
     let key = identity.rsplit_once('@').map_or(identity, |(_, key)| key);
-    let binary = defaults::cache()?.find(key)?.binary;
+    let binary = bootable(defaults::cache()?.find(key)?)?.binary;
     demand_trusted(&binary)?;
     Ok(binary)
 }

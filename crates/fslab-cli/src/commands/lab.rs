@@ -65,7 +65,8 @@ impl ShellArgs {
         }
         let request = ShellRequest {
             guest: GuestSettings {
-                kernel: guest_kernel::find(self.kernel.as_deref())?.binary,
+                kernel: guest_kernel::find_bootable(self.kernel.as_deref())?.binary,
+                at_a_time: NonZeroUsize::MIN,
             },
             memory: self.memory,
             disk,

@@ -62,7 +62,7 @@ impl PlaceArgs {
         let Some(venue) = self.named()? else {
             return Ok(VenueChoice::Auto {
                 folder: self.true_folder()?,
-                guest: guest_kernel::find(None)
+                guest: guest_kernel::find_bootable(None)
                     .ok()
                     .map(|k| self.guest(&k))
                     .transpose()?,
@@ -71,7 +71,7 @@ impl PlaceArgs {
         };
         Ok(VenueChoice::Named(match venue {
             VenueName::Guest => {
-                let kernel = guest_kernel::find(self.kernel.as_deref())?;
+                let kernel = guest_kernel::find_bootable(self.kernel.as_deref())?;
                 return Ok(VenueChoice::Guest(self.guest(&kernel)?));
             }
             VenueName::Sim => {

@@ -3,13 +3,16 @@
 //! Invariant: the command line names no folder of the host. A kernel's random numbers begin with
 //! its command line, so a path would make two runs of one plan differ.
 
+use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use fslab_model::{Bytes, DiskQueue, Failure, FailureKind, SimulatedDisk};
+use fslab_sys::WriteLimits;
 
 use super::init::GuestTask;
-use super::share::{IMAGE, MODEL, PROGRAM, Share, TRACE};
+use super::share::{IMAGE, MODEL, OWN_PROGRAM, PROGRAM, Share, TRACE};
 
 /// Where a guest keeps its memory if there is room: a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -28,6 +31,8 @@ const VIRTUAL_START_S: u64 = 1_704_067_200;
 pub struct GuestSettings {
     /// The kernel's binary.
     pub kernel: PathBuf,
+    /// How many guests run at a time.
+    pub at_a_time: NonZeroUsize,
 }
 
 /// A guest that can be booted.
@@ -35,6 +40,9 @@ pub struct GuestSettings {
 pub(crate) struct Guest {
     kernel: PathBuf,
     memory: Bytes,
+    /// Whether the memory of all guests that run at a time has room where it costs no writing back.
+    is_memory_shared: bool,
+    at_a_time: NonZeroUsize,
     clock: Clock,
 }
 
@@ -70,8 +78,26 @@ impl Guest {
         Ok(Self {
             kernel: settings.kernel.clone(),
             memory,
+            is_memory_shared: has_shared_room(memory, settings.at_a_time),
+            at_a_time: settings.at_a_time,
             clock,
         })
+    }
+
+    /// The room that a guest takes in the folder of its disk, without what is in the disk: the
+    /// program, and the guest's memory where it lies there.
+    pub(crate) fn room(&self) -> io::Result<Bytes> {
+        let program = std::fs::metadata(OWN_PROGRAM)?.len();
+        let memory = if self.is_memory_shared {
+            0
+        } else {
+            self.memory.0
+        };
+        Ok(Bytes(program.saturating_add(memory)))
+    }
+
+    pub(crate) fn at_a_time(&self) -> NonZeroUsize {
+        self.at_a_time
     }
 
     pub(crate) fn memory(&self) -> Bytes {
@@ -83,15 +109,22 @@ impl Guest {
     }
 
     /// The command that boots it with `task` as its first process; its console is standard output.
-    /// It ends with this process, and leaves no core. Where time is virtual, every random number of
+    /// It ends with this process, leaves no core, and writes nothing of the host but the folder of
+    /// `share`, where the host's kernel sees to that. Where time is virtual, every random number of
     /// the guest follows from `seed`.
-    pub(crate) fn command(&self, share: &Share, task: GuestTask, seed: u64) -> Command {
+    pub(crate) fn command(
+        &self,
+        share: &Share,
+        task: GuestTask,
+        seed: u64,
+    ) -> Result<Command, Failure> {
+        let memory = self.memory_folder(share);
         let mut command = Command::new(&self.kernel);
         command
             .args(self.arguments(share, task, seed))
             .current_dir(share.folder())
             .env_clear()
-            .env("TMPDIR", self.memory_folder(share))
+            .env("TMPDIR", &memory)
             .env("HOME", share.folder())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -100,7 +133,12 @@ impl Guest {
         if matches!(self.clock, Clock::Virtual { .. }) {
             fslab_sys::without_address_randomisation(&mut command);
         }
-        command
+        let limited = limit_writing(&mut command, share, &memory);
+        limited.map_err(|error| {
+            let text = "cannot limit what a guest kernel may write on this machine";
+            Failure::new(FailureKind::Device, text).because(&error)
+        })?;
+        Ok(command)
     }
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
@@ -135,16 +173,39 @@ impl Guest {
             .collect()
     }
 
-    /// Room for the guest's memory. Both are files that are unlinked as soon as they are open.
-    fn memory_folder(&self, share: &Share) -> PathBuf {
-        let shared = Path::new(SHARED_MEMORY);
-        let has_room = fslab_sys::available_bytes(shared).is_ok_and(|room| room >= self.memory.0);
-        if has_room && may_execute(shared) {
-            shared.to_owned()
+    /// Where the guest's memory lies: in a file that has no name once it is open.
+    pub(super) fn memory_folder(&self, share: &Share) -> PathBuf {
+        // What was free when the venue was opened may be taken now.
+        if self.is_memory_shared && has_shared_room(self.memory, NonZeroUsize::MIN) {
+            SHARED_MEMORY.into()
         } else {
             share.folder().to_owned()
         }
     }
+}
+
+/// Lets the guest's kernel, even one that root in the guest has taken over, write nothing but the
+/// trial's folder, the disk that a shell brings, and its own memory: an O_TMPFILE, for which files
+/// in its folder need not be made. Without Landlock it may write what its user may.
+fn limit_writing(command: &mut Command, share: &Share, memory: &Path) -> io::Result<()> {
+    let Some(limits) = WriteLimits::new()? else {
+        return Ok(());
+    };
+    limits.allow_below(share.folder())?;
+    limits.allow_writing(memory)?;
+    limits.allow_writing(Path::new("/dev/null"))?;
+    if share.image().is_symlink() {
+        limits.allow_writing(&share.image().canonicalize()?)?;
+    }
+    limits.apply(command);
+    Ok(())
+}
+
+/// Whether there is room for the memory of `guests` where it is never written back.
+fn has_shared_room(memory: Bytes, guests: NonZeroUsize) -> bool {
+    let shared = Path::new(SHARED_MEMORY);
+    let wanted = memory.0.saturating_mul(guests.get() as u64);
+    fslab_sys::available_bytes(shared).is_ok_and(|room| room >= wanted) && may_execute(shared)
 }
 
 /// Whether programs may be run from the mount at `place`: a guest's memory holds programs.

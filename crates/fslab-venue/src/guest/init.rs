@@ -13,11 +13,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use fslab_sys::MountFlags;
 
-use super::share::{Share, TrialStatus};
+use super::share::{EXCHANGE, Exchange, TrialStatus};
 
-/// Names the shared folder, on the kernel's command line and so in the environment of init.
+/// Names the trial's folder, on the kernel's command line and so in the environment of init.
 pub(super) const SHARE_VARIABLE: &str = "FSLAB_SHARE";
-/// Where the shared folder is seen in the guest.
+/// Where the exchange is seen in the guest.
 pub(crate) const SHARE_IN_GUEST: &str = "/tmp/share";
 /// Where the trial mounts its file system.
 pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
@@ -37,6 +37,8 @@ const WRITABLE: [&str; 6] = [
 ];
 /// The terminal of a shell.
 const CONSOLE: &str = "/dev/tty0";
+/// Where the kernel is told that no hostfs is to be mounted any more; fslab's driver has it.
+const HOSTFS_SEALED: &str = "/sys/module/fslab/parameters/hostfs_sealed";
 /// A task that waits longer for a disk is said to hang.
 const HUNG_TASK_S: &str = "60";
 
@@ -88,24 +90,43 @@ fn serve(task: GuestTask, share: OsString) -> io::Result<()> {
     mount_system()?;
     fs::create_dir(MOUNT_POINT)?;
     fs::create_dir(SHARE_IN_GUEST)?;
-    let folder = PathBuf::from(share);
-    let folder = folder.to_str().ok_or(io::ErrorKind::InvalidInput)?;
-    let none = Path::new("none");
-    let target = Path::new(SHARE_IN_GUEST);
-    fslab_sys::mount(none, target, "hostfs", MountFlags::empty(), folder)?;
+    let exchange = mount_exchange(&PathBuf::from(share))?;
+    seal_hostfs()?;
     // A kernel without the detector has no such file.
     let _ = fs::write("/proc/sys/kernel/hung_task_timeout_secs", HUNG_TASK_S);
     if Path::new(SIMULATED_DISK).exists() {
         fix_dirty_limits()?;
     }
-    let share = Share::at(target);
     match task {
         GuestTask::Trial => {
-            let status = reap_until_gone(&spawn_trial(&share)?)?;
-            share.write_status(TrialStatus::from(status))
+            let status = reap_until_gone(&spawn_trial(&exchange)?)?;
+            exchange.write_status(TrialStatus::from(status))
         }
         GuestTask::Shell => reap_until_gone(&spawn_shell()?).map(drop),
     }
+}
+
+/// Mounts the one folder of the host that is written here.
+fn mount_exchange(share: &Path) -> io::Result<Exchange> {
+    let folder = share.join(EXCHANGE);
+    let folder = folder.to_str().ok_or(io::ErrorKind::InvalidInput)?;
+    let target = Path::new(SHARE_IN_GUEST);
+    let flags = MountFlags::empty();
+    fslab_sys::mount(Path::new("none"), target, "hostfs", flags, folder)?;
+    Ok(Exchange::at(target))
+}
+
+/// From here on root cannot mount the host's files a second time, nor make the root writable.
+/// Nothing was started yet that could have done so before.
+fn seal_hostfs() -> io::Result<()> {
+    let is_sealed = fs::write(HOSTFS_SEALED, "1")
+        .and_then(|()| fs::read_to_string(HOSTFS_SEALED))
+        .is_ok_and(|text| text.trim() == "1");
+    if is_sealed {
+        return Ok(());
+    }
+    let text = "this kernel does not give up hostfs; `fslab lab build` makes one that does";
+    Err(io::Error::other(text))
 }
 
 /// Linux lets a tenth of what memory happens to be free be dirty before it writes in the
@@ -152,13 +173,13 @@ fn mount_over(fs_type: &str, target: &str, data: &str) -> io::Result<()> {
     fslab_sys::mount(Path::new(fs_type), Path::new(target), fs_type, flags, data)
 }
 
-fn spawn_trial(share: &Share) -> io::Result<Child> {
+fn spawn_trial(exchange: &Exchange) -> io::Result<Child> {
     let events = File::options()
         .append(true)
         .create(true)
-        .open(share.events())?;
+        .open(exchange.events())?;
     clean(Command::new("/proc/self/exe").arg("trial"))
-        .stdin(File::open(share.spec())?)
+        .stdin(File::open(exchange.spec())?)
         .stdout(events)
         .stderr(Stdio::inherit())
         .spawn()

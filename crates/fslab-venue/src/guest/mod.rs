@@ -1,6 +1,7 @@
 //! A guest kernel: how it is booted, what it shares with the host, what its first process does.
 
 mod boot;
+mod full_disk;
 mod helper_watch;
 mod init;
 mod insight;
@@ -10,6 +11,7 @@ mod words;
 
 pub use boot::GuestSettings;
 pub(crate) use boot::{Clock, Guest};
+pub(crate) use full_disk::name_full_disk;
 pub(crate) use helper_watch::HelperWatch;
 pub(crate) use init::{DISK, MOUNT_POINT, SHARE_IN_GUEST, SIMULATED_DISK};
 pub use init::{GuestTask, run_as_init};

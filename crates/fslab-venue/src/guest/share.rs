@@ -1,19 +1,25 @@
-//! The folder that a guest and its host share, and what passes through it.
+//! What a guest and its host have in common: the folder of the trial, which the guest only reads,
+//! and in it the exchange, the one folder of the host that the guest writes.
 //!
 //! ```text
-//!     host                               guest
-//!     fslab      the program       --->  its first process
-//!     disk.img   the disk          --->  /dev/ubda
-//!     spec.json  the specification --->  the trial's standard input
-//!     events     <---                    the trial's standard output
-//!     status     <---                    how the trial's process ended, then power off
-//!     forget     <---                    please forget what you keep of the disk in memory;
-//!     (removed)                    --->  done
-//!     disk.model what a simulated disk is --->  its driver
-//!     disk.trace <---                    what it did
+//!     host                                     guest
+//!     fslab            the program       --->  its first process
+//!     disk.img         the disk          --->  /dev/ubda, or that of the driver of simulated disks
+//!     disk.model       what a simulated disk is --->  that driver
+//!     disk.trace       <---                    what it did
+//!     share/spec.json  the specification --->  the trial's standard input
+//!     share/events     <---                    the trial's standard output
+//!     share/status     <---                    how the trial's process ended, then power off
+//!     share/forget     <---                    please forget what you keep of the disk in memory;
+//!     (removed)                          --->  done
 //! ```
+//!
+//! Invariant: whatever stands in the exchange may be a link, a FIFO or of any size, since root in
+//! the guest can put it there. The host opens regular files alone, follows no link, and reads no
+//! more than it expects. The disk lies outside of it, for a kernel opens it by its name.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -38,9 +44,16 @@ impl From<ExitStatus> for TrialStatus {
     }
 }
 
-/// The shared folder, as either side sees it.
+/// A status has two numbers.
+const STATUS_BYTES_MAX: u64 = 256;
+
+/// The folder of a trial, as the host sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct Share(PathBuf);
+
+/// The folder that the guest writes, as either side sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange(PathBuf);
 
 impl Share {
     pub(crate) fn at(folder: &Path) -> Self {
@@ -57,7 +70,7 @@ impl Share {
 
     /// Copies the running program to where the guest finds it: it may be replaced at any time.
     pub(crate) fn bring_program(&self) -> io::Result<()> {
-        std::fs::copy("/proc/self/exe", self.program()).map(drop)
+        std::fs::copy(OWN_PROGRAM, self.program()).map(drop)
     }
 
     pub(crate) fn image(&self) -> PathBuf {
@@ -70,6 +83,32 @@ impl Share {
 
     pub(crate) fn trace(&self) -> PathBuf {
         self.0.join(TRACE)
+    }
+
+    /// Makes the folder that the guest writes.
+    pub(crate) fn make_exchange(&self) -> io::Result<()> {
+        std::fs::create_dir(&self.exchange().0)
+    }
+
+    pub(crate) fn exchange(&self) -> Exchange {
+        Exchange::at(&self.0.join(EXCHANGE))
+    }
+
+    /// Forgets what the host's memory holds of the disk, where the guest has asked for it.
+    pub(crate) fn answer_requests(&self) -> io::Result<()> {
+        let request = self.exchange().forget();
+        match std::fs::symlink_metadata(&request) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            found => found?,
+        };
+        fslab_sys::forget_cached(&self.image())?;
+        std::fs::remove_file(request)
+    }
+}
+
+impl Exchange {
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self(folder.to_owned())
     }
 
     pub(crate) fn spec(&self) -> PathBuf {
@@ -94,21 +133,17 @@ impl Share {
 
     /// How the trial ended; `None` where the guest ended before it.
     pub(crate) fn status(&self) -> Option<TrialStatus> {
-        let text = std::fs::read(self.status_file()).ok()?;
+        let file: File = fslab_sys::open_regular(&self.status_file()).ok()?;
+        let mut text = Vec::new();
+        file.take(STATUS_BYTES_MAX).read_to_end(&mut text).ok()?;
         serde_json::from_slice(&text).ok()
-    }
-
-    /// Forgets what the host's memory holds of the disk, where the guest has asked for it.
-    pub(crate) fn answer_requests(&self) -> io::Result<()> {
-        let request = self.forget();
-        if !request.exists() {
-            return Ok(());
-        }
-        fslab_sys::forget_cached(&self.image())?;
-        std::fs::remove_file(request)
     }
 }
 
+/// The name of the folder that the guest writes, in the trial's folder.
+pub(super) const EXCHANGE: &str = "share";
+/// The running program, even where another has its name since.
+pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The program's name in the folder.
 pub(super) const PROGRAM: &str = "fslab";
 /// The disk's name in the folder.
@@ -117,3 +152,60 @@ pub(super) const IMAGE: &str = "disk.img";
 pub(super) const MODEL: &str = "disk.model";
 /// The name of a simulated disk's trace in the folder.
 pub(super) const TRACE: &str = "disk.trace";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn share() -> (tempfile::TempDir, Share) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let share = Share::at(folder.path());
+        share.make_exchange().expect("made");
+        (folder, share)
+    }
+
+    #[test]
+    fn a_status_is_read_as_it_was_written() {
+        let (_folder, share) = share();
+        assert_eq!(share.exchange().status(), None);
+        let status = TrialStatus {
+            code: None,
+            signal: Some(9),
+        };
+        share.exchange().write_status(status).expect("written");
+        assert_eq!(share.exchange().status(), Some(status));
+    }
+
+    // The host followed what root in the guest had put in the place of its files: it read any file
+    // of the user's as the status, hung at a FIFO, and read a file of any size into memory.
+    #[test]
+    fn a_link_a_fifo_and_a_file_without_end_are_no_status() {
+        let (folder, share) = share();
+        let status = share.exchange().status_file();
+        let outside = folder.path().join("outside");
+        std::fs::write(&outside, r#"{"code":0,"signal":null}"#).expect("written");
+        symlink(&outside, &status).expect("linked");
+        assert_eq!(share.exchange().status(), None);
+        std::fs::remove_file(&status).expect("removed");
+        let fifo = std::process::Command::new("mkfifo").arg(&status).status();
+        assert!(fifo.expect("starts").success());
+        assert_eq!(share.exchange().status(), None);
+        std::fs::remove_file(&status).expect("removed");
+        let endless = File::create(&status).expect("made");
+        endless.set_len(1 << 40).expect("sparse");
+        assert_eq!(share.exchange().status(), None);
+    }
+
+    #[test]
+    fn a_request_that_is_a_link_is_removed_and_what_it_leads_to_stays() {
+        let (folder, share) = share();
+        std::fs::write(share.image(), "disk").expect("written");
+        let outside = folder.path().join("outside");
+        std::fs::write(&outside, "").expect("written");
+        symlink(&outside, share.exchange().forget()).expect("linked");
+        share.answer_requests().expect("answered");
+        assert!(outside.exists() && !share.exchange().forget().is_symlink());
+    }
+}

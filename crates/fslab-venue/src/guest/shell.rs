@@ -84,12 +84,13 @@ fn run_in(
     };
     share
         .bring_program()
+        .and_then(|()| share.make_exchange())
         .and_then(|()| match &request.disk {
             Some(disk) => std::os::unix::fs::symlink(disk, share.image()),
             None => Ok(()),
         })
         .map_err(failed("cannot prepare a guest's folder"))?;
-    let mut command = guest.command(&share, GuestTask::Shell, 0);
+    let mut command = guest.command(&share, GuestTask::Shell, 0)?;
     command
         .stdin(Stdio::inherit())
         .stdout(Stdio::inherit())

@@ -1,7 +1,7 @@
 //! What a guest kernel says of its own end.
 
 /// What the lines have in common with which a kernel tells of trouble that is its own.
-const TROUBLE: [&str; 9] = [
+const TROUBLE: [&str; 10] = [
     "Kernel panic",
     "BUG:",
     "kernel BUG",
@@ -11,6 +11,7 @@ const TROUBLE: [&str; 9] = [
     "Killed process",
     "blocked for more than",
     "Segfault with",
+    "the guest cannot run its task",
 ];
 /// How many such lines are told; the console in the record has them all.
 const LINES_TOLD: usize = 4;

@@ -22,7 +22,8 @@ pub(crate) struct GuestDisk {
 
 impl GuestDisk {
     /// Disks of `size` in `folder`. The images are sparse and take what is written to them; there
-    /// must be room for `footprint` all the same.
+    /// must be room for `footprint` all the same, and for what else each guest that runs at a time
+    /// has in its folder.
     pub(crate) fn open(
         folder: PathBuf,
         size: Bytes,
@@ -30,7 +31,19 @@ impl GuestDisk {
         guest: Guest,
     ) -> Result<Self, Failure> {
         demand_visible(&folder)?;
-        demand_folder(&folder, footprint.min(size).0.saturating_add(SLACK.0))?;
+        let besides = guest.room().map_err(|error| {
+            Failure::new(FailureKind::Device, "cannot ask how large fslab is").because(&error)
+        })?;
+        let each = footprint.min(size).0.saturating_add(besides.0);
+        let guests = guest.at_a_time().get() as u64;
+        let wanted = each.saturating_mul(guests).saturating_add(SLACK.0);
+        demand_folder(&folder, wanted).map_err(|failure| match failure.kind {
+            FailureKind::NoSpace => failure.hint(
+                "make room, name another place with --folder, or take a smaller --size, --memory \
+                 or --jobs",
+            ),
+            _ => failure,
+        })?;
         Ok(Self {
             folder,
             size,
@@ -44,7 +57,8 @@ impl GuestDisk {
         if let Clock::Virtual { disk } = self.guest.clock() {
             std::fs::write(share.model(), &disk.model)?;
         }
-        std::fs::File::create_new(share.events()).map(drop)
+        share.make_exchange()?;
+        std::fs::File::create_new(share.exchange().events()).map(drop)
     }
 
     fn not_made(&self, folder: &Path, error: &std::io::Error) -> Failure {
@@ -106,6 +120,10 @@ impl Place for GuestDisk {
         })?;
         let mut facts = Facts::new();
         facts.insert("guest.memory".into(), self.guest.memory().to_string());
+        if fslab_sys::WriteLimits::abi().is_ok_and(|abi| abi.is_none()) {
+            let text = "without Landlock: by the guest's kernel alone";
+            facts.insert("guest.confined".into(), text.into());
+        }
         let disk = match self.guest.clock() {
             Clock::Real { .. } => {
                 if let Ok(below) = fslab_fs::recognise(&self.folder) {
