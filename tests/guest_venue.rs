@@ -292,3 +292,130 @@ fn a_guest_without_a_kernel_or_with_too_little_memory_is_refused_with_a_hint() {
     ended.expect_code(4);
     ended.expect_error("defualt", "default");
 }
+
+/// A study of one command, which runs in the guest as root.
+fn command_study(desk: &Desk, script: &str) -> String {
+    let study = desk.path("attack.toml");
+    let text = format!(
+        "format = 1\nname = \"attack\"\ntitle = \"What root in a guest tries\"\nsize = \"64MiB\"\n\
+         repeats = 1\ntrial_limit_s = 100\n[[phase]]\nname = \"attack\"\nworkload = \"command\"\n\
+         keep_output = true\nargv = '''\n{script}\n'''\n"
+    );
+    std::fs::write(&study, text).expect("a study");
+    study.to_str().expect("text").to_owned()
+}
+
+/// Runs `script` as root in a guest; what it printed.
+fn attack(desk: &Desk, script: &str) -> serde_json::Value {
+    let study = command_study(desk, script);
+    let words = ["tmpfs", "--study", &study, "--allow-commands"];
+    compare(desk, &words).1
+}
+
+// Root in a guest mounted the host's root by hostfs a second time, without `ro`, and wrote whatever
+// the user may write.
+#[test]
+fn root_in_a_guest_writes_nothing_of_the_host_however_it_mounts() {
+    let Some(desk) = Desk::new().with_lab("guest, hostfs") else {
+        return;
+    };
+    let kept = desk.path("kept");
+    std::fs::write(&kept, "kept").expect("written");
+    let folder = kept.parent().expect("a folder").display();
+    let script = format!(
+        "mkdir -p /run/a /run/b /run/c
+mount -t hostfs -o {folder} none /run/a && echo mount-worked || echo mount-refused
+mount -t hostfs none /run/a && echo whole-worked || echo whole-refused
+echo spoilt > /run/a/kept
+mount -o remount,rw / && echo remount-worked || echo remount-refused
+mount -o remount,ro /tmp/share && echo again-worked || echo again-refused
+mount --bind / /run/b; mount -o remount,rw,bind /run/b
+echo spoilt > /run/b/var/spoilt-by-a-guest && echo bind-worked || echo bind-refused
+echo 0 > /sys/module/fslab/parameters/hostfs_sealed && echo open-worked || echo open-refused
+mknod /run/node b 8 0; mount /run/node /run/c && echo device-worked || echo device-refused
+: > /tmp/share/file; exec 3< /tmp/share/file; rm /tmp/share/file
+ln -s {folder}/kept /tmp/share/file
+(echo spoilt >> /proc/self/fd/3) && echo reopened-worked || echo reopened-refused
+chmod 777 /proc/self/fd/3; rm /tmp/share/file; exit 0"
+    );
+    let run = attack(&desk, &script);
+    assert_eq!(run["trials"][0]["outcome"], "done", "{run}");
+    let said = run["trials"][0].to_string();
+    let attempts = [
+        "mount", "whole", "remount", "again", "bind", "open", "device", "reopened",
+    ];
+    for attempt in attempts {
+        assert!(
+            said.contains(&format!("\\n{attempt}-refused")),
+            "{attempt}: {said}"
+        );
+        assert!(
+            !said.contains(&format!("\\n{attempt}-worked")),
+            "{attempt}: {said}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&kept).expect("read"), "kept");
+    assert!(!Path::new("/var/spoilt-by-a-guest").exists());
+}
+
+// The host followed links that root in the guest had put in the place of the files through which
+// they speak, and hung at a FIFO.
+#[test]
+fn what_root_in_a_guest_plants_in_the_shared_folder_leads_the_host_nowhere() {
+    let Some(desk) = Desk::new().with_lab("guest, planted") else {
+        return;
+    };
+    let kept = desk.path("kept");
+    std::fs::write(&kept, "a secret").expect("written");
+    let folder = kept.parent().expect("a folder").display();
+    let script = format!(
+        "cd /tmp/share && ls -a
+rm events status forget; ln -s {folder}/kept events
+ln -s {folder}/kept forget; mkfifo status; ln -s {folder} deep
+mkdir -p sub/sub && ln -s {folder} sub/sub/out && mknod node c 1 3; exit 0"
+    );
+    let began = Instant::now();
+    let run = attack(&desk, &script);
+    assert!(began.elapsed() < Duration::from_secs(90));
+    assert_eq!(std::fs::read_to_string(&kept).expect("read"), "a secret");
+    assert!(!run.to_string().contains("a secret"), "{run}");
+    // The disk and the program are not where the guest writes.
+    let said = run["trials"][0].to_string();
+    assert!(!said.contains("disk.img"), "{said}");
+}
+
+// Only the disk's own files were counted, not the program that is copied beside each of them.
+#[test]
+fn a_folder_without_room_for_the_program_and_the_guests_memory_is_refused_beforehand() {
+    let Some(desk) = Desk::new().with_lab("guest, room") else {
+        return;
+    };
+    let Some(_mounting) = crate::harness::can_mount("guest, room", &[]) else {
+        return;
+    };
+    let small = desk.path("small");
+    std::fs::create_dir(&small).expect("a folder");
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=66m", "tmpfs"])
+        .arg(&small)
+        .status();
+    assert!(mounted.expect("starts").success());
+    let study = command_study(&desk, "exit 0");
+    let ended = desk.run(&[
+        "compare",
+        "tmpfs",
+        "--study",
+        &study,
+        "--allow-commands",
+        "--venue",
+        "guest",
+        "--folder",
+        "small",
+        "--out",
+        "out",
+    ]);
+    let unmounted = std::process::Command::new("umount").arg(&small).status();
+    assert!(unmounted.expect("starts").success());
+    assert_ne!(ended.code, Some(0), "{}", ended.err);
+    ended.expect_error("has room for", "--folder");
+}

@@ -33,6 +33,7 @@ mod page_buffer;
 mod process;
 mod random_name;
 mod read_file;
+mod remove_tree;
 mod residency;
 mod ring;
 mod send_file;
@@ -87,6 +88,7 @@ pub use process::{
 };
 pub use random_name::random_name;
 pub use read_file::{read_named_text, read_regular_file, read_text_file};
+pub use remove_tree::remove_tree;
 pub use residency::{page_bytes, resident_pages};
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::{open_to_send, send_file};

@@ -200,6 +200,9 @@ impl Venue {
         }
         // A trace is read before the folder that it lies in is removed.
         let record = ending.map(|ending| record_of(request, &start, ending));
+        if let (Start::InGuest(_, share), false) = (&start, is_stuck) {
+            share.remove_exchange();
+        }
         let left = if is_stuck { None } else { lease.undo().err() };
         let mut record = match record {
             Ok(record) => record,

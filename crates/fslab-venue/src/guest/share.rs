@@ -19,7 +19,7 @@
 //! more than it expects. The disk lies outside of it, for a kernel opens it by its name.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -90,6 +90,12 @@ impl Share {
         std::fs::create_dir(&self.exchange().0)
     }
 
+    /// Removes what the guest has written, whatever it is. What stays is reported by whoever removes
+    /// the trial's folder.
+    pub(crate) fn remove_exchange(&self) {
+        let _ = fslab_sys::remove_tree(&self.exchange().0);
+    }
+
     pub(crate) fn exchange(&self) -> Exchange {
         Exchange::at(&self.0.join(EXCHANGE))
     }
@@ -127,8 +133,12 @@ impl Exchange {
         fslab_model::forget_request(&self.0)
     }
 
+    /// Notes how the trial ended, in a new file: the trial may have left a FIFO there, at which the
+    /// first process would wait for ever.
     pub(crate) fn write_status(&self, status: TrialStatus) -> io::Result<()> {
-        std::fs::write(self.status_file(), serde_json::to_vec(&status)?)
+        let _ = std::fs::remove_file(self.status_file());
+        let mut file = File::create_new(self.status_file())?;
+        file.write_all(&serde_json::to_vec(&status)?)
     }
 
     /// How the trial ended; `None` where the guest ended before it.

@@ -91,10 +91,12 @@ fn run_in(
         })
         .map_err(failed("cannot prepare a guest's folder"))?;
     let mut command = guest.command(&share, GuestTask::Shell, 0)?;
-    command
+    let ended = command
         .stdin(Stdio::inherit())
         .stdout(Stdio::inherit())
         .stderr(Stdio::inherit())
         .status()
-        .map_err(failed("cannot start the guest kernel"))
+        .map_err(failed("cannot start the guest kernel"));
+    share.remove_exchange();
+    ended
 }
