@@ -407,6 +407,10 @@ mod tests {
             ("outer = \"", "outer = \"2001 MB/s\" #", "media.outer"),
         ];
         impossible(HARD_DISK, &changes);
+    }
+
+    #[test]
+    fn what_the_driver_would_refuse_of_flash_and_of_arrays_is_refused_there_too() {
         let changes = [
             ("channels = ", "channels = 0 #", "flash.channels"),
             ("channels = ", "channels = 65 #", "flash.channels"),
