@@ -111,8 +111,8 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "void simdisk_yield(void);\n\nvoid ksys_sync(void)\n{\n\
               \tint nowait = 0, wait = 1;\n\n\tsimdisk_yield();\n",
     },
-    // A file that has lost its name is opened anew (by /proc/self/fd), or changed without being open,
-    // by the name that it had: where a link has that name since, the host would follow it.
+    // A file that has lost its name is opened anew (by /proc/self/fd), or changed without being
+    // open, by the name that it had: where a link has that name since, the host would follow it.
     Edit {
         file: "fs/hostfs/hostfs_kern.c",
         old: "\tmode |= HOSTFS_I(ino)->mode;\n\nretry:\n",

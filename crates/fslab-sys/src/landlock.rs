@@ -1,5 +1,5 @@
-//! What a child may write, bounded by Landlock: everything that is not allowed here is refused to it
-//! and to all that it starts, for good, root included.
+//! What a child may write, bounded by Landlock: everything that is not allowed here is refused to
+//! it and to all that it starts, for good, root included.
 //!
 //! Bounded are what is written, made, renamed, removed and truncated, in the ABI's later versions
 //! also ioctl(2) on devices, TCP, and signals and abstract sockets outside. Reading is not bounded,

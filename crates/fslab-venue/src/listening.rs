@@ -86,8 +86,8 @@ impl Lines {
     }
 }
 
-/// Sends the whole lines of `pending` and takes them out; where that `is_all`, also what has no end.
-/// Tells whether anybody listens.
+/// Sends the whole lines of `pending` and takes them out; where that `is_all`, also what has no
+/// end. Whether anybody listens.
 fn send_lines(pending: &mut Vec<u8>, is_all: bool, sender: &SyncSender<String>) -> bool {
     let mut taken = 0;
     for line in pending.split_inclusive(|byte| *byte == b'\n') {

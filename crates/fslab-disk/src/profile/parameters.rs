@@ -19,8 +19,8 @@ impl Profile {
             .collect()
     }
 
-    /// What the model says of these parameters, by the key of the one that it speaks of. The guest's
-    /// driver has the same model, so that what passes here is a disk there.
+    /// What the model says of these parameters, by the key of the one that it speaks of. The driver
+    /// of the guest has the same model, so that what passes here is a disk there.
     pub(super) fn check_by_model(&self) -> Result<(), ProfileFault> {
         let Err(sentence) = DiskModel::new(&self.parameters()) else {
             return Ok(());

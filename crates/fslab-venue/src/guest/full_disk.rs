@@ -15,9 +15,9 @@ const NO_PAGE: [&str; 3] = ["SIGBUS", "Bus error", "signal 7"];
 /// The beginning of what a guest's own death is called.
 const GUEST_DIED: &str = "the guest kernel died";
 
-/// Names the full disk in `record`, where the trial failed and one of those that it lies on is full.
-/// Asked while the guest's folder is there; its memory is gone by then, so that of a full disk below
-/// it the signal alone speaks.
+/// Names the full disk in `record`, where the trial failed and one that it lies on is full. Asked
+/// while the guest's folder is there; its memory is gone by then, so that of a full disk below it
+/// the signal alone speaks.
 pub(crate) fn name_full_disk(guest: &Guest, share: &Share, record: &mut TrialRecord) {
     let TrialOutcome::Failed { failure } = &mut record.outcome else {
         return;

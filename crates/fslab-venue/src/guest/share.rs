@@ -90,8 +90,8 @@ impl Share {
         std::fs::create_dir(&self.exchange().0)
     }
 
-    /// Removes what the guest has written, whatever it is. What stays is reported by whoever removes
-    /// the trial's folder.
+    /// Removes what the guest has written, whatever it is. What stays is reported by whoever
+    /// removes the trial's folder.
     pub(crate) fn remove_exchange(&self) {
         let _ = fslab_sys::remove_tree(&self.exchange().0);
     }
