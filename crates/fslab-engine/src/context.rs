@@ -1,10 +1,11 @@
 //! What every job of a trial shares: the engine, the seed, the folder, and the flag that stops it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fslab_model::Capabilities;
+use fslab_sys::Confinement;
 
 use crate::EngineKind;
 
@@ -56,8 +57,13 @@ pub struct RunContext {
     pub seed: u64,
     /// Raised by whoever wants the jobs to end.
     pub stop: StopFlag,
-    /// The folder that all paths of jobs are below.
+    /// The folder that all paths of jobs are below; where they are confined, as it is called there.
     pub root: PathBuf,
+    /// What keeps their names in the tree; `None` where nothing does.
+    pub confinement: Option<Confinement>,
+    /// Whether links in the tree may have been chosen by somebody else than fslab, so that programs,
+    /// which are not confined, must not follow them.
+    pub foreign_links: bool,
     /// Width of an interval of the time series; a long run doubles it as often as it must.
     pub series_interval_ns: u64,
     /// What the entry of the file system promises; `None` where it is not in the catalogue.
@@ -75,9 +81,30 @@ impl RunContext {
             seed,
             stop: StopFlag::new(),
             root: root.into(),
+            confinement: None,
+            foreign_links: false,
             series_interval_ns: SERIES_INTERVAL_NS,
             promises: None,
             allow_commands: false,
+        }
+    }
+
+    /// The absolute path by which `path`, one below the root, is known to programs, and to the
+    /// kernel's tables.
+    pub fn outer_path(&self, path: &Path) -> PathBuf {
+        match &self.confinement {
+            Some(confinement) => confinement.outer_path(path),
+            // Where even the working directory is unknown, the path fails by its name.
+            None => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        }
+    }
+
+    /// Does `work` that needs what is not in the tree: programs, devices, the kernel's tables. Paths
+    /// in the tree are [`Self::outer_path`]s there, and a link in them leads where it says.
+    pub fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
+        match &self.confinement {
+            Some(confinement) => confinement.outside(work),
+            None => work(),
         }
     }
 }

@@ -5,13 +5,17 @@ use sha2::{Digest, Sha256};
 
 use crate::{RunRecord, TrialRecord, VenueKind};
 
+/// The fact that says what kept the names of a trial's phases in the tree of its subject.
+pub const CONFINEMENT_FACT: &str = "confinement";
+
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
 
 impl TrialRecord {
     /// The record without what only its host knows: when it was made, how long that took there and
-    /// on which processor time, what the host's console said, and
-    /// of the kernel's log what is no error: its warnings are of the kernel's build.
+    /// on which processor time, what the host's console said, by which right the phases were
+    /// confined to their tree, which changes no figure, and of the kernel's log what is no error:
+    /// its warnings are of the kernel's build.
     #[must_use]
     pub fn exact(&self) -> Self {
         let mut exact = self.clone();
@@ -19,6 +23,7 @@ impl TrialRecord {
         exact.elapsed_ns = 0;
         exact.console = String::new();
         exact.kernel_log.retain(|message| message.is_error);
+        exact.facts.remove(CONFINEMENT_FACT);
         exact.phases.iter_mut().for_each(|phase| phase.host = None);
         exact
     }

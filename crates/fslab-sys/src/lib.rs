@@ -10,6 +10,7 @@ mod backing;
 mod block_device;
 mod child_group;
 mod clock;
+mod confinement;
 mod cpu_use;
 mod data_file;
 mod descriptors;
@@ -53,6 +54,7 @@ pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
     sleep_until_ns,
 };
+pub use confinement::{ConfinedBy, Confinement, HostRoot, work_in};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use descriptors::{At, Descriptors, Reached, errno_name, errno_number, flag_bits};

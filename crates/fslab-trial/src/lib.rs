@@ -11,6 +11,7 @@
 mod ageing;
 mod attachment;
 mod command;
+mod confined;
 mod counters;
 mod disturbances;
 mod events;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use fslab_engine::{Calibration, Measured, RunContext, ThreadMeasured};
+use fslab_engine::{Calibration, EngineKind, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
 use fslab_model::{
     CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseKind, PhaseOutcome,
@@ -11,6 +11,7 @@ use fslab_model::{
 };
 use fslab_workload::{RunError, Workload};
 
+use crate::confined::Fence;
 use crate::counters;
 use crate::disturbances::{Backlog, Vigil, Watched};
 use crate::host::let_host_forget;
@@ -29,8 +30,10 @@ pub(crate) struct Phase<'a> {
     pub(crate) cold: ColdMethod,
     /// Where a host is asked to forget what it keeps of the device; `None` where there is none.
     pub(crate) host_folder: Option<&'a Path>,
-    /// Its root is the folder in which this round of the phases works.
+    /// Its root is the folder in which this round of the phases works, as it is called outside.
     pub(crate) context: &'a RunContext,
+    /// What keeps names in the tree.
+    pub(crate) fence: &'a Fence,
     /// The round that it belongs to; `None` where the phases run once.
     pub(crate) round: Option<Round>,
     /// What the harness costs; `None` where no real time passes.
@@ -97,6 +100,9 @@ impl Phase<'_> {
         if let Some(reason) = self.lack(target)? {
             return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
         }
+        if self.workload.has_foreign_names() && self.context.engine != EngineKind::Null {
+            self.fence.demand(&self.spec.name)?;
+        }
         let warm_note = match self.prepare_caches(target, steps)? {
             Prepared::Ready(note) => note,
             Prepared::Impossible(reason) => {
@@ -111,11 +117,16 @@ impl Phase<'_> {
         let host_before = self.host_moment();
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
-        let finished = match self.workload.run(parameters, self.context) {
-            Err(RunError::Impossible(reason)) => {
-                return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
+        let finished = self.fence.within(target.root(), |inside| {
+            match self.workload.run(parameters, &inside.context(self.context)) {
+                Err(RunError::Impossible(reason)) => Ok(Err(reason)),
+                Err(error) => Err(inside.failure(error)),
+                Ok(finished) => Ok(Ok(finished)),
             }
-            finished => finished?,
+        })?;
+        let finished = match finished? {
+            Err(reason) => return Ok(self.without_figures(PhaseOutcome::Skipped { reason })),
+            Ok(finished) => finished,
         };
         let after = meter.and_then(counters::DeviceMeter::read);
         let host_after = self.host_moment();
@@ -169,20 +180,23 @@ impl Phase<'_> {
                 let root = &self.context.root;
                 let files: Option<Vec<_>> =
                     files.map(|files| files.iter().map(|file| root.join(file)).collect());
-                match target.make_cold(self.cold, files.as_deref(), steps)? {
+                match target.make_cold(self.cold, files.as_deref(), self.fence, steps)? {
                     Coldness::Cold => self.host_folder.map_or(Ok(()), let_host_forget)?,
                     Coldness::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
                 }
             }
             (CachePolicy::Warm, _) => {
                 let kind = self.workload.kind(&self.spec.parameters);
-                let warmth = Warmth {
-                    root: &self.context.root,
-                    files,
-                    content: matches!(kind, PhaseKind::Read | PhaseKind::Mixed),
-                    stop: &self.context.stop,
-                };
-                return Ok(Prepared::Ready(warmth.bring()?));
+                let brought = self.fence.within(target.root(), |inside| {
+                    let warmth = Warmth {
+                        root: &inside.path(&self.context.root),
+                        files,
+                        content: matches!(kind, PhaseKind::Read | PhaseKind::Mixed),
+                        stop: &self.context.stop,
+                    };
+                    warmth.bring().map_err(|it| inside.seen_outside(it))
+                })?;
+                return Ok(Prepared::Ready(brought?));
             }
         }
         Ok(Prepared::Ready(None))

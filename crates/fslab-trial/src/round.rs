@@ -15,6 +15,7 @@ use fslab_engine::{
 use fslab_model::{Failure, FailureKind, Round, Rounds, StepRecord};
 
 use crate::command::elapsed_ns;
+use crate::confined::{Fence, Inside};
 use crate::target::{Steps, Target};
 
 /// The name of the step that removes what a round left.
@@ -25,15 +26,17 @@ pub(crate) struct Trail<'a> {
     rounds: Rounds,
     /// The context of a trial without rounds.
     context: &'a RunContext,
+    fence: &'a Fence,
     /// The round that was run last, with its folder.
     left: Option<(Round, PathBuf)>,
 }
 
 impl<'a> Trail<'a> {
-    pub(crate) fn new(rounds: Rounds, context: &'a RunContext) -> Self {
+    pub(crate) fn new(rounds: Rounds, context: &'a RunContext, fence: &'a Fence) -> Self {
         Self {
             rounds,
             context,
+            fence,
             left: None,
         }
     }
@@ -65,7 +68,9 @@ impl<'a> Trail<'a> {
             }
         }
         let folder = target.root().join(name(round));
-        fs::create_dir(&folder).map_err(|error| cannot("make", &folder, &error))?;
+        let made = |inside: &Inside<'_>| fs::create_dir(inside.path(&folder));
+        let made = self.fence.within(target.root(), made)?;
+        made.map_err(|error| cannot("make", &folder, &error))?;
         context.root.clone_from(&folder);
         self.left = Some((round, folder));
         Ok(context)
@@ -87,11 +92,12 @@ impl<'a> Trail<'a> {
         context.root = folder.to_owned();
         context.engine = EngineKind::Psync;
         let everything = TreeShape::flat(".", 1, 0);
-        run_metadata(
-            &context,
-            &MetadataJob::new(MetadataOperation::RemoveAll, everything),
-        )?;
-        fs::remove_dir(folder).map_err(|error| cannot("remove", folder, &error))?;
+        let job = MetadataJob::new(MetadataOperation::RemoveAll, everything);
+        self.fence.within(target.root(), |inside| {
+            run_metadata(&inside.context(&context), &job)
+                .map_err(|error| inside.seen_outside(error.into()))?;
+            fs::remove_dir(inside.path(folder)).map_err(|error| cannot("remove", folder, &error))
+        })??;
         target.sync()?;
         Ok(StepRecord {
             step: CLEAR.to_owned(),
@@ -134,11 +140,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("other"), "kept").expect("written");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
+        let fence = Fence::build();
         let rounds = Rounds {
             mounts: 1,
             iterations: 3,
         };
-        let mut trail = Trail::new(rounds, &context);
+        let mut trail = Trail::new(rounds, &context, &fence);
         let mut target = Target::Directory(UsedDirectory::open(folder.path()).expect("opens"));
         let (mut steps, mut seeds) = (Steps::new(), Vec::new());
         for round in rounds.each() {
@@ -161,7 +168,8 @@ mod tests {
     #[test]
     fn phases_that_run_once_run_where_they_always_did() {
         let context = RunContext::new(EngineKind::Null, "/nonexistent", 7);
-        let mut trail = Trail::new(Rounds::ONE, &context);
+        let fence = Fence::NotNeeded;
+        let mut trail = Trail::new(Rounds::ONE, &context, &fence);
         let mut steps = Steps::new();
         let entered = trail.enter(round(0, 0), &mut Target::Fake, &mut steps);
         assert_eq!(entered.expect("enters").root, context.root);
@@ -172,11 +180,12 @@ mod tests {
     fn a_directory_of_somebodys_is_not_mounted_anew() {
         let folder = tempfile::tempdir().expect("a folder");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
+        let fence = Fence::build();
         let rounds = Rounds {
             mounts: 2,
             iterations: 1,
         };
-        let mut trail = Trail::new(rounds, &context);
+        let mut trail = Trail::new(rounds, &context, &fence);
         let mut target = Target::Directory(UsedDirectory::open(folder.path()).expect("opens"));
         let mut steps = Steps::new();
         trail

@@ -14,6 +14,7 @@ use fslab_sys::FileSystemRoom;
 
 use crate::ageing::{Done, Site, age, fill};
 use crate::command::elapsed_ns;
+use crate::confined::Fence;
 use crate::events::EventWriter;
 use crate::target::{Coldness, Steps, Target};
 use crate::volume::Volume;
@@ -23,23 +24,27 @@ pub(crate) fn run<W: Write>(
     spec: &TrialSpec,
     stop: &StopFlag,
     target: &mut Target,
+    fence: &Fence,
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
     for stage in spec.subject.stages() {
         let file_system = ageable(spec, target)?.file_system();
-        let site = Site {
-            root: target.root().to_owned(),
-            stage: stage.name(),
-            seed: spec.seed,
-            stop,
-            file_bytes_max: file_system.capabilities.file_bytes_max.0,
-        };
+        let file_bytes_max = file_system.capabilities.file_bytes_max.0;
         events.begin(stage.name());
         let began = Instant::now();
-        let mut done = go_through(stage, &site)?;
+        let mut done = fence.within(target.root(), |inside| {
+            let site = Site {
+                root: inside.path(target.root()),
+                stage: stage.name(),
+                seed: spec.seed,
+                stop,
+                file_bytes_max,
+            };
+            go_through(stage, &site).map_err(|failure| inside.seen_outside(failure))
+        })??;
         let elapsed_ns = elapsed_ns(began);
         let mut steps = Steps::new();
-        let cold = target.make_cold(ColdMethod::Remount, None, &mut steps);
+        let cold = target.make_cold(ColdMethod::Remount, None, fence, &mut steps);
         if cold.is_ok() {
             add_fullness(stage, target.root(), &mut done)?;
         }
@@ -153,7 +158,13 @@ mod tests {
             let mut target = Target::of(&spec).expect("a target");
             let mut output = Vec::new();
             let mut events = EventWriter::new(&mut output, StopFlag::new());
-            let failure = run(&spec, &StopFlag::new(), &mut target, &mut events);
+            let failure = run(
+                &spec,
+                &StopFlag::new(),
+                &mut target,
+                &Fence::NotNeeded,
+                &mut events,
+            );
             let failure = failure.expect_err("must be refused");
             assert_eq!(failure.kind, FailureKind::BadInput);
             assert!(failure.message.contains(word), "{failure}");

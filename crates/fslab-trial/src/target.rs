@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{ColdMethod, DeviceSpec, Failure, FailureKind, Settled, StepRecord, TrialSpec};
 use fslab_sys::KernelLog;
 
+use crate::confined::Fence;
 use crate::counters::DeviceMeter;
 use crate::kernel_watch::KernelWatch;
 use crate::volume::{Volume, VolumeSpec};
@@ -101,8 +102,10 @@ impl Target {
         &mut self,
         method: ColdMethod,
         files: Option<&[PathBuf]>,
+        fence: &Fence,
         steps: &mut Steps,
     ) -> Result<Coldness, Failure> {
+        let tree = self.root().to_owned();
         match (self, method) {
             (Self::Fake, _) => {}
             (Self::Volume(volume), _) if is_in_memory(volume) => {
@@ -122,13 +125,16 @@ impl Target {
                     let reason = "names and attributes cannot be evicted from memory without root";
                     return Ok(Coldness::Impossible(reason.into()));
                 };
-                // Of what the phase makes itself, nothing is in memory yet.
-                let files = files.iter().filter(|file| file.exists());
-                let files: Vec<_> = files.cloned().collect();
-                match fslab_engine::evict(&files) {
+                let evicted = fence.within(&tree, |inside| {
+                    let files = files.iter().map(|file| inside.path(file));
+                    // Of what the phase makes itself, nothing is in memory yet.
+                    let files: Vec<_> = files.filter(|file| file.exists()).collect();
+                    fslab_engine::evict(&files).map_err(|error| inside.seen_outside(error.into()))
+                })?;
+                match evicted {
                     // tmpfs, for one, has nowhere else to keep its pages.
-                    Err(error) if error.kind() == FailureKind::Unsupported => {
-                        return Ok(Coldness::Impossible(error.to_string()));
+                    Err(failure) if failure.kind == FailureKind::Unsupported => {
+                        return Ok(Coldness::Impossible(failure.message));
                     }
                     evicted => evicted?,
                 }

@@ -7,10 +7,11 @@ use std::io::{self, Write};
 use fslab_engine::{Calibration, EngineKind, ParseEngineError, RunContext, StopFlag};
 use fslab_fs::SearchPath;
 use fslab_model::{
-    EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome, PhaseSpec, Round,
-    TrialSpec,
+    CONFINEMENT_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome,
+    PhaseSpec, Round, TrialSpec,
 };
 
+use crate::confined::Fence;
 use crate::disturbances::Backlog;
 use crate::events::EventWriter;
 use crate::phase::Phase;
@@ -64,13 +65,18 @@ fn try_trial<W: Write>(
         crate::virtual_time::read_clock()?;
     }
     let mut target = Target::of(spec)?;
-    let found = facts(spec, &target);
+    let fence = match target {
+        Target::Fake => Fence::NotNeeded,
+        Target::Directory(_) | Target::Volume(_) => Fence::build(),
+    };
+    let mut found = facts(spec, &target);
+    found.extend(fence.fact().map(|fact| (CONFINEMENT_FACT.to_owned(), fact)));
     let missing_fact = missing_fact(spec, &found);
     events.emit(EventBody::Facts { facts: found });
     let mut review = Review::of(&target, spec.virtual_time);
     events.add_facts(review.facts());
     prepare(&mut target, &mut review, events)?;
-    crate::stage::run(spec, stop, &mut target, events)?;
+    crate::stage::run(spec, stop, &mut target, &fence, events)?;
     review.demand("the stages before the phases", events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
@@ -86,6 +92,7 @@ fn try_trial<W: Write>(
     }
     let surroundings = Surroundings {
         context,
+        fence,
         calibration,
         missing_fact,
     };
@@ -98,6 +105,7 @@ fn try_trial<W: Write>(
 /// What all phases of a trial share.
 struct Surroundings {
     context: RunContext,
+    fence: Fence,
     calibration: Option<Calibration>,
     /// Why no phase is to run on this machine.
     missing_fact: Option<String>,
@@ -229,7 +237,7 @@ fn run_rounds<W: Write>(
         skips.everything(reason.clone());
     }
     let backlog = RefCell::new(Backlog::default());
-    let mut trail = Trail::new(spec.rounds, &surroundings.context);
+    let mut trail = Trail::new(spec.rounds, &surroundings.context, &surroundings.fence);
     for round in spec.rounds.each() {
         let mut context = surroundings.context.clone();
         if skips.all.is_none() {
@@ -254,6 +262,7 @@ fn run_rounds<W: Write>(
             round: (!spec.rounds.is_one()).then_some(round),
             context,
             calibration: surroundings.calibration,
+            fence: &surroundings.fence,
             backlog: &backlog,
         };
         run_phases(spec, &turn, &mut skips, target, (review, events))?;
@@ -267,6 +276,7 @@ struct Turn<'a> {
     round: Option<Round>,
     context: RunContext,
     calibration: Option<Calibration>,
+    fence: &'a Fence,
     backlog: &'a RefCell<Backlog>,
 }
 
@@ -296,6 +306,7 @@ fn run_phases<W: Write>(
     target: &mut Target,
     (review, events): (&mut Review, &mut EventWriter<W>),
 ) -> Result<(), Failure> {
+    let mut context = turn.context.clone();
     for phase_spec in &spec.phases {
         let workload = fslab_workload::find(&phase_spec.workload).map_err(|error| {
             Failure::new(FailureKind::BadInput, "cannot run the phase").because(&error)
@@ -306,13 +317,15 @@ fn run_phases<W: Write>(
             subject: &spec.subject,
             cold: spec.cold,
             host_folder: spec.host_folder.as_deref(),
-            context: &turn.context,
+            context: &context,
+            fence: turn.fence,
             round: turn.round,
             calibration: turn.calibration,
             virtual_time: spec.virtual_time,
             number: review.recorded(),
             backlog: turn.backlog,
         };
+        let has_foreign_names = workload.has_foreign_names();
         if let Some(reason) = skips.reason(phase_spec) {
             let skipped = phase.without_figures(PhaseOutcome::Skipped { reason });
             review.record(skipped, events);
@@ -322,6 +335,7 @@ fn run_phases<W: Write>(
         let mut steps = Steps::new();
         let from = suspects_from(target);
         let (mut record, failure) = phase.run(target, &mut steps);
+        context.foreign_links |= has_foreign_names;
         steps
             .into_iter()
             .for_each(|step| events.emit(EventBody::Step(step)));

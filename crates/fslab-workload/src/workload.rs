@@ -79,6 +79,9 @@ pub trait Workload: Sync {
     /// in a few words; parameters that cannot be read may hold anything. `None` where there is
     /// nothing.
     fn foreign(&self, parameters: &Parameters) -> Option<String>;
+    /// Whether names and links that it makes come from outside of fslab: then it may run only where
+    /// something keeps them in the tree ([`RunContext::confinement`]).
+    fn has_foreign_names(&self) -> bool;
     /// Runs it once.
     ///
     /// # Errors
@@ -169,6 +172,8 @@ pub(crate) trait Definition: Sync {
     const TITLE: &'static str;
     const KIND: PhaseKind;
     const HEADLINE: Headline;
+    /// See [`Workload::has_foreign_names`].
+    const FOREIGN_NAMES: bool = false;
 
     /// The kind, where it depends on the parameters.
     fn kind(_parameters: &Self::Parameters) -> PhaseKind {
@@ -239,6 +244,10 @@ impl<D: Definition> Workload for D {
             Ok(typed) => D::foreign(&typed),
             Err(_) => Some(format!("parameters of {} that cannot be read", D::NAME)),
         }
+    }
+
+    fn has_foreign_names(&self) -> bool {
+        D::FOREIGN_NAMES
     }
 
     fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {

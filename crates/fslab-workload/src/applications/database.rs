@@ -164,10 +164,14 @@ pub(crate) fn commit_transactions(
         let moved = parameters.transactions * parameters.rows * parameters.row.0;
         return Ok(imagined(context.seed, parameters.transactions, moved));
     }
+    // SQLite takes chance from the system's device, which is not in the tree.
+    let chance = || Connection::open_in_memory()?.execute_batch("SELECT random()");
     // A path that begins with `file:` would be an address with options.
     let root = std::path::absolute(&context.root)
         .map_err(|error| EngineError::io("find", &context.root, error))?;
     let path = root.join(&parameters.file);
+    let failed = |error| failure("prepare to open", &path, error);
+    context.outside(chance).map_err(failed)?;
     let mut bank = Bank::open(parameters, context, &path)?;
     bank.fill()?;
     let measured = bank.transact()?;

@@ -88,6 +88,7 @@ pub(crate) fn fill(
             base,
             seed: mix(context.seed, 4_000),
             parameters,
+            context,
             ledger,
             files: Vec::new(),
             reserved: Vec::new(),
@@ -102,6 +103,7 @@ struct Filling<'a> {
     base: PathBuf,
     seed: u64,
     parameters: &'a FillParameters,
+    context: &'a RunContext,
     ledger: &'a mut Ledger,
     files: Vec<Filled>,
     reserved: Vec<PathBuf>,
@@ -195,7 +197,8 @@ impl Filling<'_> {
         let in_memory = self
             .ledger
             .must("ask for the kind of", &self.base, in_memory)?;
-        let available = available_memory_bytes().filter(|bytes| in_memory && bytes / 2 < most);
+        let available = self.context.outside(available_memory_bytes);
+        let available = available.filter(|bytes| in_memory && bytes / 2 < most);
         let Some(available) = available else {
             return Ok(most);
         };

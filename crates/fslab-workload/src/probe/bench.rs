@@ -26,9 +26,10 @@ pub(crate) struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     pub(crate) fn new(context: &'a RunContext) -> Self {
+        let root = context.outer_path(&context.root);
         Self {
             context,
-            device: fslab_sys::device_below(&context.root),
+            device: context.outside(|| fslab_sys::device_below(&root)),
             began: (monotonic_ns(), ResourceUse::of_process()),
             operations: 0,
             bytes: 0,
@@ -93,7 +94,8 @@ impl<'a> Bench<'a> {
 
     /// The counters of the device; `None` where there is none to ask.
     pub(crate) fn counters(&self) -> Option<BlockCounters> {
-        self.device?.counters().ok()
+        let device = self.device?;
+        self.context.outside(|| device.counters()).ok()
     }
 
     pub(crate) fn has_device(&self) -> bool {
@@ -102,7 +104,11 @@ impl<'a> Bench<'a> {
 
     /// Whether the device has requests that are not completed, as far as it tells.
     pub(crate) fn is_device_busy(&self) -> bool {
-        let in_flight = self.device.and_then(fslab_sys::requests_in_flight);
+        let in_flight = |device| {
+            self.context
+                .outside(|| fslab_sys::requests_in_flight(device))
+        };
+        let in_flight = self.device.and_then(in_flight);
         in_flight.is_some_and(|requests| requests > 0)
     }
 

@@ -33,7 +33,8 @@ pub(crate) fn prefetch(
     }
     let mut bench = Bench::new(context);
     let path = prepare(&mut bench, parameters)?;
-    if let Ok(kib) = fslab_sys::read_ahead_kib(&context.root) {
+    let root = context.outer_path(&context.root);
+    if let Ok(kib) = context.outside(|| fslab_sys::read_ahead_kib(&root)) {
         bench.figure(&definitions::READAHEAD_LIMIT, (kib * 1024) as f64);
     } else {
         bench.note("the kernel does not tell how far it reads ahead here");

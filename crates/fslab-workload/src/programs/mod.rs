@@ -7,14 +7,17 @@
 //! ```
 //!
 //! A program works below the root of the file system and nowhere else: directory, home and
-//! temporary files are there. What belongs to a server, its configuration and its log, is not.
-//! What of a study they would interpret needs the leave of who runs it: see [`allowance`].
+//! temporary files are there. What belongs to a server, its configuration and its log, is not. What
+//! fslab itself does to the tree is confined to it; a program is started outside, with the host's
+//! root, and so are its clients. What of a study programs would interpret needs the leave of who
+//! runs it: see [`allowance`].
 
 mod allowance;
 mod command;
 pub(crate) mod compile;
 mod error;
 mod figures;
+mod links;
 mod locate;
 mod plain_text;
 mod script;

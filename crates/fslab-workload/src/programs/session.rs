@@ -1,15 +1,17 @@
 //! Runs programs on the file system, timed, one after the other.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use fslab_engine::{RunContext, StopFlag};
+use fslab_engine::RunContext;
 use fslab_sys::{ChildGroup, GroupEnd, PLAIN_PATH};
 
 use super::allowance::Leave;
 use super::error::ProgramError;
+use super::links::demand_none_leads_out;
 use super::script::line;
 
 /// How much of what a program prints is kept: the end.
@@ -19,13 +21,13 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// Where programs run and with what.
 pub(crate) struct Session {
-    /// The working directory, and home.
+    /// The working directory, and home; programs know it by its outer path.
     pub(crate) directory: PathBuf,
     /// Where they may leave temporary files.
     pub(crate) temporary: PathBuf,
     /// Added to the clean environment.
     pub(crate) environment: BTreeMap<String, String>,
-    stop: StopFlag,
+    context: RunContext,
 }
 
 /// A program that ran to its end.
@@ -44,11 +46,9 @@ impl Session {
         directory: &Path,
         temporary: &Path,
     ) -> Result<Self, ProgramError> {
-        // A program is told absolute paths; the root may be relative.
-        let root = std::path::absolute(&context.root)
-            .map_err(|error| ProgramError::io("find", &context.root, error))?;
         let made = |path: &Path| {
-            let path = root.join(path);
+            demand_none_leads_out(context, path)?;
+            let path = context.root.join(path);
             std::fs::create_dir_all(&path)
                 .map_err(|error| ProgramError::io("make the directory", &path, error))?;
             Ok(path)
@@ -57,21 +57,33 @@ impl Session {
             directory: made(directory)?,
             temporary: made(temporary)?,
             environment: BTreeMap::new(),
-            stop: context.stop.clone(),
+            context: context.clone(),
         })
     }
 
     /// Runs a program to its end, whatever that is. `limit_s` is 0 where it may take as long as the
     /// trial.
     pub(crate) fn run(&self, words: &[String], limit_s: u32) -> Result<Ran, ProgramError> {
-        let shown = line(words);
-        if self.stop.is_raised() {
-            return Err(ProgramError::interrupted(&shown));
+        let directory = File::open(&self.directory)
+            .map_err(|error| ProgramError::io("open", &self.directory, error))?;
+        let command = self.command(words, directory);
+        self.context
+            .outside(|| self.run_outside(command, &line(words), limit_s))
+    }
+
+    fn run_outside(
+        &self,
+        command: Command,
+        shown: &str,
+        limit_s: u32,
+    ) -> Result<Ran, ProgramError> {
+        let stop = &self.context.stop;
+        if stop.is_raised() {
+            return Err(ProgramError::interrupted(shown));
         }
-        let failed = |error| ProgramError::io("watch", Path::new(&shown), error);
-        let command = self.command(words);
+        let failed = |error| ProgramError::io("watch", Path::new(shown), error);
         let mut group = ChildGroup::start(command, KEPT_BYTES)
-            .map_err(|error| ProgramError::start(&shown, error))?;
+            .map_err(|error| ProgramError::start(shown, error))?;
         let start_ns = group.start_ns();
         let limit_ns = match limit_s {
             0 => u64::MAX,
@@ -79,14 +91,14 @@ impl Session {
         };
         let is_late = || fslab_sys::monotonic_ns() - start_ns > limit_ns;
         let has_ended = group
-            .wait_for_leader(|| self.stop.is_raised() || is_late())
+            .wait_for_leader(|| stop.is_raised() || is_late())
             .map_err(failed)?;
         let elapsed_ns = fslab_sys::monotonic_ns() - start_ns;
         if !has_ended {
             end_gently(group).map_err(failed)?;
-            return Err(match self.stop.is_raised() {
-                true => ProgramError::interrupted(&shown),
-                false => ProgramError::too_long(&shown, limit_s),
+            return Err(match stop.is_raised() {
+                true => ProgramError::interrupted(shown),
+                false => ProgramError::too_long(shown, limit_s),
             });
         }
         let end = group.reap().map_err(failed)?;
@@ -106,7 +118,7 @@ impl Session {
         }
     }
 
-    fn command(&self, words: &[String]) -> Command {
+    fn command(&self, words: &[String], directory: File) -> Command {
         let (program, arguments) = words
             .split_first()
             .map_or(("", &[] as &[String]), |(first, rest)| (first, rest));
@@ -116,10 +128,10 @@ impl Session {
             .env_clear()
             .env("PATH", PLAIN_PATH)
             .env("LC_ALL", "C")
-            .env("HOME", &self.directory)
-            .env("TMPDIR", &self.temporary)
-            .envs(&self.environment)
-            .current_dir(&self.directory);
+            .env("HOME", self.context.outer_path(&self.directory))
+            .env("TMPDIR", self.context.outer_path(&self.temporary))
+            .envs(&self.environment);
+        fslab_sys::work_in(&mut command, directory);
         command
     }
 }

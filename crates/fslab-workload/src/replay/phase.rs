@@ -18,7 +18,9 @@ pub(crate) fn replay(
     parameters: &ReplayParameters,
     context: &RunContext,
 ) -> Result<Finished, RunError> {
-    let source = Source::load(&parameters.trace)
+    // The trace is a file of the host's.
+    let source = context
+        .outside(|| Source::load(&parameters.trace))
         .and_then(|source| source.demand(&parameters.sha256))
         .map_err(|problem| parameters.refused(problem))?;
     if context.engine == EngineKind::Null {

@@ -16,6 +16,7 @@ impl Definition for Replay {
     const TITLE: &'static str = "the recorded operations of a program, issued again";
     const KIND: PhaseKind = PhaseKind::Mixed;
     const HEADLINE: Headline = Headline::OperationRate;
+    const FOREIGN_NAMES: bool = true;
 
     fn run(parameters: &ReplayParameters, context: &RunContext) -> Result<Finished, RunError> {
         replay::replay(parameters, context)

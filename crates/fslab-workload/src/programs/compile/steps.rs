@@ -12,6 +12,7 @@ use super::source::{self, PROGRAM};
 use crate::programs::Leave;
 use crate::programs::error::ProgramError;
 use crate::programs::figures::{Account, imagined};
+use crate::programs::links::demand_none_leads_out;
 use crate::programs::locate;
 use crate::programs::plain_text::plain_text;
 use crate::programs::session::{Ran, Session};
@@ -54,7 +55,7 @@ pub(crate) fn run_compile(
         Step::Unpack => &[("tar", "tar")],
         _ => &TOOLS,
     };
-    if let Some(reason) = locate::missing(tools) {
+    if let Some(reason) = context.outside(|| locate::missing(tools)) {
         return Err(RunError::Impossible(reason));
     }
     let below = |name: &str| parameters.directory.join(name);
@@ -126,7 +127,8 @@ impl Build<'_> {
         let tarball = self.parameters.tarball.as_deref();
         let tarball = tarball.unwrap_or(Path::new(""));
         // The errno says more than what tar makes of it.
-        fs::File::open(tarball).map_err(|error| {
+        let opened = self.context.outside(|| fs::File::open(tarball));
+        opened.map_err(|error| {
             ProgramError::io("open the tarball", tarball, error)
                 .hint("a guest has folders of its own for the host's /tmp, /run, /var/tmp, /root")
         })?;
@@ -177,10 +179,10 @@ impl Build<'_> {
     }
 
     fn install(&self) -> Result<Finished, RunError> {
-        let root = std::path::absolute(&self.context.root)
-            .map_err(|error| ProgramError::io("find", &self.context.root, error))?;
-        let destination = root.join(&self.parameters.directory).join(DESTINATION);
-        let told = self.destdir(&destination)?;
+        let below = self.parameters.directory.join(DESTINATION);
+        demand_none_leads_out(self.context, &below)?;
+        let destination = self.context.root.join(below);
+        let told = self.destdir(&self.context.outer_path(&destination))?;
         let ran = self
             .session
             .run_well(&self.make_words(&["install", &told]))?;
@@ -231,17 +233,20 @@ impl Build<'_> {
             return Ok(None);
         }
         let expected = source::expected_output(self.context.seed, self.parameters.size());
-        let run = |program: &Path| {
-            let words = [program.to_string_lossy().into_owned()];
+        let run = |outer: &Path| {
+            let words = [outer.to_string_lossy().into_owned()];
             self.session.run_well(&words).map(|ran| ran.end.output)
         };
-        let (printed, note) = match run(program) {
+        let (printed, note) = match run(&self.context.outer_path(program)) {
             Err(error) if error.kind() == fslab_model::FailureKind::Permission => {
-                let copy =
-                    Copy::of(program).map_err(|error| ProgramError::io("copy", program, error))?;
+                let failed = |error| ProgramError::io("copy", program, error);
+                let bytes = fs::read(program).map_err(failed)?;
+                let copy = self.context.outside(|| Copy::of(&bytes)).map_err(failed)?;
                 let note = "programs cannot be run from this file system: what was built was run \
                             from a copy elsewhere";
-                (run(&copy.0)?, Some(note.to_owned()))
+                let printed = run(&copy.0);
+                self.context.outside(|| drop(copy));
+                (printed?, Some(note.to_owned()))
             }
             printed => (printed?, None),
         };
@@ -262,11 +267,11 @@ impl Build<'_> {
 struct Copy(PathBuf);
 
 impl Copy {
-    fn of(program: &Path) -> io::Result<Self> {
+    fn of(program: &[u8]) -> io::Result<Self> {
         use std::os::unix::fs::PermissionsExt;
         let name = format!("fslab-built-{}", std::process::id());
         let copy = Self(std::env::temp_dir().join(name));
-        write_new(&copy.0, &fs::read(program)?)?;
+        write_new(&copy.0, program)?;
         fs::set_permissions(&copy.0, fs::Permissions::from_mode(0o700))?;
         Ok(copy)
     }

@@ -9,7 +9,7 @@ use fslab_model::{LatencyHistogram, OperationLatency};
 use fslab_sys::ResourceUse;
 
 use super::parameters::PublishParameters;
-use super::site::{self, Site, absolute_root};
+use super::site::{self, Site};
 use crate::programs::error::ProgramError;
 use crate::programs::figures::{Account, imagined, virtual_note};
 use crate::workload::{Finished, RunError};
@@ -32,8 +32,7 @@ pub(crate) fn run_publish(
 }
 
 fn publish(site: &Site, context: &RunContext) -> Result<Finished, ProgramError> {
-    let root = absolute_root(&context.root, site)
-        .map_err(|error| ProgramError::io("find", &context.root, error))?;
+    let root = context.root.join(&site.directory);
     fs::create_dir_all(&root)
         .map_err(|error| ProgramError::io("make the directory", &root, error))?;
     let mut record = vec![0; RECORD_BYTES];

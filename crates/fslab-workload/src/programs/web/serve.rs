@@ -7,9 +7,10 @@ use fslab_sys::ResourceUse;
 use super::clients::{Clients, OPERATION, Served};
 use super::parameters::ServeParameters;
 use super::server::{Server, SiteFolders};
+use super::site::Site;
 use crate::programs::Leave;
-use crate::programs::error::ProgramError;
 use crate::programs::figures::{cpu_use, imagined, virtual_note};
+use crate::programs::links::demand_none_leads_out;
 use crate::workload::{Finished, RunError};
 
 const IMAGINED_NS: u64 = 150_000;
@@ -26,8 +27,18 @@ pub(crate) fn run_serve(
         return Ok(imagined(context.seed, requests, Some(bytes), IMAGINED_NS).into());
     }
     let leave = Leave::of(parameters, context)?;
-    let base = std::path::absolute(&context.root)
-        .map_err(|error| ProgramError::io("find", &context.root, error))?;
+    demand_none_leads_out(context, &site.directory)?;
+    // What clients and servers need is not in the tree.
+    context.outside(|| serve(parameters, leave, &site, context))
+}
+
+fn serve(
+    parameters: &ServeParameters,
+    leave: Leave,
+    site: &Site,
+    context: &RunContext,
+) -> Result<Finished, RunError> {
+    let base = context.outer_path(&context.root);
     let folders = SiteFolders {
         base: &base,
         root: &base.join(&site.directory),
@@ -36,7 +47,7 @@ pub(crate) fn run_serve(
     let way = server.endpoint.kind();
     let clients = Clients {
         parameters,
-        site: &site,
+        site,
         context,
         endpoint: &server.endpoint,
     };

@@ -1,6 +1,6 @@
 //! The files of a site: their names and what is in them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fslab_model::Bytes;
 
@@ -56,9 +56,4 @@ impl Site {
 /// Fills `into` with what file `file` of `seed` has from `offset` on.
 pub(super) fn content(seed: u64, file: u64, offset: u64, into: &mut [u8]) {
     generate(mix(mix(seed, PURPOSE), file), offset, into);
-}
-
-/// The root of the site as others must be told it.
-pub(super) fn absolute_root(root: &Path, site: &Site) -> std::io::Result<PathBuf> {
-    std::path::absolute(root).map(|root| root.join(&site.directory))
 }
