@@ -8,6 +8,7 @@ mod bad_machine;
 mod block_venue;
 mod browser;
 mod claims;
+mod confinement;
 mod directory_venue;
 mod disk;
 mod exchange;

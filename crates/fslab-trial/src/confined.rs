@@ -51,14 +51,20 @@ impl Fence {
         })
     }
 
-    /// Refuses a phase whose names fslab has not chosen, where nothing keeps them in the tree.
+    /// Whether nothing keeps names in the tree.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing(_))
+    }
+
+    /// Refuses a phase that may meet links that fslab has not chosen, where nothing keeps names in
+    /// the tree.
     pub(crate) fn demand(&self, phase: &str) -> Result<(), Failure> {
         let Self::Missing(reason) = self else {
             return Ok(());
         };
         let text = format!(
-            "cannot run the phase '{phase}': links of its trace could lead out of the file system, \
-             and this process may not give itself another root: {reason}"
+            "cannot run the phase '{phase}': links that fslab has not chosen could lead out of the \
+             file system, and this process may not give itself another root: {reason}"
         );
         Err(Failure::new(FailureKind::Permission, text).hint(
             "run it as root, or where users may make user namespaces (user.max_user_namespaces, \

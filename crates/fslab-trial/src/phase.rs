@@ -100,7 +100,8 @@ impl Phase<'_> {
         if let Some(reason) = self.lack(target)? {
             return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
         }
-        if self.workload.has_foreign_names() && self.context.engine != EngineKind::Null {
+        let meets_foreign_links = self.workload.has_foreign_names() || self.context.foreign_links;
+        if meets_foreign_links && self.context.engine != EngineKind::Null {
             self.fence.demand(&self.spec.name)?;
         }
         let warm_note = match self.prepare_caches(target, steps)? {

@@ -86,6 +86,14 @@ impl Target {
         }
     }
 
+    /// Whether there is something in it that this trial has not made.
+    pub(crate) fn holds_something(&self) -> bool {
+        match self {
+            Self::Directory(path) => path.read_dir().is_ok_and(|mut it| it.next().is_some()),
+            Self::Volume(_) | Self::Fake => false,
+        }
+    }
+
     /// The device to watch; `None` where there is none.
     pub(crate) fn meter(&self) -> Option<DeviceMeter> {
         match self {

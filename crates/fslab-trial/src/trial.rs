@@ -80,6 +80,7 @@ fn try_trial<W: Write>(
     review.demand("the stages before the phases", events)?;
     let mut context = RunContext::new(engine, target.root(), spec.seed);
     context.stop = stop.clone();
+    context.foreign_links = target.holds_something();
     context.promises = crate::phase::promises(&target, &spec.subject);
     context.allow_commands = spec.allow_commands;
     // Where the processor takes no time, neither does the harness.
@@ -335,7 +336,8 @@ fn run_phases<W: Write>(
         let mut steps = Steps::new();
         let from = suspects_from(target);
         let (mut record, failure) = phase.run(target, &mut steps);
-        context.foreign_links |= has_foreign_names;
+        // Where nothing confines it, it was refused, and has made none.
+        context.foreign_links |= has_foreign_names && !turn.fence.is_missing();
         steps
             .into_iter()
             .for_each(|step| events.emit(EventBody::Step(step)));
