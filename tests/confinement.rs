@@ -244,8 +244,8 @@ fn expect_confined(desk: &Desk, canary: &Canary, options: &[&str]) {
     );
 }
 
-/// A recording of a program that makes a link and writes through it let the replay, as root, change,
-/// delete and overwrite files of the host.
+/// A recording of a program that makes a link and writes through it let the replay, as root,
+/// change, delete and overwrite files of the host.
 #[test]
 fn links_of_a_trace_do_not_lead_root_out_of_a_mounted_file_system() {
     let test = "links of a trace, venue loop";

@@ -61,8 +61,8 @@ pub struct RunContext {
     pub root: PathBuf,
     /// What keeps their names in the tree; `None` where nothing does.
     pub confinement: Option<Confinement>,
-    /// Whether links in the tree may have been chosen by somebody else than fslab, so that programs,
-    /// which are not confined, must not follow them.
+    /// Whether links in the tree may have been chosen by somebody else than fslab, so that
+    /// programs, which are not confined, must not follow them.
     pub foreign_links: bool,
     /// Width of an interval of the time series; a long run doubles it as often as it must.
     pub series_interval_ns: u64,
@@ -99,8 +99,8 @@ impl RunContext {
         }
     }
 
-    /// Does `work` that needs what is not in the tree: programs, devices, the kernel's tables. Paths
-    /// in the tree are [`Self::outer_path`]s there, and a link in them leads where it says.
+    /// Does `work` that needs what is not in the tree: programs, devices, the kernel's tables.
+    /// Paths in the tree are [`Self::outer_path`]s there, and a link in them leads where it says.
     pub fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
         match &self.confinement {
             Some(confinement) => confinement.outside(work),

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The kernel resolves names from the root of the calling thread: `..`, absolute names and absolute
-//! links end at it (path_resolution(7), chroot(2)), and no call costs more than before. Threads that
-//! a confined thread starts share its root, processes that it forks have a copy of it.
+//! links end at it (path_resolution(7), chroot(2)), and no call costs more than before. Threads
+//! that a confined thread starts share its root, processes that it forks have a copy of it.
 //!
 //! Invariant: a thread that cannot come back to where it has to be ends its process. While a thread
 //! is confined it holds the tree's mount; afterwards nothing does.
@@ -123,8 +123,8 @@ impl Confinement {
     }
 }
 
-/// Lets what `command` starts work in `directory`, an open one, which need not have a name where the
-/// command is started.
+/// Lets what `command` starts work in `directory`, an open one, which need not have a name where
+/// the command is started.
 pub fn work_in(command: &mut Command, directory: std::fs::File) {
     let prepare = move || Ok(fchdir(&directory)?);
     // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor

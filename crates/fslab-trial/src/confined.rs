@@ -131,9 +131,10 @@ impl Inside<'_> {
         if let Some(confinement) = self.confinement {
             let root = confinement.outer_path(Path::new("/"));
             let root = root.to_string_lossy();
-            let outer = |text: &String| with_outer_paths(text, root.trim_end_matches('/'));
-            failure.message = outer(&failure.message);
-            failure.causes = failure.causes.iter().map(outer).collect();
+            let root = root.trim_end_matches('/');
+            for text in std::iter::once(&mut failure.message).chain(&mut failure.causes) {
+                *text = with_outer_paths(text, root);
+            }
         }
         failure
     }

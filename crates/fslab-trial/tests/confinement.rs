@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fslab_engine::{EngineKind, RunContext, StopFlag};
 use fslab_model::{
@@ -129,12 +130,23 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
     }
 }
 
-fn events(spec: &TrialSpec) -> Vec<EventBody> {
+fn events(spec: &TrialSpec, stop: &StopFlag) -> Vec<EventBody> {
     let mut output = Vec::new();
-    fslab_trial::run_trial(spec, &StopFlag::new(), &mut output).expect("memory takes events");
+    fslab_trial::run_trial(spec, stop, &mut output).expect("memory takes events");
     let text = String::from_utf8(output).expect("text");
     let event = |line| serde_json::from_str::<Event>(line).expect("an event").body;
     text.lines().map(event).collect()
+}
+
+/// A flag that is raised soon: what follows a link does so when it begins.
+fn soon() -> StopFlag {
+    let stop = StopFlag::new();
+    let raised = stop.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        raised.raise();
+    });
+    stop
 }
 
 /// Whatever a workload called its files, a link of that name in the tree led it to the host's.
@@ -164,7 +176,7 @@ fn no_workload_follows_a_link_out_of_the_tree() {
                 cache,
                 ..PhaseSpec::new("phase", name, parameters.clone())
             };
-            let events = events(&spec(tree, vec![phase]));
+            let events = events(&spec(tree, vec![phase]), &soon());
             let ran = events.iter().any(|it| matches!(it, EventBody::Phase(_)));
             assert!(ran, "{name}: {events:?}");
             assert_eq!(canary_of(scene.path()), before, "{name}, {cache:?}");
@@ -234,7 +246,7 @@ fn no_program_is_started_among_links_that_a_trace_made() {
         ),
         phase("web-server", serde_json::json!({ "directory": "d/x" })),
     ];
-    let events = events(&spec(tree.clone(), phases));
+    let events = events(&spec(tree.clone(), phases), &StopFlag::new());
     assert!(tree.join("d/x").is_symlink(), "{events:?}");
     assert_eq!(canary_of(scene.path()), before, "{events:?}");
     let told = format!("{events:?}");

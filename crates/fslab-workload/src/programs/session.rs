@@ -146,7 +146,7 @@ pub(crate) fn end_gently(mut group: ChildGroup) -> std::io::Result<GroupEnd> {
 
 #[cfg(test)]
 mod tests {
-    use fslab_engine::EngineKind;
+    use fslab_engine::{EngineKind, StopFlag};
     use fslab_model::FailureKind;
 
     use super::*;
