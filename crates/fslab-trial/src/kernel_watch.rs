@@ -101,7 +101,8 @@ impl KernelWatch {
 
     fn concerns(&self, line: &KernelLine) -> bool {
         let is_weighty = line.level <= LEVEL_WARNING || is_error(line);
-        is_weighty && self.names.iter().any(|name| has_word(&line.text, name))
+        let is_lack = line.text.contains(NO_SUCH_COMMAND);
+        is_weighty && !is_lack && self.names.iter().any(|name| has_word(&line.text, name))
     }
 
     /// Counts of errors that have grown.

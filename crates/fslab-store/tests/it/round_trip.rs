@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use fslab_model::{
-    CachePolicy, CpuUse, DeviceUse, Failure, FailureKind, Headline, HostCost, OperationLatency,
-    PhaseKind, PhaseOutcome, PhaseRecord, PointValue, RunRecord, Settled, StepRecord, Swept,
-    ThreadRecord, TimeSeries, TrialOutcome, TrialRecord, ValueList, Window,
+    CachePolicy, CpuUse, DeviceUse, Disturbance, DisturbanceKind, Failure, FailureKind, Headline,
+    HostCost, KernelMessage, OperationLatency, PhaseKind, PhaseOutcome, PhaseRecord, PointValue,
+    RunRecord, Settled, StepRecord, Swept, ThreadRecord, TimeSeries, TrialOutcome, TrialRecord,
+    ValueList, Window,
 };
 use fslab_store::{RunSelector, Store, StoreErrorKind};
 use proptest::prelude::*;
@@ -54,6 +55,26 @@ fn phase_outcome() -> impl Strategy<Value = PhaseOutcome> {
         text().prop_map(|reason| PhaseOutcome::Skipped { reason }),
         failure().prop_map(|failure| PhaseOutcome::Failed { failure }),
     ]
+}
+
+prop_compose! {
+    fn disturbance()(
+        kind in prop_oneof![Just(DisturbanceKind::Stopped), Just(DisturbanceKind::Writers)],
+        amount in counter(),
+        shares in [0.0..1.0_f64, 0.0..1.0_f64],
+        text in text(),
+    ) -> Disturbance {
+        let [share, threshold] = shares;
+        Disturbance { kind, amount, share, threshold, text }
+    }
+}
+
+prop_compose! {
+    fn message()(texts in [text(), text()], times in counter(), is_error in any::<bool>())
+        -> KernelMessage {
+        let [during, text] = texts;
+        KernelMessage { during, text, times, is_error }
+    }
 }
 
 prop_compose! {
@@ -142,11 +163,12 @@ prop_compose! {
             vec(thread(), 0..3),
             option::of(counter()),
             option::of(0.0..1.0_f64),
+            vec(disturbance(), 0..3),
         ),
         virtual_time in virtual_time(),
         sweep in sweep(),
     ) -> PhaseRecord {
-        let (notes, threads, first_done_ns, harness_share) = rest;
+        let (notes, threads, first_done_ns, harness_share, disturbances) = rest;
         let ([window, settle_window], host) = virtual_time;
         let [name, workload] = names;
         let [elapsed_ns, operations, bytes] = counters;
@@ -161,7 +183,7 @@ prop_compose! {
             bytes, latencies, series, cpu, device, settled, threads, first_done_ns, harness_share,
             window, insight: window.map(sample::insight), settle_window,
             settle_insight: settle_window.map(sample::insight), host, notes,
-            round: None, swept: sweep.0, figures: sweep.1, lists: sweep.2,
+            disturbances, round: None, swept: sweep.0, figures: sweep.1, lists: sweep.2,
         }
     }
 }
@@ -213,6 +235,7 @@ prop_compose! {
         phases in vec(phase(), 0..4),
         facts in btree_map(text(), text(), 0..4),
         console in text(),
+        kernel_log in vec(message(), 0..3),
     ) -> TrialRecord {
         let [started_unix_s, elapsed_ns] = times;
         TrialRecord {
@@ -227,7 +250,7 @@ prop_compose! {
             facts,
             console,
             insight: None,
-            kernel_log: Vec::new(),
+            kernel_log,
         }
     }
 }

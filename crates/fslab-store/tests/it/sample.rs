@@ -265,6 +265,7 @@ pub(crate) fn done_trial(cell: u32, repeat: u32) -> TrialRecord {
         ]),
         console: "a warning\n".into(),
         insight: Some(insight(window([1_000_000_000, 8_000_000_000]))),
+        kernel_log: Vec::new(),
     }
 }
 
