@@ -32,10 +32,13 @@ fn signal(process: u32, name: &str) {
     assert!(status.expect("kill starts").success());
 }
 
+/// A process that any thread of `process` has started.
 fn child_of(process: u32) -> Option<u32> {
-    let file = format!("/proc/{process}/task/{process}/children");
-    let children = std::fs::read_to_string(file).ok()?;
-    children.split_whitespace().next()?.parse().ok()
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    threads.flatten().find_map(|thread| {
+        let children = std::fs::read_to_string(thread.path().join("children")).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    })
 }
 
 /// Whether a file of that name is anywhere below `folder`, and not empty.

@@ -252,7 +252,7 @@ impl Counted {
         let share = ns as f64 / self.passed_ns as f64;
         let threshold = (STOP_NS_MIN as f64 / self.passed_ns as f64).min(1.0);
         let text = format!(
-            "the trial did not run for {} of {}: it was stopped, or the machine was",
+            "the trial did not run for {} of {}: it was stopped, or the machine had no time for it",
             format_ns(ns as f64),
             format_ns(self.passed_ns as f64)
         );

@@ -3,7 +3,9 @@
 use fslab_diff::{
     Diff, Gate, GateDocument, GateRule, Question, Ruling, annotations, gate_table, junit,
 };
-use fslab_model::{Failure, FailureKind, Percent, PhaseOutcome, RunRecord};
+use fslab_model::{
+    Disturbance, DisturbanceKind, Failure, FailureKind, Percent, PhaseOutcome, RunRecord,
+};
 
 use crate::chance::Chance;
 use crate::story::run;
@@ -270,4 +272,49 @@ fn the_document_carries_every_figure() {
     assert_eq!(document["checks"][1]["phase"], "write");
     let false_alarms = document["false_alarms"].as_f64().expect("a number");
     assert!((false_alarms - 0.025).abs() < 1e-12);
+}
+
+/// A stopped trial counted like any other: the gate did not say that it rests on disturbed repeats.
+#[test]
+fn it_says_how_many_of_the_measurements_that_it_rests_on_were_disturbed() {
+    let mut chance = Chance::of(31);
+    let (reads, writes) = (chance.rates(5, 4e8, 0.02), chance.rates(5, 2e8, 0.02));
+    let base = of("base", reads.clone(), writes.clone());
+    let mut new = of("new", reads, writes);
+    let quiet = gate(&base, &new, "5%");
+    assert_eq!(quiet.disturbed(), 0);
+    assert!(!quiet.summary().contains("disturbed"));
+    for trial in &mut new.trials[..2] {
+        trial.phases[0].disturbances = vec![Disturbance {
+            kind: DisturbanceKind::Stopped,
+            amount: 3_000_000_000,
+            share: 0.5,
+            threshold: 0.1,
+            text: "the trial did not run for 3 s of 6 s".into(),
+        }];
+    }
+    let found = gate(&base, &new, "5%");
+    assert_eq!(rulings(&found), rulings(&quiet), "they stay in the figures");
+    assert_eq!(found.checks[0].contrast.new.disturbed, 2);
+    assert_eq!(found.checks[0].contrast.base.disturbed, 0);
+    assert_eq!(found.disturbed(), 2);
+    let summary = found.summary();
+    assert!(
+        summary.contains("2 of 20 measurements were disturbed"),
+        "{summary}"
+    );
+    let document = serde_json::to_value(GateDocument::of(&found)).expect("serialises");
+    assert_eq!(document["disturbed"], 2);
+    assert_eq!(document["checks"][0]["new"]["disturbed"], 2);
+    let xml = junit(&found).expect("XML");
+    assert!(xml.contains("2 of 5 in the new run"), "{xml}");
+    let table = gate_table(&found);
+    assert!(table.rows[0][3].text.ends_with('†'), "{:?}", table.rows[0]);
+    assert!(
+        table
+            .notes
+            .iter()
+            .any(|note| note.contains("2 of 5 in the new run"))
+    );
+    assert!(annotations(&found).contains("disturbed"));
 }

@@ -4,6 +4,7 @@ mod ageing;
 mod big_story;
 mod disk;
 mod disk_story;
+mod disturbed;
 mod escaping;
 mod exact;
 mod exhibits;
