@@ -25,7 +25,7 @@ const THREADS_MAX: usize = 64;
 const DESCENDANTS_MAX: usize = 256;
 
 /// Shares from which on a disturbance is recorded, of the time of all processors.
-const STEAL_SHARE_MIN: f64 = 0.02;
+const STEAL_SHARE_MIN: f64 = 0.05;
 const PROCESSOR_SHARE_MIN: f64 = 0.10;
 /// Of the phase's duration.
 const WAITING_SHARE_MIN: f64 = 0.10;

@@ -46,7 +46,7 @@ pub(super) fn marked(cell: TableCell, disturbed: usize) -> TableCell {
 pub(super) fn mark_note<'a>(
     phases: impl IntoIterator<Item = &'a PhaseAnalysis<'a>>,
 ) -> Option<String> {
-    let cells = phases.into_iter().flat_map(|phase| phase.points());
+    let cells = phases.into_iter().flat_map(PhaseAnalysis::points);
     let (mut disturbed, mut all) = (0, 0);
     for cell in cells.flat_map(|point| &point.cells) {
         disturbed += cell.disturbed();
