@@ -28,8 +28,8 @@ workload = "read"
 record = "1MiB"
 "#;
 
-/// A loop device over a sparse file in a tmpfs that is full when the file system has been made: each
-/// further write fails.
+/// A loop device over a sparse file in a tmpfs that is full when the file system has been made:
+/// each further write fails.
 struct FailingDevice {
     folder: PathBuf,
     path: String,
@@ -71,7 +71,8 @@ impl Drop for FailingDevice {
     }
 }
 
-/// Runs the study on a device that takes `room` and no more, and demands that no phase has a figure.
+/// Runs the study on a device that takes `room` and no more, and demands that no phase has a
+/// figure.
 fn expect_no_figures(fs: &str, room: &str) {
     let desk = Desk::new();
     std::fs::write(desk.path("unsynced.toml"), STUDY).expect("the study");

@@ -43,8 +43,8 @@ pub struct Disturbance {
     pub kind: DisturbanceKind,
     /// Nanoseconds; bytes where the device worked for others.
     pub amount: u64,
-    /// The part of the whole that this is: of the phase's duration, of the time of all processors in
-    /// it, or of the bytes that the device moved; 0 to 1.
+    /// The part of the whole that this is: of the phase's duration, of the time of all processors
+    /// in it, or of the bytes that the device moved; 0 to 1.
     pub share: f64,
     /// The share from which on it is recorded.
     pub threshold: f64,

@@ -184,7 +184,8 @@ mod tests {
 
     #[test]
     fn the_line_of_all_processors_is_read_by_its_places() {
-        let text = "cpu  10 5 3 100 4 0 1 20 0 0\ncpu0 5 5 3 50 4 0 1 20 0 0\ncpu1 5 0 0 50 0 0 0 0 0 0\nintr 5\n";
+        let text = "cpu  10 5 3 100 4 0 1 20 0 0\ncpu0 5 5 3 50 4 0 1 20 0 0\n\
+                    cpu1 5 0 0 50 0 0 0 0 0 0\nintr 5\n";
         let times = ProcessorTimes::parse(text).expect("a line");
         assert_eq!(times.processors, 2);
         assert_eq!(times.user_ns, ticks_ns(15));

@@ -1,7 +1,7 @@
 //! What else took place on the machine while a phase was measured.
 //!
-//! Counters of the kernel are read before and after a phase, never during it. What has no counter, a
-//! process that is stopped and one that waits for a processor, a thread of low rate looks for
+//! Counters of the kernel are read before and after a phase, never during it. What has no counter,
+//! a process that is stopped and one that waits for a processor, a thread of low rate looks for
 //! meanwhile: where it sleeps much longer than it asked for, nothing of this process ran.
 //!
 //! Thresholds are by measurement: docs/figures.md has the numbers.

@@ -1,5 +1,5 @@
-//! What is found out about a step or a phase when it is over: what the kernel said of the device, and
-//! whether earlier writes were lost. Either takes figures back that were reported before.
+//! What is found out about a step or a phase when it is over: what the kernel said of the device,
+//! and whether earlier writes were lost. Either takes figures back that were reported before.
 
 use std::io::Write;
 
@@ -15,9 +15,9 @@ const LOG_FACT: &str = "kernel_log";
 
 /// Looks back on what a trial has done so far.
 ///
-/// In virtual time it looks once, when all is over: what is read between phases would move the clock
-/// of those that follow, and a sync more would be in the figures. The log of a guest is the trial's
-/// alone, and is read whole then.
+/// In virtual time it looks once, when all is over: what is read between phases would move the
+/// clock of those that follow, and a sync more would be in the figures. The log of a guest is the
+/// trial's alone, and is read whole then.
 pub(crate) struct Review {
     /// `None` where there is no device, and in virtual time until the end.
     kernel: Option<KernelWatch>,

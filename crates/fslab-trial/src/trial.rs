@@ -366,8 +366,8 @@ fn suspects_from(target: &Target) -> usize {
     target.write_back().map_or(0, WriteBack::suspects_from)
 }
 
-/// Why figures of phases so far are to be taken back: a sync has found that writes were lost, or the
-/// kernel has reported errors of the device.
+/// Why figures of phases so far are to be taken back: a sync has found that writes were lost, or
+/// the kernel has reported errors of the device.
 fn lost<W: Write>(
     target: &mut Target,
     during: &str,

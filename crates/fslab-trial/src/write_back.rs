@@ -4,8 +4,8 @@
 //! reported by the next sync alone. One descriptor of the file system is open from the mount to the
 //! unmount: the kernel reports by it every failed write-back in between, whoever was told before.
 //!
-//! Nothing is written back that the study does not ask for: each sync that is made anyway is a point
-//! up to which all is known to be good, and the last one is made before the trial ends.
+//! Nothing is written back that the study does not ask for: each sync that is made anyway is a
+//! point up to which all is known to be good, and the last one is made before the trial ends.
 
 use std::path::Path;
 use std::time::Instant;
