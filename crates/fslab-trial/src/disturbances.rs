@@ -93,26 +93,21 @@ fn with_descendants(process: u32, processes: &[ProcessEntry]) -> BTreeSet<u32> {
     }
 }
 
-/// What they had storage do; `None` where one of them may not be asked.
+/// What they had storage do; `None` where none of them may be asked.
 fn storage(processes: &[ProcessEntry]) -> Option<StorageUse> {
-    let mut sum = StorageUse::default();
+    let (mut sum, mut is_known) = (StorageUse::default(), false);
     for process in processes {
         match StorageUse::of(process.pid) {
             Ok(used) => {
                 sum.read_bytes += used.read_bytes;
                 sum.write_bytes += used.write_bytes;
             }
-            // It has ended meanwhile: its parent has what it did.
-            Err(error) if is_gone(&error) => {}
-            Err(_) => return None,
+            // It has ended meanwhile, and its parent has what it did; or it is another user's.
+            Err(_) => continue,
         }
+        is_known = true;
     }
-    Some(sum)
-}
-
-fn is_gone(error: &std::io::Error) -> bool {
-    const ESRCH: i32 = 3;
-    error.kind() == std::io::ErrorKind::NotFound || error.raw_os_error() == Some(ESRCH)
+    is_known.then_some(sum)
 }
 
 /// What of this trial's own writing the device has not written yet.
