@@ -9,7 +9,7 @@ use fslab_model::{
     CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseKind, PhaseOutcome,
     PhaseRecord, PhaseSpec, Round, Subject, ThreadRecord, Window,
 };
-use fslab_workload::{RunError, Workload};
+use fslab_workload::{Finished, RunError, Workload};
 
 use crate::confined::Fence;
 use crate::counters;
@@ -96,7 +96,6 @@ impl Phase<'_> {
     }
 
     fn measure(&self, target: &mut Target, steps: &mut Steps) -> Result<PhaseRecord, Failure> {
-        let parameters = &self.spec.parameters;
         if let Some(reason) = self.lack(target)? {
             return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
         }
@@ -118,14 +117,7 @@ impl Phase<'_> {
         let host_before = self.host_moment();
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
-        let finished = self.fence.within(target.root(), |inside| {
-            match self.workload.run(parameters, &inside.context(self.context)) {
-                Err(RunError::Impossible(reason)) => Ok(Err(reason)),
-                Err(error) => Err(inside.failure(error)),
-                Ok(finished) => Ok(Ok(finished)),
-            }
-        })?;
-        let finished = match finished? {
+        let finished = match self.issue(target)? {
             Err(reason) => return Ok(self.without_figures(PhaseOutcome::Skipped { reason })),
             Ok(finished) => finished,
         };
@@ -170,6 +162,18 @@ impl Phase<'_> {
             });
         }
         Ok(record)
+    }
+
+    /// Runs the workload, confined to the tree; gives the reason where it cannot run here.
+    fn issue(&self, target: &Target) -> Result<Result<Finished, String>, Failure> {
+        self.fence.within(target.root(), |inside| {
+            let context = inside.context(self.context);
+            match self.workload.run(&self.spec.parameters, &context) {
+                Err(RunError::Impossible(reason)) => Ok(Err(reason)),
+                Err(error) => Err(inside.failure(error)),
+                Ok(finished) => Ok(Ok(finished)),
+            }
+        })?
     }
 
     /// Makes the caches as cold or as warm as the phase is to find them.

@@ -89,7 +89,7 @@ impl Target {
     /// Whether there is something in it that this trial has not made.
     pub(crate) fn holds_something(&self) -> bool {
         match self {
-            Self::Directory(path) => path.read_dir().is_ok_and(|mut it| it.next().is_some()),
+            Self::Directory(used) => used.path.read_dir().is_ok_and(|mut it| it.next().is_some()),
             Self::Volume(_) | Self::Fake => false,
         }
     }
