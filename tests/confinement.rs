@@ -378,3 +378,40 @@ fn an_honest_trace_whose_links_stay_inside_is_issued_without_deviations() {
     assert_eq!(phase["figures"]["replay_deviations"], 0.0, "{phase}");
     assert_eq!(phase["figures"]["replay_differences"], 0.0, "{phase}");
 }
+
+/// Asking whether it may change its root left the trial of an ordinary user in `/`, where a relative
+/// directory was another one.
+#[test]
+fn a_trial_by_hand_of_a_user_works_in_its_relative_directory_and_starts_programs_there() {
+    let desk = Desk::new().unprivileged();
+    let work = desk.path("work");
+    fs::create_dir(&work).expect("makes");
+    let owner = is_root().then_some(65_534);
+    std::os::unix::fs::chown(&work, owner, owner).expect("chown");
+    let phase = |name: &str, parameters: Value| {
+        json!({
+            "name": name, "workload": name, "cache": "keep", "settle": false, "group": name,
+            "parameters": parameters,
+        })
+    };
+    let spec = json!({
+        "format": 1, "trial": { "cell": 0, "repeat": 0 }, "subject": "ext4", "seed": 1,
+        "device": { "device": "directory", "path": "work" }, "size_bytes": 1 << 30,
+        "cold": "evict", "engine": "psync",
+        "phases": [
+            phase("web-publish", json!({ "files": 10 })),
+            phase("web-server", json!({ "files": 10, "server": "embedded", "workers": 2 })),
+            phase("command", json!({ "argv": ["touch", "made"] })),
+            phase("sqlite", json!({ "transactions": 3 })),
+        ],
+    });
+    let ended = desk.run_with_input(&["trial"], &spec.to_string());
+    ended.expect_code(0);
+    assert_eq!(
+        ended.out.matches("\"outcome\":\"done\"").count(),
+        4,
+        "{}",
+        ended.out
+    );
+    assert!(work.join("command/made").exists() && work.join("sqlite.db").exists());
+}

@@ -178,8 +178,10 @@ fn change_root(root: &OwnedFd) -> io::Result<()> {
 fn try_change_root(root: &OwnedFd) -> io::Result<()> {
     let before = rustix::fs::open(".", PLACE, Mode::empty())?;
     part_from_other_threads()?;
-    change_root(root)?;
-    Ok(fchdir(&before)?)
+    let changed = change_root(root);
+    // Also where only the first of its two steps was taken.
+    fchdir(&before)?;
+    changed
 }
 
 /// Enters a user namespace as the same user and group, and keeps of the rights that this gives the
