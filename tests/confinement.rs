@@ -379,8 +379,8 @@ fn an_honest_trace_whose_links_stay_inside_is_issued_without_deviations() {
     assert_eq!(phase["figures"]["replay_differences"], 0.0, "{phase}");
 }
 
-/// Asking whether it may change its root left the trial of an ordinary user in `/`, where a relative
-/// directory was another one.
+/// Asking whether it may change its root left the trial of an ordinary user in `/`, where a
+/// relative directory was another one.
 #[test]
 fn a_trial_by_hand_of_a_user_works_in_its_relative_directory_and_starts_programs_there() {
     let desk = Desk::new().unprivileged();
