@@ -54,6 +54,7 @@ impl Fslab {
             host_folder: None,
             counter_hz: None,
             virtual_time: false,
+            allow_commands: false,
         };
         let mut invocation =
             Invocation::of_figure(&self.program, vec!["trial".into()], figure, move |text| {

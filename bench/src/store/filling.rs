@@ -147,6 +147,7 @@ impl Model {
             ]),
             console: String::new(),
             insight: None,
+            kernel_log: Vec::new(),
         }
     }
 

@@ -127,6 +127,7 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
         host_folder: None,
         counter_hz: None,
         virtual_time: false,
+        allow_commands: true,
     }
 }
 
