@@ -397,7 +397,7 @@ fn a_trial_by_hand_of_a_user_works_in_its_relative_directory_and_starts_programs
     let spec = json!({
         "format": 1, "trial": { "cell": 0, "repeat": 0 }, "subject": "ext4", "seed": 1,
         "device": { "device": "directory", "path": "work" }, "size_bytes": 1 << 30,
-        "cold": "evict", "engine": "psync",
+        "cold": "evict", "engine": "psync", "allow_commands": true,
         "phases": [
             phase("web-publish", json!({ "files": 10 })),
             phase("web-server", json!({ "files": 10, "server": "embedded", "workers": 2 })),

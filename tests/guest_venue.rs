@@ -175,7 +175,7 @@ fn a_guest_whose_helper_is_killed_is_a_failed_trial_long_before_its_limit() {
     let guest: i32 = loop {
         let folders = std::fs::read_dir(&images).expect("images").flatten();
         let pid = folders.into_iter().find_map(|folder| {
-            let events = std::fs::read_to_string(folder.path().join("events")).ok()?;
+            let events = std::fs::read_to_string(folder.path().join("share/events")).ok()?;
             let is_up = events.contains("forever");
             let pid = std::fs::read_to_string(folder.path().join("uml/guest/pid")).ok()?;
             is_up.then(|| pid.trim().parse().ok()).flatten()

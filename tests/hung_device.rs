@@ -149,7 +149,13 @@ impl Server {
         loop {
             let length = match self.channel.read(&mut request) {
                 Ok(length) => length,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                // EPERM: nothing is mounted yet.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::WouldBlock | ErrorKind::PermissionDenied
+                    ) =>
+                {
                     if self.ends.load(Ordering::SeqCst) {
                         return;
                     }

@@ -5,6 +5,7 @@
 //! Rows without digests, which an fslab of an earlier version may add at any time, get theirs in
 //! the same way.
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::error::Fault;
@@ -39,6 +40,7 @@ fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault
         if found > known {
             return Err(StoreErrorKind::Newer { found, known }.into());
         }
+        demand_text(connection)?;
         return Ok(Some(found));
     }
     let objects: i64 =
@@ -49,6 +51,22 @@ fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault
     } else {
         Err(StoreErrorKind::Foreign.into())
     }
+}
+
+/// Demands that the schema is text: names of columns are taken from it, and the library that asks
+/// for them panics where they are none.
+fn demand_text(connection: &Connection) -> Result<(), Fault> {
+    let mut statement = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        for column in 0..3 {
+            let value = row.get_ref(column)?;
+            if matches!(value, ValueRef::Text(bytes) if std::str::from_utf8(bytes).is_err()) {
+                return Err(StoreErrorKind::Damaged.into());
+            }
+        }
+    }
+    Ok(())
 }
 
 fn pragma<T: rusqlite::types::FromSql>(connection: &Connection, name: &str) -> Result<T, Fault> {
@@ -159,5 +177,21 @@ mod tests {
                 "{sql}"
             );
         }
+    }
+
+    /// A damaged byte in the name of a column was a panic of the library that asked for the name.
+    #[test]
+    fn a_schema_that_is_no_text_is_damage() {
+        let connection = fresh();
+        let damage = "PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = CAST(
+                replace(CAST(sql AS BLOB), CAST('subject' AS BLOB), X'FF7562') AS TEXT)
+            WHERE name = 'trials';";
+        connection.execute_batch(damage).expect("damaged");
+        let fault = check(&connection).expect_err("is no text");
+        assert!(
+            matches!(fault, Fault::Kind(StoreErrorKind::Damaged, _)),
+            "{fault:?}"
+        );
     }
 }

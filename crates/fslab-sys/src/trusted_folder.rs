@@ -106,8 +106,21 @@ impl TrustedFolder {
     /// # Errors
     /// `PermissionDenied`, with the reason, where it is another; otherwise that of openat(2).
     pub fn open_file(&self, name: &str) -> io::Result<File> {
+        self.open_trusted(name, OFlags::RDWR)
+    }
+
+    /// The same for reading alone: root's file serves every user, and a program that runs cannot be
+    /// opened for writing.
+    ///
+    /// # Errors
+    /// As [`TrustedFolder::open_file`].
+    pub fn open_file_to_read(&self, name: &str) -> io::Result<File> {
+        self.open_trusted(name, OFlags::RDONLY)
+    }
+
+    fn open_trusted(&self, name: &str, access: OFlags) -> io::Result<File> {
         // What is no regular file must not be waited for.
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file: File = match self.open_at(name, flags) {
             Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
                 return Err(denied(&self.path.join(name), "it is a symbolic link"));

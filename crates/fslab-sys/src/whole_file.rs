@@ -290,11 +290,12 @@ mod tests {
     fn what_is_given_up_leaves_nothing() {
         let folder = Folder::new("dropped");
         let path = folder.0.join("a");
-        for make in [
-            WholeFile::create(&path),
-            WholeFile::create_named(path.clone()),
-        ] {
-            let mut file = make.expect("a file");
+        for is_named in [false, true] {
+            let made = match is_named {
+                false => WholeFile::create(&path),
+                true => WholeFile::create_named(path.clone()),
+            };
+            let mut file = made.expect("a file");
             file.write_all(b"half").expect("writes");
             drop(file);
             assert_eq!(folder.names(), [""; 0]);

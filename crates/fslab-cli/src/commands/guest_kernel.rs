@@ -67,7 +67,7 @@ pub(crate) fn binary_of(identity: &str) -> Result<PathBuf, Failure> {
 pub(crate) fn demand_trusted(binary: &Path) -> Result<(), Failure> {
     let folder = binary.parent().unwrap_or(Path::new("/"));
     let name = binary.file_name().unwrap_or_default().to_string_lossy();
-    let opened = TrustedFolder::open(folder).and_then(|folder| folder.open_file(&name));
+    let opened = TrustedFolder::open(folder).and_then(|folder| folder.open_file_to_read(&name));
     match opened {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             let text = format!("refusing to run the guest kernel {}", binary.display());
