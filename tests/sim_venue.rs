@@ -169,7 +169,7 @@ fn a_conductor_that_is_killed_takes_all_its_guests_with_it() {
     let guests = || {
         let folders = std::fs::read_dir(&images).expect("images").flatten();
         let has_booted = |folder: &std::fs::DirEntry| {
-            let events = folder.path().join("events");
+            let events = folder.path().join("share/events");
             events.metadata().is_ok_and(|events| events.len() > 0)
         };
         folders.filter(has_booted).count()

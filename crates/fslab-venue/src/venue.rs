@@ -177,7 +177,10 @@ impl Venue {
         };
         let prepared = match self.place.prepare(&preparing) {
             Ok(prepared) => prepared,
-            Err(failure) => return Err(also(failure, lease.undo().err())),
+            Err(failure) => {
+                let failure = self.over_limit(failure, request.limit, control);
+                return Err(also(failure, lease.undo().err()));
+            }
         };
         let Prepared {
             device,
@@ -218,6 +221,25 @@ impl Venue {
             (TrialOutcome::Done, None) => TrialOutcome::Done,
         };
         Ok(record)
+    }
+
+    /// What kept a trial from being prepared. Where that is its limit and not a request to stop, the
+    /// device hangs, and hangs for the next trial, too.
+    fn over_limit(&self, failure: Failure, limit: Duration, control: &Control) -> Failure {
+        if failure.kind != FailureKind::Interrupted || control.is_stopping() {
+            return failure;
+        }
+        let text = format!(
+            "{} within the limit of a trial, {} s: it hangs",
+            failure.message,
+            limit.as_secs()
+        );
+        let failure = Failure::new(FailureKind::Timeout, text)
+            .hint("the kernel's log may say why; --trial-limit sets another limit");
+        if !self.place.identity().is_empty() {
+            let _ = self.lost.set(failure.clone());
+        }
+        failure
     }
 
     fn launch(
