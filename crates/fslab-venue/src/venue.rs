@@ -223,8 +223,8 @@ impl Venue {
         Ok(record)
     }
 
-    /// What kept a trial from being prepared. Where that is its limit and not a request to stop, the
-    /// device hangs, and hangs for the next trial, too.
+    /// What kept a trial from being prepared. Where that is its limit and not a request to stop,
+    /// the device hangs, and hangs for the next trial, too.
     fn over_limit(&self, failure: Failure, limit: Duration, control: &Control) -> Failure {
         if failure.kind != FailureKind::Interrupted || control.is_stopping() {
             return failure;
