@@ -48,7 +48,7 @@ pub struct Disturbance {
     pub share: f64,
     /// The share from which on it is recorded.
     pub threshold: f64,
-    /// What a reader is told.
+    /// The sentence that is shown.
     pub text: String,
 }
 

@@ -67,7 +67,8 @@ fn open_folder(at: impl rustix::fd::AsFd, path: impl rustix::path::Arg) -> io::R
     Ok(openat(at, path, flags, Mode::empty())?)
 }
 
-fn names_in(folder: &OwnedFd) -> io::Result<Vec<CString>> {
+/// The names in a folder, without `.` and `..`.
+pub(crate) fn names_in(folder: &OwnedFd) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let name = entry?.file_name().to_owned();

@@ -12,8 +12,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+
+use crate::remove_tree::names_in;
 
 /// The file that holds the mark.
 const MARK: &CStr = c".fslab-mark";
@@ -192,7 +194,7 @@ impl WorkFolder {
     }
 
     fn entries(&self) -> io::Result<Vec<CString>> {
-        entries(&self.folder)
+        names_in(&self.folder)
     }
 }
 
@@ -224,17 +226,6 @@ fn open_within(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     }
 }
 
-fn entries(folder: &OwnedFd) -> io::Result<Vec<CString>> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let name = entry?.file_name().to_owned();
-        if !matches!(name.to_bytes(), b"." | b"..") {
-            names.push(name);
-        }
-    }
-    Ok(names)
-}
-
 /// Removes `name` of `folder`; false where there is none.
 fn remove(folder: &OwnedFd, name: &CStr, alive: &dyn Fn()) -> io::Result<bool> {
     alive();
@@ -246,7 +237,7 @@ fn remove(folder: &OwnedFd, name: &CStr, alive: &dyn Fn()) -> io::Result<bool> {
         Err(errno) => return Err(of(name, errno.into())),
     }
     let inner = open_within(folder, name).map_err(|error| of(name, error))?;
-    for entry in entries(&inner)? {
+    for entry in names_in(&inner)? {
         remove(&inner, &entry, alive)?;
     }
     rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)

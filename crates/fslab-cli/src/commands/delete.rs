@@ -99,7 +99,7 @@ impl DeleteArgs {
         Ok(found)
     }
 
-    /// Asks on the terminal. Without one there is nobody to ask.
+    /// Asks on the terminal; without one it is refused.
     fn confirm(&self, runs: &[FoundRun]) -> Result<bool, CommandError> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
             let text = "cannot ask whether to delete: standard input is no terminal";

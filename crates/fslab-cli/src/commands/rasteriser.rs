@@ -21,7 +21,7 @@ const FONTS: [&[u8]; 2] = [
     include_bytes!("../../fonts/LiberationSans-Regular.ttf"),
     include_bytes!("../../fonts/LiberationSans-Bold.ttf"),
 ];
-/// The most colours that a byte tells apart.
+/// The most colours of a palette whose entries are one byte.
 const COLOURS_MAX: usize = 256;
 const FAMILY: &str = "Liberation Sans";
 /// How many of the letters that the fonts lack are named.

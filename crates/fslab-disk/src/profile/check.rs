@@ -6,7 +6,7 @@ use fslab_model::Bytes;
 use super::{Array, DataSheet, Flash, HardDisk, Layout, Mapping, Medium, Profile, ProfileFault};
 
 const SECTOR: u64 = 512;
-/// No data sheet tells of more requests at a time than a model takes.
+/// The deepest queue of a data sheet: the most requests at a time that a model takes.
 const DEPTH_MAX: u32 = 65_536;
 /// The longest time, and the highest rate in bytes or operations a second, of a data sheet.
 const SHEET_MAX: u64 = 1_000_000_000_000;
