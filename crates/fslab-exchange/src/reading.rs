@@ -70,7 +70,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         .chars()
         .all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
     let number: f64 = text.parse().ok().filter(|_| is_plain)?;
-    (number.is_finite() && number >= 0.0).then_some(number)
+    // What is derived from it, its inverse and its multiples, is finite, too.
+    (number == 0.0 || (1e-100..=1e100).contains(&number)).then_some(number)
 }
 
 #[cfg(test)]
@@ -81,7 +82,9 @@ mod tests {
     fn numbers_are_finite_and_not_negative() {
         assert_eq!(number(" 1.5e3 "), Some(1500.0));
         assert_eq!(number("0.000"), Some(0.0));
-        for wrong in ["", "NaN", "inf", "-1", "1e999", "1,5", "0x10", "++"] {
+        for wrong in [
+            "", "NaN", "inf", "-1", "1e999", "1e-320", "1,5", "0x10", "++",
+        ] {
             assert_eq!(number(wrong), None, "{wrong}");
         }
     }

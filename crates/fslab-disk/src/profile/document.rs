@@ -164,12 +164,18 @@ impl Profile {
 /// A value in TOML; a long text over several lines stays readable.
 fn toml_value(value: &Value) -> String {
     match value {
-        Value::String(text) if text.contains('\n') && !text.contains("\"\"\"") => {
+        Value::String(text) if is_written_in_lines(text) => {
             let text = text.replace('\\', "\\\\");
             format!("\"\"\"\n{text}\n\"\"\"")
         }
         other => other.to_string(),
     }
+}
+
+/// Whether a text has several lines, and nothing that must be escaped in them but backslashes.
+fn is_written_in_lines(text: &str) -> bool {
+    let is_escaped = |c: char| c.is_control() && c != '\n' && c != '\t';
+    text.contains('\n') && !text.contains("\"\"\"") && !text.contains(is_escaped)
 }
 
 impl TryFrom<Table> for Profile {

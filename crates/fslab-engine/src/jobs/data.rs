@@ -321,17 +321,18 @@ impl DataJob {
             None => vec![file],
             Some(segment_bytes) => {
                 let count = self.end_bytes().div_ceil(segment_bytes.max(1));
-                (0..count)
+                (0..count.min(SEGMENTS_MAX))
                     .map(|segment| segment_of(&file, segment))
                     .collect()
             }
         }
     }
 
-    /// The files of all threads, each once.
+    /// The files of all threads, each once. Of a job that [`DataJob::validate`] refuses, no more
+    /// than a valid one has.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
-        (0..self.owners())
+        (0..self.owners().min(THREADS_MAX))
             .flat_map(|thread| self.files_of(thread))
             .collect()
     }
