@@ -182,7 +182,7 @@ impl Kind {
 impl<'a> Plan<'a> {
     fn of(tree: &'a Tree) -> Result<Self, LabError> {
         let mut walk = Walk::default();
-        walk.visit(PathBuf::from("/"), &tree.top, 0)?;
+        walk.visit(Path::new("/"), &tree.top, 0)?;
         let mut plan = Self {
             inodes: walk.inodes,
             metadata_bytes: 0,
@@ -252,8 +252,8 @@ impl<'a> Plan<'a> {
                 next += u64::from(inode.bytes).div_ceil(BLOCK);
             }
         }
-        let appended = self.inodes.iter().filter(|inode| rank(inode) == Some(2));
-        if let Some(second) = appended.skip(1).next() {
+        let mut appended = self.inodes.iter().filter(|inode| rank(inode) == Some(2));
+        if let Some(second) = appended.nth(1) {
             return Err(bad(&second.path, "another file is appended already"));
         }
         self.blocks = u32::try_from(next)
@@ -345,12 +345,12 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Gives the index of the node's inode.
-    fn visit(&mut self, path: PathBuf, node: &'a Node, above: usize) -> Result<usize, LabError> {
+    fn visit(&mut self, path: &Path, node: &'a Node, above: usize) -> Result<usize, LabError> {
         let index = self.inodes.len();
         let (permissions, bytes, content) = match node {
             Node::Folder { mode, .. } => (*mode, 0, Content::Bytes(Vec::new())),
             Node::File { source, mode } => {
-                (*mode, source_bytes(source, &path)?, Content::File(source))
+                (*mode, source_bytes(source, path)?, Content::File(source))
             }
             Node::Link { target } => {
                 let target = target.as_os_str().as_bytes().to_vec();
@@ -361,9 +361,9 @@ impl<'a> Walk<'a> {
                 (*mode, 0, Content::Device { major, minor })
             }
         };
-        let bytes = u32::try_from(bytes).map_err(|_| bad(&path, "it has 4 GiB or more"))?;
+        let bytes = u32::try_from(bytes).map_err(|_| bad(path, "it has 4 GiB or more"))?;
         self.inodes.push(Inode {
-            path: path.clone(),
+            path: path.to_owned(),
             mode: Kind::of(node).mode_bits() | permissions & 0o7777,
             links: 1,
             bytes,
@@ -379,14 +379,14 @@ impl<'a> Walk<'a> {
             ];
             let mut folders = 0_usize;
             for (name, node) in nodes {
-                let below = self.visit(path.join(name), node, index)?;
+                let below = self.visit(&path.join(name), node, index)?;
                 names.push((name, (below, Kind::of(node))));
                 folders += usize::from(matches!(node, Node::Folder { .. }));
             }
             names.sort_by_key(|(name, _)| name.as_bytes());
             let listing = Listing(names);
             let inode = &mut self.inodes[index];
-            // More than can be counted is 1, which means that nobody has counted.
+            // More than can be counted is 1, the sign of a folder that is not counted.
             inode.links = u16::try_from(folders + 2).unwrap_or(1);
             inode.bytes = u32::try_from(listing.bytes())
                 .map_err(|_| bad(&inode.path, "it has too many names"))?;
