@@ -60,20 +60,11 @@ fn put_over_root(devices: &[PathBuf]) -> io::Result<()> {
     let flags = MountFlags::RDONLY;
     mount("overlay", &root, "overlay", flags, &layers)?;
     // What is mounted on the old root is not seen through the new one.
-    let is_mounted = fslab_sys::mounts().is_ok_and(|all| has_devices(&all));
-    if is_mounted || devices.first().is_some_and(|it| it.starts_with(DEVICES)) {
-        let target = format!("{root}{DEVICES}");
-        let moved = fslab_sys::move_mount(Path::new(DEVICES), Path::new(&target));
-        moved.map_err(|error| about(&error, "move", DEVICES))?;
-    }
+    let target = format!("{root}{DEVICES}");
+    let moved = fslab_sys::move_mount(Path::new(DEVICES), Path::new(&target));
+    moved.map_err(|error| about(&error, "move", DEVICES))?;
     let switched = fslab_sys::switch_root(Path::new(&root));
     switched.map_err(|error| about(&error, "make the root of", &root))
-}
-
-fn has_devices(mounts: &[fslab_sys::Mount]) -> bool {
-    mounts
-        .iter()
-        .any(|mount| mount.target == Path::new(DEVICES))
 }
 
 fn mount(
