@@ -106,6 +106,14 @@ pub enum LabError {
         /// A fragment.
         reason: String,
     },
+    /// A file that cannot stand in an image.
+    #[error("cannot put {path} into an image: {reason}", path = .path.display())]
+    BadTree {
+        /// Its path in the guest.
+        path: PathBuf,
+        /// A fragment.
+        reason: &'static str,
+    },
     /// A file of the cache or of the source.
     #[error("cannot {operation} {path}", path = .path.display())]
     Io {
@@ -148,6 +156,7 @@ impl LabError {
             Self::Unreadable { .. } => Some("fslab lab build --force makes it anew".to_owned()),
             Self::BadName { .. }
             | Self::BadSource { .. }
+            | Self::BadTree { .. }
             | Self::ConfigRefused(_)
             | Self::WrongRelease { .. }
             | Self::NotHere(_)
@@ -158,9 +167,10 @@ impl LabError {
 
     fn kind(&self) -> FailureKind {
         match self {
-            Self::BadName { .. } | Self::BadSource { .. } | Self::TreeNotClean { .. } => {
-                FailureKind::BadInput
-            }
+            Self::BadName { .. }
+            | Self::BadSource { .. }
+            | Self::BadTree { .. }
+            | Self::TreeNotClean { .. } => FailureKind::BadInput,
             Self::NotBuilt { .. } | Self::MissingTools(_) | Self::NoPackage { .. } => {
                 FailureKind::MissingTool
             }

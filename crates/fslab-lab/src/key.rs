@@ -81,9 +81,15 @@ pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
 }
 
 fn shortened(digest: Sha256) -> String {
+    let mut digits = hexadecimal(digest);
+    digits.truncate(DIGITS);
+    digits
+}
+
+/// The 64 digits of a digest.
+pub(crate) fn hexadecimal(digest: Sha256) -> String {
     let bytes = digest.finalize();
-    let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-    digits.take(DIGITS / 2).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //!     Metric <-- PhaseRecord <-- TrialRecord <--------------(RecordBuilder)------------+
 //! ```
 
+mod brings;
 mod capabilities;
 mod device_identity;
 mod disturbance;
@@ -39,6 +40,7 @@ mod subject;
 mod sweep;
 mod units;
 
+pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use device_identity::DeviceIdentity;
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
@@ -63,7 +65,7 @@ pub use phase::{
     PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
 pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError};
-pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
+pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
 pub use repetition::{Adaptive, Round, Rounds};
 pub use run::{RunHeader, RunRecord};

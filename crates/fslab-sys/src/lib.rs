@@ -78,8 +78,8 @@ pub use machine_load::{
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};
 pub use mounting::{
-    MountFlags, WriteBackWatch, device_of, drop_caches, mount, sync_file_system, unmount,
-    unmount_lazily,
+    MountFlags, WriteBackWatch, device_of, drop_caches, mount, move_mount, switch_root,
+    sync_file_system, unmount, unmount_lazily,
 };
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;

@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
-    Bytes, DeviceIdentity, DeviceSpec, Event, Failure, FailureKind, RecordBuilder, RunId,
+    Bytes, DeviceIdentity, DeviceSpec, Event, Facts, Failure, FailureKind, RecordBuilder, RunId,
     TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
 };
 use fslab_sys::LoopDevice;
@@ -63,6 +63,8 @@ pub struct TrialRequest {
 /// A venue, open for trials.
 pub struct Venue {
     place: Box<dyn Place>,
+    /// What every record has of the plan: the layers over a guest's root.
+    facts: Facts,
     settings: VenueSettings,
     lost: OnceLock<Failure>,
 }
@@ -108,8 +110,11 @@ impl Venue {
                 return Err(Failure::new(FailureKind::BadInput, text));
             }
         };
+        let layers = plan.layers().iter();
+        let facts = layers.map(|layer| (format!("layer.{}", layer.name), layer.digest.clone()));
         Ok(Self {
             place,
+            facts: facts.collect(),
             settings,
             lost: OnceLock::new(),
         })
@@ -212,6 +217,7 @@ impl Venue {
             Err(failure) => return Err(also(failure, left)),
         };
         record.facts.extend(facts);
+        record.facts.extend(self.facts.clone());
         // A trial whose device cannot be released has failed, too.
         record.outcome = match (record.outcome, left) {
             (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed { failure },

@@ -17,6 +17,9 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
 fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "study    {} ({})", plan.study, plan.title)?;
     writeln!(text, "venue    {}", venue(&plan.venue))?;
+    for layer in plan.venue.layers() {
+        writeln!(text, "layer    {layer}")?;
+    }
     writeln!(text, "size     {}", plan.size_bytes)?;
     writeln!(text, "cold     {}", plan.cold.as_str())?;
     writeln!(text, "engine   {}", plan.engine)?;
@@ -109,6 +112,7 @@ fn venue(venue: &VenuePlan) -> String {
             folder,
             kernel,
             memory_bytes,
+            ..
         } => format!(
             ", kernel {kernel} with {memory_bytes} of memory, images in {}",
             folder.display()
@@ -118,6 +122,7 @@ fn venue(venue: &VenuePlan) -> String {
             kernel,
             memory_bytes,
             disk,
+            ..
         } => format!(
             ", disk {}, kernel {kernel} with {memory_bytes} of memory, images in {}",
             disk.profile,

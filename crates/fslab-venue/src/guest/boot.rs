@@ -33,6 +33,8 @@ pub struct GuestSettings {
     pub kernel: PathBuf,
     /// How many guests run at a time.
     pub at_a_time: NonZeroUsize,
+    /// Images of layers over the guest's root, the topmost first: `/dev/lab1` and so on.
+    pub layers: Vec<PathBuf>,
 }
 
 /// A guest that can be booted.

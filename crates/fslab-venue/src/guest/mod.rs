@@ -5,6 +5,7 @@ mod full_disk;
 mod helper_watch;
 mod init;
 mod insight;
+mod overlay;
 mod share;
 mod shell;
 mod words;
