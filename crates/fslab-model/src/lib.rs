@@ -25,6 +25,7 @@ mod metric;
 mod nearest;
 mod packed;
 mod percent;
+mod perturbation;
 mod phase;
 mod picture;
 mod plan;
@@ -60,6 +61,7 @@ pub use metric::{
 };
 pub use nearest::nearest_name;
 pub use percent::{ParsePercentError, Percent};
+pub use perturbation::Perturbation;
 pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
     PhaseRecord, Settled, ThreadRecord, TimeSeries,

@@ -225,6 +225,10 @@ pub struct Plan {
     /// Until when a cell is repeated beyond that; `None`: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Adaptive>,
+    /// Whether repeats differ by a [`crate::Perturbation`] of their guest, and in nothing else: in
+    /// virtual time. Otherwise they differ in their data and in the order of random access.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub perturb: bool,
     /// How often the phases run in each repeat.
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
@@ -327,6 +331,7 @@ pub(crate) mod tests {
             phases: Vec::new(),
             repeats: 3,
             adaptive: None,
+            perturb: false,
             rounds: Rounds::ONE,
             trial_limit_s: 300,
             seed: 7,
@@ -361,6 +366,15 @@ pub(crate) mod tests {
             base,
             Plan {
                 cold: ColdMethod::Drop,
+                ..plan()
+            }
+            .hash()
+        );
+        // Repeats of another kind are none that a run is gone on with.
+        assert_ne!(
+            base,
+            Plan {
+                perturb: true,
                 ..plan()
             }
             .hash()

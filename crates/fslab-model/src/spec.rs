@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Rounds, Subject, Swept, TrialId,
+    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation, Rounds, Subject, Swept,
+    TrialId,
 };
 
 /// A phase with every parameter spelled out.
@@ -101,6 +102,9 @@ pub struct TrialSpec {
     pub required_facts: BTreeMap<String, String>,
     /// Decides the data written and the order of random access.
     pub seed: u64,
+    /// In what its guest differs from that of another repeat, in virtual time.
+    #[serde(default, skip_serializing_if = "Perturbation::is_none")]
+    pub perturbation: Perturbation,
     /// Where a trial in a guest asks its host to forget what it keeps of the disk in memory: see
     /// [`forget_request`]. `None` where nobody else caches the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -208,6 +208,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         scale,
         figures: study.figures.clone(),
         adaptive: repeated.adaptive,
+        perturb: repeated.perturb,
         rounds: repeated.rounds,
         required_facts: study.required_facts.clone(),
         format: FORMAT_VERSION,

@@ -138,6 +138,7 @@ mod tests {
             engine: "psync".into(),
             phases: Vec::new(),
             seed: 1,
+            perturbation: fslab_model::Perturbation::NONE,
             host_folder: None,
             counter_hz: None,
             virtual_time: false,

@@ -483,6 +483,7 @@ mod tests {
             rounds: Rounds::ONE,
             required_facts: BTreeMap::new(),
             seed: 1,
+            perturbation: fslab_model::Perturbation::NONE,
             host_folder: None,
             counter_hz: None,
             virtual_time: false,

@@ -124,6 +124,7 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
         rounds: Rounds::ONE,
         required_facts: BTreeMap::new(),
         seed: 1,
+        perturbation: fslab_model::Perturbation::NONE,
         host_folder: None,
         counter_hz: None,
         virtual_time: false,

@@ -137,6 +137,7 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> TrialRecord {
+        let perturbation = request.spec.perturbation;
         let started_unix_s = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
@@ -153,6 +154,7 @@ impl Venue {
             let _ = self.lost.set(failure);
         }
         record.started_unix_s = started_unix_s;
+        record.perturbation = perturbation;
         record
     }
 
@@ -259,7 +261,7 @@ impl Venue {
         let (mut command, way) = match start {
             Start::Here => (trial_command(&self.settings.program), Way::Pipes),
             Start::InGuest(guest, share) => {
-                let seed = request.spec.seed;
+                let seed = request.spec.perturbation.guest_seed(request.spec.seed);
                 let mut command = guest.command(share, GuestTask::Trial, seed)?;
                 match guest.clock() {
                     Clock::Real { counter_hz } => {
@@ -340,7 +342,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use fslab_model::{CellId, ColdMethod, DeviceSpec, Subject, TrialId};
+    use fslab_model::{CellId, ColdMethod, DeviceSpec, Perturbation, Subject, TrialId};
 
     use super::*;
 
@@ -395,6 +397,7 @@ mod tests {
                 rounds: fslab_model::Rounds::ONE,
                 required_facts: std::collections::BTreeMap::new(),
                 seed: 0,
+                perturbation: Perturbation::of(1, 1),
                 host_folder: None,
                 counter_hz: None,
                 virtual_time: false,
@@ -419,6 +422,15 @@ mod tests {
 
     const HELLO: &str = r#"echo '{"at_ns":0,"event":"hello","format":1,"fslab":"0"}'"#;
     const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn the_record_says_how_its_guest_was_perturbed_even_where_the_trial_failed() {
+        for script in ["exit 1", "cat > spec"] {
+            let bench = bench(script);
+            let record = bench.venue.run_trial(request(LONG), &Control::new(), |_| {});
+            assert_eq!(record.perturbation, Perturbation::of(1, 1));
+        }
+    }
 
     #[test]
     fn a_trial_that_reads_its_specification_and_says_hello_and_end_is_done() {

@@ -66,18 +66,23 @@ fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
 }
 
 fn repeats(plan: &Plan) -> String {
+    let perturbed = if plan.perturb {
+        ", each but the first in a perturbed state of the machine"
+    } else {
+        ""
+    };
     match &plan.adaptive {
         None if plan.venue.kind() == VenueKind::Sim && plan.repeats == 1 => {
-            "1, since in virtual time another gives the same figures".to_owned()
+            "1, not perturbed: the exact point, whose sensitivity is not known".to_owned()
         }
-        None => plan.repeats.to_string(),
+        None => format!("{}{perturbed}", plan.repeats),
         Some(adaptive) => {
             let key = match adaptive.key.as_slice() {
                 [] => "every phase".to_owned(),
                 key => key.join(", "),
             };
             format!(
-                "{} to {}, until {key} is known to within {}",
+                "{} to {}, until {key} is known to within {}{perturbed}",
                 plan.repeats, adaptive.repeats_max, adaptive.target
             )
         }
