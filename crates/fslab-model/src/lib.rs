@@ -73,7 +73,7 @@ pub use repetition::{Adaptive, Round, Rounds};
 pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};
-pub use spec::{DeviceSpec, PhaseSpec, TrialSpec, forget_request};
+pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
 pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};

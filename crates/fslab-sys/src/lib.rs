@@ -53,7 +53,7 @@ pub use block_device::{BlockCounters, DeviceNumber};
 pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
-    sleep_until_ns,
+    sleep_to_second, sleep_until_ns,
 };
 pub use confinement::{ConfinedBy, Confinement, HostRoot, work_in};
 pub use cpu_use::ResourceUse;

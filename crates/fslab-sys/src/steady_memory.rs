@@ -51,7 +51,8 @@ mod tests {
             );
             return;
         }
-        let status = read_text_file("/proc/self/status").expect("read");
+        let status =
+            read_text_file(std::path::Path::new("/proc/self/status"), 1 << 16).expect("read");
         let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
         let kib: usize = locked
             .and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok())

@@ -139,7 +139,7 @@ mod tests {
             phases: Vec::new(),
             seed: 1,
             perturbation: fslab_model::Perturbation::NONE,
-            host_folder: None,
+            host_forgets: None,
             counter_hz: None,
             virtual_time: false,
             allow_commands: false,

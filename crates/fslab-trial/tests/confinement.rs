@@ -125,7 +125,7 @@ fn spec(tree: PathBuf, phases: Vec<PhaseSpec>) -> TrialSpec {
         required_facts: BTreeMap::new(),
         seed: 1,
         perturbation: fslab_model::Perturbation::NONE,
-        host_folder: None,
+        host_forgets: None,
         counter_hz: None,
         virtual_time: false,
         allow_commands: true,

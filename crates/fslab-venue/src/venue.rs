@@ -14,12 +14,13 @@ use fslab_sys::LoopDevice;
 
 use crate::child::{Ending, Launch, Way, trial_command};
 use crate::control::Control;
-use crate::guest::{
-    Clock, Guest, GuestSettings, GuestTask, SHARE_IN_GUEST, add_insight, name_full_disk,
-};
+use crate::guest::{Clock, Guest, GuestSettings, GuestTask, add_insight, name_full_disk};
 use crate::lease::{Lease, Leases};
 use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Preparing, Start};
 use crate::time_limit::PATIENCE;
+
+/// Where a guest has its host forget what the host's memory holds of the disk.
+const FORGET: &str = "/dev/fslab-forget";
 
 /// What a venue needs to know beside the plan.
 #[derive(Clone, Debug)]
@@ -265,7 +266,7 @@ impl Venue {
                 let mut command = guest.command(share, GuestTask::Trial, seed)?;
                 match guest.clock() {
                     Clock::Real { counter_hz } => {
-                        request.spec.host_folder = Some(SHARE_IN_GUEST.into());
+                        request.spec.host_forgets = Some(FORGET.into());
                         request.spec.counter_hz = *counter_hz;
                     }
                     Clock::Virtual { .. } => {
@@ -398,7 +399,7 @@ mod tests {
                 required_facts: std::collections::BTreeMap::new(),
                 seed: 0,
                 perturbation: Perturbation::of(1, 1),
-                host_folder: None,
+                host_forgets: None,
                 counter_hz: None,
                 virtual_time: false,
                 allow_commands: false,
@@ -425,9 +426,11 @@ mod tests {
 
     #[test]
     fn the_record_says_how_its_guest_was_perturbed_even_where_the_trial_failed() {
-        for script in ["exit 1", "cat > spec"] {
+        for script in ["exit 1", "cat > /dev/null"] {
             let bench = bench(script);
-            let record = bench.venue.run_trial(request(LONG), &Control::new(), |_| {});
+            let record = bench
+                .venue
+                .run_trial(request(LONG), &Control::new(), |_| {});
             assert_eq!(record.perturbation, Perturbation::of(1, 1));
         }
     }

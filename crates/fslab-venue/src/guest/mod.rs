@@ -14,7 +14,7 @@ pub use boot::GuestSettings;
 pub(crate) use boot::{Clock, Guest};
 pub(crate) use full_disk::name_full_disk;
 pub(crate) use helper_watch::HelperWatch;
-pub(crate) use init::{DISK, MOUNT_POINT, SHARE_IN_GUEST, SIMULATED_DISK};
+pub(crate) use init::{DISK, MOUNT_POINT, SIMULATED_DISK};
 pub use init::{GuestTask, run_as_init};
 pub(crate) use insight::add_insight;
 pub(crate) use share::{Share, TrialStatus};
