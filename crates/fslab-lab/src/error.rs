@@ -114,6 +114,14 @@ pub enum LabError {
         /// A fragment.
         reason: &'static str,
     },
+    /// A program or library that is damaged.
+    #[error("cannot take {path} into a lab: {reason}", path = .path.display())]
+    BadProgram {
+        /// The file.
+        path: PathBuf,
+        /// A fragment.
+        reason: String,
+    },
     /// A file of the cache or of the source.
     #[error("cannot {operation} {path}", path = .path.display())]
     Io {
@@ -157,6 +165,7 @@ impl LabError {
             Self::BadName { .. }
             | Self::BadSource { .. }
             | Self::BadTree { .. }
+            | Self::BadProgram { .. }
             | Self::ConfigRefused(_)
             | Self::WrongRelease { .. }
             | Self::NotHere(_)
@@ -170,6 +179,7 @@ impl LabError {
             Self::BadName { .. }
             | Self::BadSource { .. }
             | Self::BadTree { .. }
+            | Self::BadProgram { .. }
             | Self::TreeNotClean { .. } => FailureKind::BadInput,
             Self::NotBuilt { .. } | Self::MissingTools(_) | Self::NoPackage { .. } => {
                 FailureKind::MissingTool

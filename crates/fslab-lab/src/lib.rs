@@ -33,6 +33,6 @@ pub use kernel::{Kernel, KernelFacts};
 pub use key::KernelKey;
 pub use name::KernelName;
 pub use progress::{Objects, Progress, Stage};
-pub use root::{FileSource, Image, ImageFile, Node, Tree};
+pub use root::{Elf, FileSource, Image, ImageFile, Node, Tree, find_library, loader_cache};
 pub use source::{SourceKind, SourceRequest};
 pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};
