@@ -68,13 +68,22 @@ impl Fingerprint {
 
 /// The key of a file's content.
 pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
+    Ok(KernelKey(shortened(digest_of_file(path)?)))
+}
+
+/// The SHA-256 of a file's content, 64 hexadecimal digits.
+pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
+    Ok(hexadecimal(digest_of_file(path)?))
+}
+
+fn digest_of_file(path: &Path) -> io::Result<Sha256> {
     let mut file = File::open(path)?;
     let mut digest = Sha256::new();
     let mut part = vec![0; 1 << 20];
     loop {
         let length = file.read(&mut part)?;
         if length == 0 {
-            return Ok(KernelKey(shortened(digest)));
+            return Ok(digest);
         }
         digest.update(&part[..length]);
     }
