@@ -88,7 +88,9 @@ mod tests {
     #[test]
     fn the_first_repeat_has_none_and_every_other_its_own_within_the_ranges() {
         assert!(Perturbation::of(1, 0).is_none());
-        let drawn: Vec<_> = (1..2000).map(|repeat| Perturbation::of(1, repeat)).collect();
+        let drawn: Vec<_> = (1..2000)
+            .map(|repeat| Perturbation::of(1, repeat))
+            .collect();
         for one in &drawn {
             assert!(one.memory_pages < 1024 && one.processes < 64, "{one:?}");
             assert!(one.start_ns < 10_000_000 && one.seed != 0, "{one:?}");

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation, Rounds, Subject, Swept,
-    TrialId,
+    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation, Rounds, Subject,
+    Swept, TrialId,
 };
 
 /// A phase with every parameter spelled out.

@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use fslab_model::{
-    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Perturbation, Plan, RunHeader, SubjectPlan,
-    TrialId, TrialOutcome, TrialRecord, TrialSpec,
+    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Perturbation, Plan, RunHeader,
+    SubjectPlan, TrialId, TrialOutcome, TrialRecord, TrialSpec,
 };
 use fslab_store::{RunSelector, Store, StoreError};
 use fslab_venue::{Control, TrialRequest, Venue};

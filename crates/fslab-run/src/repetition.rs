@@ -437,8 +437,14 @@ mod tests {
         };
         assert_eq!(numbers(of(1, None, &by_default)), (3, None, true, None));
         assert_eq!(numbers(of(9, None, &by_default)), (9, None, true, None));
-        assert_eq!(numbers(of(1, Some(2), &by_default)), (3, Some(3), true, None));
-        assert_eq!(numbers(of(3, Some(9), &by_default)), (3, Some(9), true, None));
+        assert_eq!(
+            numbers(of(1, Some(2), &by_default)),
+            (3, Some(3), true, None)
+        );
+        assert_eq!(
+            numbers(of(3, Some(9), &by_default)),
+            (3, Some(9), true, None)
+        );
         assert_eq!(numbers(of(3, None, &asked("5"))), (5, None, true, None));
         let range = of(3, None, &asked("3..20"));
         assert_eq!(numbers(range), (3, Some(20), true, None));
@@ -462,16 +468,26 @@ mod tests {
             repetition(&adaptive, &asked, VenueKind::Sim)
         };
         let once = sim(Repetition::default()).expect("usable");
-        assert_eq!((once.repeats, once.adaptive, once.perturb), (1, None, false));
+        assert_eq!(
+            (once.repeats, once.adaptive, once.perturb),
+            (1, None, false)
+        );
         assert!(
             once.notice
                 .is_some_and(|notice| notice.contains("one repeat"))
         );
         let refused = sim(asked("3..20")).expect_err("refused");
         assert_eq!(refused, RepetitionError::Exact);
-        assert!(refused.hint().is_some_and(|hint| hint.contains("--perturb off")));
+        assert!(
+            refused
+                .hint()
+                .is_some_and(|hint| hint.contains("--perturb off"))
+        );
         let thrice = sim(asked("3")).expect("usable");
-        assert_eq!((thrice.repeats, thrice.perturb, thrice.notice), (3, false, None));
+        assert_eq!(
+            (thrice.repeats, thrice.perturb, thrice.notice),
+            (3, false, None)
+        );
     }
 
     #[test]

@@ -421,7 +421,9 @@ mod tests {
     fn the_record_says_how_its_guest_was_perturbed_even_where_the_trial_failed() {
         for script in ["exit 1", "cat > spec"] {
             let bench = bench(script);
-            let record = bench.venue.run_trial(request(LONG), &Control::new(), |_| {});
+            let record = bench
+                .venue
+                .run_trial(request(LONG), &Control::new(), |_| {});
             assert_eq!(record.perturbation, Perturbation::of(1, 1));
         }
     }

@@ -241,8 +241,8 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
         let is_exact = |phase: &PhaseAnalysis| phase.comparison.as_ref().is_some_and(|c| c.exact);
         if analysis.phases.iter().any(is_exact) {
             notes.push(
-                "Figures of virtual time are exact; those that differ by less than 1 % are a tie, \
-                 ≈."
+                "Figures of virtual time are exact; by convention those that differ by less than 1 % \
+                 are a tie, ≈."
                 .to_owned(),
             );
         } else if analysis.has_intervals() {
