@@ -2,11 +2,11 @@
 //! have taken effect.
 //!
 //! The texts are for `sh -eu`. They find `$RUN` (a folder of the run's own, not there before),
-//! `$FOLDER` (where the guests' folders are made; a text may name another), `$WORK` (above all runs,
-//! with the copy of the lab), `$FSLAB` (the program that is run) and `$JOBS`.
+//! `$FOLDER` (where the guests' folders are made; a text may name another), `$WORK` (above all
+//! runs, with the copy of the lab), `$FSLAB` (the program that is run) and `$JOBS`.
 //!
-//! Invariant: what a text changes ends with the processes of the run. It mounts in a mount namespace
-//! of its own, and writes below `$RUN` alone.
+//! Invariant: what a text changes ends with the processes of the run. It mounts in a mount
+//! namespace of its own, and writes below `$RUN` alone.
 
 use super::programs::Program;
 
@@ -127,16 +127,17 @@ done"#,
     mounting(
         "tools-longer",
         "every mkfs, fsck and tune program of the host longer by 1 MB",
-        r#"for file in /usr/sbin/mkfs* /usr/sbin/mke2fs /usr/sbin/fsck* /usr/sbin/*fsck /usr/sbin/tune2fs; do
+        r#"for file in /usr/sbin/mkfs* /usr/sbin/fsck* /usr/sbin/*fsck /usr/sbin/tune2fs; do
     file=$(readlink -f "$file")
-    [ -f "$file" ] || continue
+    [ ! -f "$file" ] || echo "$file"
+done | sort -u | while read -r file; do
     cp "$file" "$RUN/tool"
     head -c 1000000 /dev/zero >>"$RUN/tool"
     chmod 755 "$RUN/tool"
     mount --bind "$RUN/tool" "$file"
     rm "$RUN/tool"
 done"#,
-        "stat -L -c %s /usr/sbin/mkfs* /usr/sbin/mke2fs 2>/dev/null | sort",
+        "stat -L -c %s /usr/sbin/mkfs* 2>/dev/null | sort",
     ),
     mounting(
         "no-tools",
@@ -264,7 +265,7 @@ glibc.cpu.hwcaps=-AVX2,-AVX512F,-ERMS,-FSRM,-BMI2:glibc.malloc.arena_max=3",
         )
     },
     Perturbation {
-        change: r#"chmod -R a+rwX "$RUN""#,
+        change: r#"chown -R 64999:64998 "$RUN""#,
         start: "exec setpriv --reuid 64999 --regid 64998 --groups 5,20,64997 --inh-caps=-all \
 sh \"$RUN/inner\"",
         reading: "id",
@@ -399,8 +400,8 @@ exec sh "$RUN/inner""#,
     }
 }
 
-/// A root in memory with fslab, the guest kernel, a shell and their libraries. The folder of the runs
-/// is mounted into it, since the lab lies there.
+/// A root in memory with fslab, the guest kernel, a shell and their libraries. The folder of the
+/// runs is mounted into it, since the lab lies there.
 const SMALL_ROOT: Perturbation = Perturbation {
     change: r#"ROOT=$RUN/root
 mkdir "$ROOT"

@@ -129,7 +129,7 @@ fn compare_in(
     };
     let surroundings = Surroundings {
         work: work.to_owned(),
-        words: words(options, &plain)?,
+        words: words(options, work, &plain)?,
         plain,
         rights: Rights::probe(),
     };
@@ -178,12 +178,20 @@ fn base(surroundings: &Surroundings) -> Result<String, String> {
 }
 
 /// What follows `fslab compare`.
-fn words(options: &Options, fslab: &Path) -> Result<Vec<String>, String> {
+fn words(options: &Options, work: &Path, fslab: &Path) -> Result<Vec<String>, String> {
     let mut words = options.subjects.clone();
     words.extend(["--venue", "sim", "--kernel"].map(str::to_owned));
     words.push(options.kernel.clone());
     if let Some(study) = &options.study {
-        words.extend(["--study".to_owned(), study.clone()]);
+        // A file is copied to where every user finds it.
+        let copied = work.join("study.toml");
+        let is_file = std::fs::copy(study, &copied).is_ok();
+        let study = if is_file {
+            copied.display().to_string()
+        } else {
+            study.clone()
+        };
+        words.extend(["--study".to_owned(), study]);
     }
     let help = Command::new(fslab).args(["compare", "--help"]).output();
     let help = help.map_err(|error| format!("cannot start {}: {error}", fslab.display()))?;
@@ -236,8 +244,11 @@ fn told(readings: &[String; 2]) -> String {
     if outside == inside || !is_short(outside) || !is_short(inside) {
         return String::new();
     }
-    let or_none = |text| if text == "" { "none" } else { text };
     format!(" ({}, was {})", or_none(inside), or_none(outside))
+}
+
+fn or_none(text: &str) -> &str {
+    if text.is_empty() { "none" } else { text }
 }
 
 #[cfg(test)]
