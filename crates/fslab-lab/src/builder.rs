@@ -29,8 +29,10 @@ pub struct BuildRequest {
     pub source: SourceRequest,
     /// Processes at a time.
     pub jobs: NonZeroUsize,
-    /// Also where the kernel is there already.
+    /// Also where kernel and root image are there already.
     pub force: bool,
+    /// The root image also where it is there already.
+    pub new_root: bool,
 }
 
 /// What a build gave.
@@ -173,7 +175,7 @@ impl Plan {
             config_ignored,
             patches,
             simdisk: !self.recipe.drivers.is_empty(),
-            seals_hostfs: !self.recipe.drivers.is_empty(),
+            lab_devices: !self.recipe.drivers.is_empty(),
             compiler: compiler.unwrap_or("unknown").to_owned(),
             binary_bytes: about.len(),
             objects: workshop.reporter.objects_done(),
@@ -351,6 +353,7 @@ linux:
                 source: SourceRequest::Tree(self.tree()),
                 jobs: NonZeroUsize::MIN,
                 force: false,
+                new_root: false,
             }
         }
 

@@ -1,22 +1,27 @@
-//! The user's kernels on the disk.
+//! The user's labs on the disk.
 //!
 //! ```text
 //!     FOLDER/kernels/KEY/    linux, kernel.json, config, build.log
-//!            names/NAME      a symbolic link to ../kernels/KEY
+//!            roots/KEY/      root.img, root.json
+//!            labs/DIGEST/    lab.json, which names a root, and KEY/, the kernel: links to the files
+//!                            above, which stay when a kernel of that key is built again
+//!            names/NAME      a symbolic link to ../labs/DIGEST; to ../kernels/KEY where a kernel
+//!                            has no root yet
 //!            logs/NAME.log   of the build under way, or of the last one where it failed
 //!            building/       of the build under way; what a killed one left, the next removes
 //!            build.lock      held by the build under way
 //! ```
 //!
-//! A folder comes to `kernels` whole, by a rename. A kernel that lost its name to a newer one
-//! stays, for records name it by its key.
+//! A folder comes to `kernels`, `roots` and `labs` whole, by a rename. A lab that lost its name to a
+//! newer one stays, for records name it by its digest.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::{Kernel, KernelKey, KernelName, LabError};
+use crate::lab::{IMAGE, LabFacts};
+use crate::{Kernel, KernelKey, KernelName, Lab, LabError, RootFacts};
 
 /// The cache in one folder.
 #[derive(Clone, Debug)]
@@ -31,6 +36,23 @@ pub struct Shelf {
     pub kernels: Vec<Kernel>,
     /// Why some cannot be used.
     pub unreadable: Vec<LabError>,
+}
+
+/// The labs in a cache.
+#[derive(Debug, Default)]
+pub struct LabShelf {
+    /// By name; behind them those without one, by digest.
+    pub labs: Vec<Lab>,
+    /// Names of kernels that have no root.
+    pub without_root: Vec<String>,
+    /// Why some cannot be used.
+    pub unreadable: Vec<LabError>,
+}
+
+/// What a name leads to.
+enum Target {
+    Kernel(KernelKey),
+    Lab(KernelKey),
 }
 
 impl Cache {
@@ -54,11 +76,14 @@ impl Cache {
     /// [`LabError::Io`] where a folder cannot be read.
     pub fn kernels(&self) -> Result<Shelf, LabError> {
         let mut shelf = Shelf::default();
-        let mut named = Vec::new();
+        let mut named: Vec<KernelKey> = Vec::new();
         for name in entries(&self.names())? {
-            if let Some(key) = self.key_of(&name) {
-                shelf.put(Kernel::read(&self.kernel_folder(&key), &name));
-                named.push(key);
+            if let Some(folder) = self.kernel_of(&name) {
+                shelf.put(Kernel::read(&folder, &name));
+                let key = folder
+                    .file_name()
+                    .and_then(|key| key.to_str()?.parse().ok());
+                named.extend(key);
             }
         }
         let mut rest = Shelf::default();
@@ -79,26 +104,75 @@ impl Cache {
     /// # Errors
     /// [`LabError::NotBuilt`]; [`LabError::Unreadable`] and [`LabError::Io`] where it is damaged.
     pub fn find(&self, name: &str) -> Result<Kernel, LabError> {
-        let by_name = || self.key_of(name.parse::<KernelName>().ok()?.as_str());
-        let by_key = || {
-            name.parse()
-                .ok()
-                .filter(|key| self.kernel_folder(key).exists())
-        };
-        if let Some(key) = by_name().or_else(by_key) {
-            return Kernel::read(&self.kernel_folder(&key), name);
+        let by_name = || self.kernel_of(name.parse::<KernelName>().ok()?.as_str());
+        let by_key = || Some(self.kernel_folder(&name.parse().ok()?));
+        let by_key = || by_key().filter(|folder| folder.exists());
+        if let Some(folder) = by_name().or_else(by_key) {
+            return Kernel::read(&folder, name);
         }
+        Err(self.not_built(name)?)
+    }
+
+    fn not_built(&self, name: &str) -> Result<LabError, LabError> {
         let names = entries(&self.names())?;
         let nearest = fslab_model::nearest_name(name, names.iter().map(String::as_str));
-        Err(LabError::NotBuilt {
+        Ok(LabError::NotBuilt {
             name: name.to_owned(),
             nearest: nearest.map(str::to_owned),
         })
     }
 
+    /// Every lab: once for each of its names, or by its digest where it has none.
+    ///
+    /// # Errors
+    /// [`LabError::Io`] where a folder cannot be read.
+    pub fn labs(&self) -> Result<LabShelf, LabError> {
+        let mut shelf = LabShelf::default();
+        let mut named = Vec::new();
+        for name in entries(&self.names())? {
+            match self.target_of(&name) {
+                Some(Target::Lab(digest)) => {
+                    shelf.put(self.read_lab(&digest, &name));
+                    named.push(digest);
+                }
+                Some(Target::Kernel(_)) => shelf.without_root.push(name),
+                None => {}
+            }
+        }
+        for text in entries(&self.folder.join("labs"))? {
+            if let Some(digest) = text.parse().ok().filter(|it| !named.contains(it)) {
+                shelf.put(self.read_lab(&digest, &text));
+            }
+        }
+        Ok(shelf)
+    }
+
+    /// The lab with this name or digest.
+    ///
+    /// # Errors
+    /// [`LabError::NotBuilt`]; [`LabError::NoRoot`] where the name leads to a kernel of an earlier
+    /// fslab; [`LabError::Unreadable`] and [`LabError::Io`] where it is damaged.
+    pub fn find_lab(&self, name: &str) -> Result<Lab, LabError> {
+        let by_name = name.parse::<KernelName>().ok();
+        match by_name.and_then(|name| self.target_of(name.as_str())) {
+            Some(Target::Lab(digest)) => return self.read_lab(&digest, name),
+            Some(Target::Kernel(_)) => {
+                return Err(LabError::NoRoot {
+                    name: name.to_owned(),
+                });
+            }
+            None => {}
+        }
+        let digest = name.parse().ok();
+        match digest.filter(|digest| self.lab_folder(digest).exists()) {
+            Some(digest) => self.read_lab(&digest, name),
+            None => Err(self.not_built(name)?),
+        }
+    }
+
     /// Makes the folders.
     pub(crate) fn prepare(&self) -> Result<(), LabError> {
-        for folder in ["kernels", "names", "logs"] {
+        for folder in ["kernels", "roots", "labs", "names", "logs"] {
             let folder = self.folder.join(folder);
             fs::create_dir_all(&folder).map_err(LabError::io("make", &folder))?;
         }
@@ -133,17 +207,109 @@ impl Cache {
         self.point(name, key)
     }
 
-    /// Lets `name` lead to the kernel of `key`, which is there.
+    /// Lets `name` lead to the kernel of `key`, which is there. A name that leads to a lab stays:
+    /// it is the whole lab that replaces it.
     pub(crate) fn point(&self, name: &KernelName, key: &KernelKey) -> Result<Kernel, LabError> {
         let kernel = Kernel::read(&self.kernel_folder(key), name.as_str())?;
+        if !matches!(self.target_of(name.as_str()), Some(Target::Lab(_))) {
+            self.link(name, &Path::new("../kernels").join(key.as_str()))?;
+        }
+        Ok(kernel)
+    }
+
+    /// Lets `name` lead to the lab of `digest`, which is there.
+    pub(crate) fn point_to_lab(
+        &self,
+        name: &KernelName,
+        digest: &KernelKey,
+    ) -> Result<Lab, LabError> {
+        let lab = self.read_lab(digest, name.as_str())?;
+        self.link(name, &Path::new("../labs").join(digest.as_str()))?;
+        Ok(lab)
+    }
+
+    fn link(&self, name: &KernelName, target: &Path) -> Result<(), LabError> {
         let link = self.names().join(name.as_str());
         // No name begins with a dot.
         let fresh = self.names().join(".new");
         let _ = fs::remove_file(&fresh);
-        symlink(Path::new("../kernels").join(key.as_str()), &fresh)
+        symlink(target, &fresh)
             .and_then(|()| fs::rename(&fresh, &link))
-            .map_err(LabError::io("make", &link))?;
-        Ok(kernel)
+            .map_err(LabError::io("make", &link))
+    }
+
+    /// Takes the finished folder of a root. A root of the same digest stays, where it is whole.
+    pub(crate) fn keep_root(
+        &self,
+        finished: &Path,
+        key: &KernelKey,
+    ) -> Result<RootFacts, LabError> {
+        let folder = self.root_folder(key);
+        self.keep(finished, &folder, RootFacts::read(&folder).is_ok())?;
+        RootFacts::read(&folder)
+    }
+
+    /// Takes the finished folder of a lab, whose parts are there, and lets `name` lead to it.
+    pub(crate) fn keep_lab(
+        &self,
+        finished: &Path,
+        digest: &KernelKey,
+        name: &KernelName,
+    ) -> Result<Lab, LabError> {
+        let folder = self.lab_folder(digest);
+        self.keep(finished, &folder, LabFacts::read(&folder).is_ok())?;
+        self.point_to_lab(name, digest)
+    }
+
+    fn keep(&self, finished: &Path, folder: &Path, is_there: bool) -> Result<(), LabError> {
+        if is_there {
+            return Ok(());
+        }
+        if folder.exists() {
+            let name = folder.file_name().unwrap_or_default();
+            let old = self.building().join("damaged").join(name);
+            fs::create_dir_all(self.building().join("damaged"))
+                .and_then(|()| fs::rename(folder, &old))
+                .map_err(LabError::io("replace", folder))?;
+        }
+        fs::rename(finished, folder).map_err(LabError::io("make", folder))
+    }
+
+    /// The newest root by this fslab's list, the default lab's before all others.
+    pub(crate) fn current_root(&self, name: &KernelName) -> Option<RootFacts> {
+        let current = |lab: Lab| (!lab.root.is_stale()).then_some(lab.root);
+        let of = |name: &str| self.find_lab(name).ok().and_then(current);
+        of(name.as_str())
+            .or_else(|| of(KernelName::default().as_str()))
+            .or_else(|| {
+                let keys = entries(&self.folder.join("roots")).unwrap_or_default();
+                let keys = keys.iter().filter_map(|text| text.parse().ok());
+                let roots = keys.filter_map(|key| RootFacts::read(&self.root_folder(&key)).ok());
+                let current = roots.filter(|root| !root.is_stale());
+                current.max_by_key(|root| root.built_unix_s)
+            })
+    }
+
+    fn read_lab(&self, digest: &KernelKey, name: &str) -> Result<Lab, LabError> {
+        let facts = LabFacts::read(&self.lab_folder(digest))?;
+        let root_folder = self.root_folder(&facts.root_key);
+        let root = RootFacts::read(&root_folder)?;
+        if root.sha256 != facts.root_sha256 {
+            return Err(LabError::Unreadable {
+                path: root_folder.join(IMAGE),
+                reason: "it is another one than the lab's".to_owned(),
+            });
+        }
+        Ok(Lab {
+            name: name.to_owned(),
+            digest: facts.digest,
+            kernel: Kernel::read(
+                &self.lab_folder(digest).join(facts.kernel_key.as_str()),
+                name,
+            )?,
+            root_image: root_folder.join(IMAGE),
+            root,
+        })
     }
 
     fn names(&self) -> PathBuf {
@@ -154,9 +320,43 @@ impl Cache {
         self.folder.join("kernels").join(key.as_str())
     }
 
-    fn key_of(&self, name: &str) -> Option<KernelKey> {
+    fn root_folder(&self, key: &KernelKey) -> PathBuf {
+        self.folder.join("roots").join(key.as_str())
+    }
+
+    fn lab_folder(&self, digest: &KernelKey) -> PathBuf {
+        self.folder.join("labs").join(digest.as_str())
+    }
+
+    fn target_of(&self, name: &str) -> Option<Target> {
         let target = fs::read_link(self.names().join(name)).ok()?;
-        target.file_name()?.to_str()?.parse().ok()
+        let key = target.file_name()?.to_str()?.parse().ok()?;
+        match target.parent()?.file_name()?.to_str()? {
+            "kernels" => Some(Target::Kernel(key)),
+            "labs" => Some(Target::Lab(key)),
+            _ => None,
+        }
+    }
+
+    /// The folder of the kernel that a name leads to, by itself or in a lab.
+    fn kernel_of(&self, name: &str) -> Option<PathBuf> {
+        match self.target_of(name)? {
+            Target::Kernel(key) => Some(self.kernel_folder(&key)),
+            Target::Lab(digest) => {
+                let folder = self.lab_folder(&digest);
+                let facts = LabFacts::read(&folder).ok()?;
+                Some(folder.join(facts.kernel_key.as_str()))
+            }
+        }
+    }
+}
+
+impl LabShelf {
+    fn put(&mut self, found: Result<Lab, LabError>) {
+        match found {
+            Ok(lab) => self.labs.push(lab),
+            Err(error) => self.unreadable.push(error),
+        }
     }
 }
 

@@ -106,6 +106,44 @@ pub enum LabError {
         /// A fragment.
         reason: String,
     },
+    /// A file that cannot stand in an image.
+    #[error("cannot put {path} into an image: {reason}", path = .path.display())]
+    BadTree {
+        /// Its path in the guest.
+        path: PathBuf,
+        /// A fragment.
+        reason: &'static str,
+    },
+    /// A kernel of an earlier fslab, which has no root image.
+    #[error("the lab '{name}' has a kernel and no root image")]
+    NoRoot {
+        /// What was asked for.
+        name: String,
+    },
+    /// The running fslab does not start in a lab.
+    #[error("this fslab does not run in the lab '{lab}': {reason}")]
+    CannotRun {
+        /// Its name.
+        lab: String,
+        /// A fragment.
+        reason: String,
+    },
+    /// A file that is no exported lab, or a damaged one.
+    #[error("cannot import a lab from {path}: {reason}", path = .path.display())]
+    BadArchive {
+        /// The file.
+        path: PathBuf,
+        /// A fragment.
+        reason: String,
+    },
+    /// A program or library that is damaged.
+    #[error("cannot take {path} into a lab: {reason}", path = .path.display())]
+    BadProgram {
+        /// The file.
+        path: PathBuf,
+        /// A fragment.
+        reason: String,
+    },
     /// A file of the cache or of the source.
     #[error("cannot {operation} {path}", path = .path.display())]
     Io {
@@ -145,9 +183,18 @@ impl LabError {
                 Some("the kernels are kept below XDG_CACHE_HOME; make room or set another".into())
             }
             Self::Busy => Some("wait for its end".to_owned()),
+            Self::NoRoot { .. } => Some("fslab lab build makes it, in some seconds".to_owned()),
+            Self::CannotRun { .. } => Some(
+                "use a build of fslab for the lab's glibc or an older one, or build a lab on this \
+                 machine: fslab lab build --new-root"
+                    .to_owned(),
+            ),
+            Self::BadArchive { .. } => Some("fslab lab export writes such a file".to_owned()),
             Self::Unreadable { .. } => Some("fslab lab build --force makes it anew".to_owned()),
             Self::BadName { .. }
             | Self::BadSource { .. }
+            | Self::BadTree { .. }
+            | Self::BadProgram { .. }
             | Self::ConfigRefused(_)
             | Self::WrongRelease { .. }
             | Self::NotHere(_)
@@ -158,16 +205,21 @@ impl LabError {
 
     fn kind(&self) -> FailureKind {
         match self {
-            Self::BadName { .. } | Self::BadSource { .. } | Self::TreeNotClean { .. } => {
-                FailureKind::BadInput
-            }
-            Self::NotBuilt { .. } | Self::MissingTools(_) | Self::NoPackage { .. } => {
-                FailureKind::MissingTool
-            }
+            Self::BadName { .. }
+            | Self::BadSource { .. }
+            | Self::BadTree { .. }
+            | Self::BadProgram { .. }
+            | Self::BadArchive { .. }
+            | Self::TreeNotClean { .. } => FailureKind::BadInput,
+            Self::NotBuilt { .. }
+            | Self::NoRoot { .. }
+            | Self::MissingTools(_)
+            | Self::NoPackage { .. } => FailureKind::MissingTool,
             Self::ConfigRefused(_)
             | Self::Failed { .. }
             | Self::WrongRelease { .. }
             | Self::NotHere(_)
+            | Self::CannotRun { .. }
             | Self::Unreadable { .. } => FailureKind::Unsupported,
             Self::NoRoom { .. } => FailureKind::NoSpace,
             Self::Busy => FailureKind::Device,

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::recipe::Recipe;
-use crate::{KernelKey, LabError, SourceKind};
+use crate::{KernelKey, LabError, SourceKind, stored};
 
 /// The version of the stored description. Another one is another fslab's.
 const VERSION: u32 = 1;
 
 /// The file of the description.
-const DESCRIPTION: &str = "kernel.json";
+pub(crate) const DESCRIPTION: &str = "kernel.json";
 
 /// The file of the whole configuration.
 pub(crate) const CONFIG: &str = "config";
 
 /// The file of the program.
-const BINARY: &str = "linux";
+pub(crate) const BINARY: &str = "linux";
 
 /// A kernel in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,9 +54,10 @@ pub struct KernelFacts {
     /// Whether it has the driver of simulated disks.
     #[serde(default)]
     pub simdisk: bool,
-    /// Whether its first process can give up hostfs for good.
+    /// Whether it has the drivers that serve a lab's root image, layers, and what a trial and its
+    /// conductor exchange.
     #[serde(default)]
-    pub seals_hostfs: bool,
+    pub lab_devices: bool,
     /// As it names itself, with its version.
     pub compiler: String,
     /// Size of the program.
@@ -67,13 +68,6 @@ pub struct KernelFacts {
     pub built_unix_s: u64,
     /// How long it took, with all that belongs to it.
     pub build_seconds: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    version: u32,
-    #[serde(flatten)]
-    facts: KernelFacts,
 }
 
 impl Kernel {
@@ -89,37 +83,40 @@ impl Kernel {
         self.facts.recipe != Recipe::current().digest()
     }
 
+    /// Puts it into `folder`, below its key, by links that stay when the kernel is replaced.
+    pub(crate) fn link_into(&self, folder: &Path) -> Result<(), LabError> {
+        let place = folder.join(self.facts.key.as_str());
+        fs::create_dir(&place).map_err(LabError::io("make", &place))?;
+        for name in [BINARY, DESCRIPTION, CONFIG] {
+            let (from, to) = (self.binary.with_file_name(name), place.join(name));
+            // Some file systems have no hard links.
+            fs::hard_link(&from, &to)
+                .or_else(|_| fs::copy(&from, &to).map(drop))
+                .map_err(LabError::io("make", &to))?;
+        }
+        Ok(())
+    }
+
     /// The kernel in `folder`, under a name that leads to it.
     pub(crate) fn read(folder: &Path, name: &str) -> Result<Self, LabError> {
         let path = folder.join(DESCRIPTION);
-        let text = fs::read(&path).map_err(LabError::io("read", &path))?;
-        let unreadable = |reason: String| LabError::Unreadable {
+        let unreadable = |reason: &str| LabError::Unreadable {
             path: path.clone(),
-            reason,
+            reason: reason.to_owned(),
         };
-        // The version first: another one may have other fields.
-        let value: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
-        let version = value.get("version").and_then(serde_json::Value::as_u64);
-        if version != Some(VERSION.into()) {
-            return Err(unreadable("another version of fslab wrote it".to_owned()));
-        }
-        let stored: Stored =
-            serde_json::from_value(value).map_err(|error| unreadable(error.to_string()))?;
-        if !folder.ends_with(stored.facts.key.as_str()) {
-            return Err(unreadable("its key is not that of its folder".to_owned()));
+        let facts: KernelFacts = stored::read(&path, VERSION)?;
+        if !folder.ends_with(facts.key.as_str()) {
+            return Err(unreadable("its key is not that of its folder"));
         }
         let binary = folder.join(BINARY);
         let found = binary.metadata().map_err(LabError::io("find", &binary))?;
-        if found.len() != stored.facts.binary_bytes {
-            return Err(unreadable(
-                "the program beside it has another size".to_owned(),
-            ));
+        if found.len() != facts.binary_bytes {
+            return Err(unreadable("the program beside it has another size"));
         }
         Ok(Self {
             name: name.to_owned(),
             binary,
-            facts: stored.facts,
+            facts,
         })
     }
 }
@@ -127,16 +124,7 @@ impl Kernel {
 impl KernelFacts {
     /// Writes the description into `folder`.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
-        let path = folder.join(DESCRIPTION);
-        let stored = Stored {
-            version: VERSION,
-            facts: self.clone(),
-        };
-        let text = serde_json::to_vec_pretty(&stored).map_err(|error| LabError::Unreadable {
-            path: path.clone(),
-            reason: error.to_string(),
-        })?;
-        fs::write(&path, text).map_err(LabError::io("write", &path))
+        stored::write(&folder.join(DESCRIPTION), VERSION, self)
     }
 }
 
@@ -160,7 +148,7 @@ pub(crate) mod tests {
             config_ignored: Vec::new(),
             patches: Vec::new(),
             simdisk: true,
-            seals_hostfs: true,
+            lab_devices: true,
             compiler: "cc 1".into(),
             binary_bytes: 5,
             objects: 7,

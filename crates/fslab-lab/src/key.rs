@@ -68,22 +68,37 @@ impl Fingerprint {
 
 /// The key of a file's content.
 pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
+    Ok(KernelKey(shortened(digest_of_file(path)?)))
+}
+
+/// The SHA-256 of a file's content, 64 hexadecimal digits.
+pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
+    Ok(hexadecimal(digest_of_file(path)?))
+}
+
+fn digest_of_file(path: &Path) -> io::Result<Sha256> {
     let mut file = File::open(path)?;
     let mut digest = Sha256::new();
     let mut part = vec![0; 1 << 20];
     loop {
         let length = file.read(&mut part)?;
         if length == 0 {
-            return Ok(KernelKey(shortened(digest)));
+            return Ok(digest);
         }
         digest.update(&part[..length]);
     }
 }
 
 fn shortened(digest: Sha256) -> String {
+    let mut digits = hexadecimal(digest);
+    digits.truncate(DIGITS);
+    digits
+}
+
+/// The 64 digits of a digest.
+pub(crate) fn hexadecimal(digest: Sha256) -> String {
     let bytes = digest.finalize();
-    let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-    digits.take(DIGITS / 2).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -17,20 +17,30 @@ mod error;
 mod fragment;
 mod kernel;
 mod key;
+mod lab;
+mod lab_builder;
 mod lock;
 mod name;
 mod progress;
 mod recipe;
+mod root;
 mod source;
+mod stored;
 mod tools;
 mod workshop;
 
 pub use builder::{BuildRequest, Built, build};
-pub use cache::{Cache, Shelf};
+pub use cache::{Cache, LabShelf, Shelf};
 pub use error::LabError;
 pub use kernel::{Kernel, KernelFacts};
 pub use key::KernelKey;
+pub use lab::Lab;
+pub use lab_builder::{BuiltLab, build_lab};
 pub use name::KernelName;
 pub use progress::{Objects, Progress, Stage};
+pub use root::{
+    Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,
+    RootFacts, RootProgram, Tree, find_library, loader_cache,
+};
 pub use source::{SourceKind, SourceRequest};
 pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};

@@ -1,0 +1,204 @@
+//! A lab: a guest kernel and a root image, named by what both consist of.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::key::{Fingerprint, sha256_of};
+use crate::root::{Elf, LIST_VERSION};
+use crate::{Kernel, KernelKey, LabError, RootFacts, stored};
+
+/// The version of the stored descriptions of labs and roots.
+pub(crate) const VERSION: u32 = 1;
+
+/// The file of a lab's description.
+pub(crate) const LAB: &str = "lab.json";
+/// The file of a root's description, and its image.
+pub(crate) const ROOT: &str = "root.json";
+pub(crate) const IMAGE: &str = "root.img";
+
+/// A lab in the cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Lab {
+    /// A name that leads to it: its digest, where it lost its last name to a newer lab.
+    pub name: String,
+    /// What names it for good.
+    pub digest: KernelKey,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The root image.
+    pub root_image: PathBuf,
+    /// What is in the image.
+    pub root: RootFacts,
+}
+
+/// Which parts make a lab, as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LabFacts {
+    pub(crate) digest: KernelKey,
+    pub(crate) kernel_key: KernelKey,
+    pub(crate) kernel_sha256: String,
+    pub(crate) root_key: KernelKey,
+    pub(crate) root_sha256: String,
+}
+
+impl LabFacts {
+    /// Of parts that are there: the kernel is read as a whole.
+    pub(crate) fn of(kernel: &Kernel, root: &RootFacts) -> Result<Self, LabError> {
+        let binary = &kernel.binary;
+        let kernel_sha256 = sha256_of(binary).map_err(LabError::io("read", binary))?;
+        Ok(Self {
+            digest: digest_of(&kernel_sha256, &root.sha256),
+            kernel_key: kernel.facts.key.clone(),
+            kernel_sha256,
+            root_key: root.key.clone(),
+            root_sha256: root.sha256.clone(),
+        })
+    }
+
+    pub(crate) fn read(folder: &Path) -> Result<Self, LabError> {
+        let path = folder.join(LAB);
+        let facts: Self = stored::read(&path, VERSION)?;
+        let is_whole = folder.ends_with(facts.digest.as_str())
+            && facts.digest == digest_of(&facts.kernel_sha256, &facts.root_sha256);
+        let reason = "its digest is not that of its parts or of its folder";
+        demand(is_whole, &path, reason).map(|()| facts)
+    }
+
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
+        stored::write(&folder.join(LAB), VERSION, self)
+    }
+}
+
+impl RootFacts {
+    pub(crate) fn read(folder: &Path) -> Result<Self, LabError> {
+        let path = folder.join(ROOT);
+        let facts: Self = stored::read(&path, VERSION)?;
+        let is_named =
+            folder.ends_with(facts.key.as_str()) && facts.sha256.starts_with(facts.key.as_str());
+        demand(
+            is_named,
+            &path,
+            "its key is not that of its image or of its folder",
+        )?;
+        let image = folder.join(IMAGE);
+        let found = image.metadata().map_err(LabError::io("find", &image))?;
+        let is_sized = found.is_file() && found.len() == facts.bytes;
+        demand(is_sized, &path, "the image beside it has another size").map(|()| facts)
+    }
+
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
+        stored::write(&folder.join(ROOT), VERSION, self)
+    }
+
+    /// Whether this fslab would put other things into it.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        self.list_version != LIST_VERSION
+    }
+}
+
+impl Lab {
+    /// Whether this fslab would build another kernel or another root.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        self.kernel.is_stale() || self.root.is_stale()
+    }
+
+    /// Reads kernel and image as a whole, and compares them with the digest.
+    ///
+    /// # Errors
+    /// [`LabError::Unreadable`] where they are other ones; [`LabError::Io`].
+    pub fn verify(&self) -> Result<(), LabError> {
+        let sha256 = |path: &Path| sha256_of(path).map_err(LabError::io("read", path));
+        let image = sha256(&self.root_image)?;
+        let is_whole = image == self.root.sha256
+            && self.digest == digest_of(&sha256(&self.kernel.binary)?, &image);
+        let reason = "kernel and image are not those of its digest";
+        demand(is_whole, &self.root_image, reason)
+    }
+
+    /// Demands that its C library starts `program`, which is appended to the root.
+    ///
+    /// # Errors
+    /// [`LabError::CannotRun`]; [`LabError::Io`].
+    pub fn demand_runs(&self, program: &Path) -> Result<(), LabError> {
+        let cannot = |reason: String| LabError::CannotRun {
+            lab: self.name.clone(),
+            reason,
+        };
+        let about = fs::metadata(program).map_err(LabError::io("find", program))?;
+        if about.len() > self.root.program_bytes.into() {
+            let text = format!(
+                "it has {} bytes, and the guest's file for it has {}",
+                about.len(),
+                self.root.program_bytes
+            );
+            return Err(cannot(text));
+        }
+        let Some(elf) = Elf::read(program)? else {
+            return Err(cannot("it is no program for x86-64".to_owned()));
+        };
+        let has = |name: &String| self.root.files.iter().any(|file| file.path.ends_with(name));
+        if let Some(name) = elf.needed.iter().find(|name| !has(name)) {
+            return Err(cannot(format!("the lab has no {name}")));
+        }
+        match elf.glibc {
+            Some(wanted) if wanted > self.root.glibc => Err(cannot(format!(
+                "it demands version {}.{} of glibc, and the lab has {}.{}",
+                wanted.0, wanted.1, self.root.glibc.0, self.root.glibc.1
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Builds the image of a root in `folder`, with its description.
+pub(crate) fn write_root(
+    folder: &Path,
+    assembly: crate::root::Assembly,
+    built_unix_s: u64,
+) -> Result<RootFacts, LabError> {
+    let path = folder.join(IMAGE);
+    let mut file = File::create_new(&path).map_err(LabError::io("make", &path))?;
+    let image = assembly.tree.write(&mut file, &path)?;
+    file.sync_all().map_err(LabError::io("write", &path))?;
+    let facts = RootFacts {
+        key: key_of(&image.sha256),
+        sha256: image.sha256,
+        bytes: image.bytes,
+        list_version: LIST_VERSION,
+        program_bytes: crate::root::PROGRAM_BYTES,
+        glibc: assembly.glibc,
+        programs: assembly.programs,
+        missing: assembly.missing,
+        files: image.files,
+        built_unix_s,
+    };
+    facts.write(folder)?;
+    Ok(facts)
+}
+
+/// The first digits of a whole digest.
+pub(crate) fn key_of(sha256: &str) -> KernelKey {
+    let digits = sha256.get(..12).unwrap_or_default();
+    digits.parse().expect("a SHA-256 in hexadecimal digits")
+}
+
+fn digest_of(kernel_sha256: &str, root_sha256: &str) -> KernelKey {
+    let mut fingerprint = Fingerprint::default();
+    fingerprint.add(kernel_sha256);
+    fingerprint.add(root_sha256);
+    fingerprint.finish()
+}
+
+fn demand(is_so: bool, path: &Path, reason: &str) -> Result<(), LabError> {
+    if is_so {
+        return Ok(());
+    }
+    Err(LabError::Unreadable {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    })
+}

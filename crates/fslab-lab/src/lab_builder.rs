@@ -1,0 +1,270 @@
+//! The build of a lab: its kernel, its root image, and the name that leads to both.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::lab::{LabFacts, write_root};
+use crate::lock::BuildLock;
+use crate::root::Assembly;
+use crate::{BuildRequest, Cache, Kernel, Lab, LabError, Progress, RootFacts, build};
+
+/// What a build gave.
+#[derive(Clone, Debug)]
+pub struct BuiltLab {
+    /// The lab.
+    pub lab: Lab,
+    /// Whether no kernel had to be built.
+    pub kernel_was_there: bool,
+    /// Whether no root image had to be built.
+    pub root_was_there: bool,
+}
+
+/// Builds a kernel and a root image, as far as they are not there, and lets the name lead to them.
+///
+/// A root image of this fslab's list stays, whatever was installed since: that of the lab with
+/// this name, else the default lab's, so that labs of two kernels differ in the kernel alone.
+///
+/// # Errors
+/// [`LabError`]; the name leads to what it led to before.
+pub fn build_lab(
+    cache: &Cache,
+    request: &BuildRequest,
+    stop: &AtomicBool,
+    listener: &mut dyn FnMut(Progress),
+) -> Result<BuiltLab, LabError> {
+    let built = build(cache, request, stop, listener)?;
+    let is_wanted = |_: &RootFacts| !request.force && !request.new_root;
+    let current = cache.current_root(&request.name).filter(is_wanted);
+    if built.was_there
+        && let Ok(lab) = cache.find_lab(request.name.as_str())
+        && lab.kernel.facts.key == built.kernel.facts.key
+        && current.as_ref() == Some(&lab.root)
+    {
+        return Ok(BuiltLab {
+            lab,
+            kernel_was_there: true,
+            root_was_there: true,
+        });
+    }
+    let _lock = BuildLock::take(cache.folder())?;
+    let bench = Bench::open(cache.building())?;
+    let (root, root_was_there) = match current {
+        Some(root) => (root, true),
+        None => bench.build_root(cache)?,
+    };
+    Ok(BuiltLab {
+        lab: bench.join(cache, &built.kernel, &root, request)?,
+        kernel_was_there: built.was_there,
+        root_was_there,
+    })
+}
+
+/// The folder of a build, which goes with it.
+pub(crate) struct Bench(PathBuf);
+
+impl Bench {
+    /// Makes `folder` afresh, whatever a killed build has left there. The cache is locked.
+    pub(crate) fn open(folder: PathBuf) -> Result<Self, LabError> {
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(LabError::io("remove", &folder)(error));
+            }
+            _ => {}
+        }
+        fs::create_dir(&folder).map_err(LabError::io("make", &folder))?;
+        Ok(Self(folder))
+    }
+
+    /// A new folder in it.
+    pub(crate) fn make(&self, name: &str) -> Result<PathBuf, LabError> {
+        let path = self.0.join(name);
+        fs::create_dir(&path).map_err(LabError::io("make", &path))?;
+        Ok(path)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// A root of this machine's files, and whether the same was there already.
+    fn build_root(&self, cache: &Cache) -> Result<(RootFacts, bool), LabError> {
+        let finished = self.make("root")?;
+        let written = write_root(&finished, Assembly::of_this_machine()?, unix_seconds())?;
+        let kept = cache.keep_root(&finished, &written.key)?;
+        let was_there = finished.exists();
+        Ok((kept, was_there))
+    }
+
+    fn join(
+        &self,
+        cache: &Cache,
+        kernel: &Kernel,
+        root: &RootFacts,
+        request: &BuildRequest,
+    ) -> Result<Lab, LabError> {
+        let finished = self.make("lab")?;
+        let facts = LabFacts::of(kernel, root)?;
+        facts.write(&finished)?;
+        kernel.link_into(&finished)?;
+        cache.keep_lab(&finished, &facts.digest, &request.name)
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        // What stays is removed by the next build.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::kernel::tests::{facts, place};
+    use crate::{KernelName, SourceRequest};
+
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        /// A cache with a current kernel of Debian's source, which needs no build.
+        fn new() -> Self {
+            let place_of = Self(tempfile::tempdir().expect("a folder"));
+            let cache = place_of.cache();
+            cache.prepare().expect("prepared");
+            place_of.publish("aaaaaaaaaaaa", "default");
+            place_of
+        }
+
+        fn cache(&self) -> Cache {
+            Cache::below(self.0.path())
+        }
+
+        fn publish(&self, key: &str, name: &str) {
+            let facts = facts(key);
+            let finished = self.cache().building().join("finished");
+            place(&finished, &facts);
+            // What the file holds is part of a lab, and what stands in its description is not.
+            fs::write(finished.join("config"), "CONFIG_A=y\n").expect("written");
+            let name: KernelName = name.parse().expect("a name");
+            self.cache()
+                .publish(&finished, &facts.key, &name)
+                .expect("published");
+            fs::remove_dir_all(self.cache().building()).expect("removed");
+        }
+
+        fn try_build(&self, name: &str, new_root: bool) -> Result<BuiltLab, LabError> {
+            let request = BuildRequest {
+                name: name.parse().expect("a name"),
+                source: SourceRequest::Debian,
+                jobs: NonZeroUsize::MIN,
+                force: false,
+                new_root,
+            };
+            build_lab(
+                &self.cache(),
+                &request,
+                &AtomicBool::new(false),
+                &mut |_| {},
+            )
+        }
+
+        fn build(&self, name: &str) -> BuiltLab {
+            self.try_build(name, false).expect("built")
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_a_root_becomes_a_lab_and_stays_the_same_one() {
+        let place = Place::new();
+        let missing = place.cache().find_lab("default");
+        assert!(
+            matches!(missing, Err(LabError::NoRoot { .. })),
+            "{missing:?}"
+        );
+        let built = place.build("default");
+        assert!(built.kernel_was_there && !built.root_was_there);
+        let lab = built.lab;
+        assert_eq!(place.cache().find_lab("default").expect("found"), lab);
+        assert_eq!(
+            place
+                .cache()
+                .find_lab(lab.digest.as_str())
+                .expect("found")
+                .root,
+            lab.root
+        );
+        lab.verify().expect("whole");
+        let again = place.build("default");
+        assert!(again.kernel_was_there && again.root_was_there);
+        assert_eq!(again.lab, lab);
+        // Built again of the same files, it is the same to the byte.
+        let anew = place.try_build("default", true).expect("built");
+        assert_eq!(
+            (anew.lab.digest.clone(), anew.root_was_there),
+            (lab.digest.clone(), true)
+        );
+        assert!(
+            lab.root
+                .programs
+                .iter()
+                .any(|program| program.name == "mke2fs")
+        );
+        assert!(!place.cache().building().exists());
+    }
+
+    #[test]
+    fn another_kernel_has_the_same_root_and_a_replaced_one_leaves_the_lab_whole() {
+        let place = Place::new();
+        let first = place.build("default").lab;
+        place.publish("bbbbbbbbbbbb", "mine");
+        fs::write(place.0.path().join("kernels/bbbbbbbbbbbb/linux"), "other").expect("written");
+        let second = place.build("mine");
+        assert!(second.root_was_there);
+        assert_eq!(second.lab.root, first.root);
+        assert_ne!(second.lab.digest, first.digest);
+        place.publish("aaaaaaaaaaaa", "default");
+        fs::write(place.0.path().join("kernels/aaaaaaaaaaaa/linux"), "again").expect("written");
+        first.verify().expect("its kernel is there still");
+        let names: Vec<_> = place.cache().labs().expect("listed").labs;
+        let names: Vec<_> = names.iter().map(|lab| lab.name.as_str()).collect();
+        assert_eq!(names, ["default", "mine"]);
+    }
+
+    #[test]
+    fn a_lab_whose_parts_are_others_is_refused() {
+        let place = Place::new();
+        let lab = place.build("default").lab;
+        let mut image = fs::read(&lab.root_image).expect("read");
+        image[5000] ^= 1;
+        fs::write(&lab.root_image, &image).expect("written");
+        assert!(matches!(lab.verify(), Err(LabError::Unreadable { .. })));
+        image.truncate(4096);
+        fs::write(&lab.root_image, &image).expect("written");
+        let cut = place.cache().find_lab("default");
+        assert!(matches!(cut, Err(LabError::Unreadable { .. })), "{cut:?}");
+    }
+
+    #[test]
+    fn this_very_program_runs_in_a_lab_of_this_machine_and_not_with_an_older_glibc() {
+        let place = Place::new();
+        let mut lab = place.build("default").lab;
+        let running = std::env::current_exe().expect("it runs");
+        lab.demand_runs(&running).expect("it runs there");
+        lab.root.glibc = (2, 2);
+        let refused = lab.demand_runs(&running).expect_err("too old");
+        assert!(
+            refused.to_string().ends_with("the lab has 2.2"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! Trees of files for a guest, and their images: which files, and how they lie in an image.
+
+mod assembly;
+mod elf;
+mod erofs;
+mod facts;
+mod list;
+mod loader_cache;
+mod packages;
+mod tree;
+
+pub(crate) use assembly::Assembly;
+pub use elf::{Elf, find_library};
+pub use erofs::{Image, ImageFile};
+pub use facts::{MissingProgram, RootFacts, RootProgram};
+pub(crate) use list::LIST_VERSION;
+pub use list::{PACKAGES, PROGRAM, PROGRAM_BYTES};
+pub use loader_cache::loader_cache;
+pub use tree::{FileSource, Node, Tree};
