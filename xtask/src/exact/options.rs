@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// The help of the command.
-pub(crate) const USAGE: &str = "usage: cargo xtask exact [OPTIONS]
+pub(crate) const USAGE: &str = "usage: cargo xtask exact [OPTIONS] [-- WORDS]
 
 Runs the catalogue in virtual time, once as it is and once under each perturbation of the host, and
 compares the exact records byte for byte. Exits with 1 where one differs or a run fails, with 2
@@ -18,6 +18,7 @@ where nothing can be run.
   --kernel NAME      this lab [default: default]
   --keep             keep the folder of the runs
   --ready            run nothing; exits with 0 where there is a lab or there must be one
+  -- WORDS           further options of `fslab compare`, such as: --study small-files --scale 1/100
 ";
 
 /// The subjects of a sample: those that moved when the guest still saw its host's files, and two
@@ -35,6 +36,8 @@ pub(crate) struct Options {
     pub(crate) fslab: Option<PathBuf>,
     pub(crate) kernel: String,
     pub(crate) keep: bool,
+    /// For `fslab compare`, as they were typed.
+    pub(crate) further: Vec<String>,
 }
 
 /// What is to be done.
@@ -57,6 +60,7 @@ impl Options {
             fslab: None,
             kernel: "default".into(),
             keep: false,
+            further: Vec::new(),
         };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
@@ -69,6 +73,9 @@ impl Options {
                 "--ready" => options.task = Task::Ready,
                 "--sample" => options.is_sample = true,
                 "--keep" => options.keep = true,
+                "--" => options
+                    .further
+                    .extend(words.by_ref().map(|&word| word.to_owned())),
                 "--only" => options.only.extend(names(value()?)),
                 "--subjects" => options.subjects.extend(names(value()?)),
                 "--study" => options.study = Some(value()?.to_string()),
@@ -97,8 +104,10 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_read_and_what_is_not_known_is_named() {
-        let options = Options::parse(&["--only", "user,limits", "--subjects", "ext4", "--keep"]);
-        let options = options.expect("right");
+        let words = "--only user,limits --subjects ext4 --keep -- --scale 1/9";
+        let words: Vec<_> = words.split(' ').collect();
+        let options = Options::parse(&words).expect("right");
+        assert_eq!(options.further, ["--scale", "1/9"]);
         assert_eq!(options.only, ["user", "limits"]);
         assert_eq!(options.subjects, ["ext4"]);
         assert!(options.keep && options.task == Task::Run);

@@ -198,6 +198,7 @@ fn words(options: &Options, work: &Path, fslab: &Path) -> Result<Vec<String>, St
     if String::from_utf8_lossy(&help.stdout).contains(UNPERTURBED[0]) {
         words.extend(UNPERTURBED.map(str::to_owned));
     }
+    words.extend(options.further.iter().cloned());
     Ok(words)
 }
 
