@@ -41,10 +41,7 @@ impl Checkout {
         let ended = sh.envs(environment.iter().copied()).output();
         let ended = ended.expect("sh starts");
         let said = [ended.stdout, ended.stderr].concat();
-        (
-            ended.status.code(),
-            String::from_utf8(said).expect("text"),
-        )
+        (ended.status.code(), String::from_utf8(said).expect("text"))
     }
 
     fn path(&self) -> &Path {
