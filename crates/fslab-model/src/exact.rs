@@ -12,14 +12,17 @@ pub const CONFINEMENT_FACT: &str = "confinement";
 /// together.
 pub const LAB_FACT: &str = "lab";
 
+/// The fact that says that the host's kernel does not bound what a guest writes.
+pub const GUEST_CONFINED_FACT: &str = "guest.confined";
+
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
 
 impl TrialRecord {
     /// The record without what only its host knows: when it was made, how long that took there and
     /// on which processor time, what the host's console said, by which right the phases were
-    /// confined to their tree, which changes no figure, and of the kernel's log what is no error:
-    /// its warnings are of the kernel's build.
+    /// confined to their tree and whether the host's kernel bounds the guest, which change no
+    /// figure, and of the kernel's log what is no error: its warnings are of the kernel's build.
     #[must_use]
     pub fn exact(&self) -> Self {
         let mut exact = self.clone();
@@ -27,7 +30,9 @@ impl TrialRecord {
         exact.elapsed_ns = 0;
         exact.console = String::new();
         exact.kernel_log.retain(|message| message.is_error);
-        exact.facts.remove(CONFINEMENT_FACT);
+        for fact in [CONFINEMENT_FACT, GUEST_CONFINED_FACT] {
+            exact.facts.remove(fact);
+        }
         exact.phases.iter_mut().for_each(|phase| phase.host = None);
         exact
     }
@@ -145,6 +150,9 @@ mod tests {
         elsewhere.started_unix_s = 7;
         elsewhere.elapsed_ns = 8;
         elsewhere.console = "noise".into();
+        // A host whose kernel has no Landlock got another fingerprint.
+        let unbounded = (GUEST_CONFINED_FACT.into(), "without Landlock".into());
+        elsewhere.facts.extend([unbounded]);
         elsewhere.phases[0].host = Some(HostCost {
             cpu_ns: 1,
             real_ns: 2,
