@@ -11,6 +11,7 @@
 //! A kernel's key is made of what it is built from; a name leads to one key at a time.
 
 mod additions;
+mod archive;
 mod builder;
 mod cache;
 mod error;
@@ -29,6 +30,7 @@ mod stored;
 mod tools;
 mod workshop;
 
+pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};
 pub use cache::{Cache, LabShelf, Shelf};
 pub use error::LabError;
