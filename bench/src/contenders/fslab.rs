@@ -51,6 +51,7 @@ impl Fslab {
             rounds: fslab_model::Rounds::ONE,
             required_facts: BTreeMap::new(),
             seed: 1,
+            perturbation: fslab_model::Perturbation::NONE,
             host_folder: None,
             counter_hz: None,
             virtual_time: false,

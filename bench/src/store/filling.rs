@@ -124,6 +124,7 @@ impl Model {
         TrialRecord {
             trial,
             subject: subject.subject.clone(),
+            perturbation: fslab_model::Perturbation::NONE,
             position: trial.repeat * SUBJECTS.len() as u32 + trial.cell.0,
             started_unix_s: BEGAN_UNIX_S,
             elapsed_ns: 2_000_000_000,

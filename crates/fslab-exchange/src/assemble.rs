@@ -121,6 +121,7 @@ pub(crate) fn assemble(
         // Those that every subject has.
         repeats: next.values().min().copied().unwrap_or(1).max(1),
         adaptive: None,
+        perturb: false,
         rounds: rounds(&placed),
         trial_limit_s: TRIAL_LIMIT_S,
         seed: 0,
@@ -353,6 +354,7 @@ fn trials(placed: Vec<Placed>, subjects: &[Subject], now_unix_s: u64) -> Vec<Tri
                 repeat: trial.repeat,
             },
             subject: trial.subject,
+            perturbation: fslab_model::Perturbation::NONE,
             position,
             started_unix_s: trial.measured.began_unix_s.unwrap_or(now_unix_s),
             elapsed_ns: 0,

@@ -70,8 +70,13 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         .chars()
         .all(|c| c.is_ascii_digit() || "+-.eE".contains(c));
     let number: f64 = text.parse().ok().filter(|_| is_plain)?;
-    // What is derived from it, its inverse and its multiples, is finite, too.
-    (number == 0.0 || (1e-100..=1e100).contains(&number)).then_some(number)
+    is_plausible(number).then_some(number)
+}
+
+/// Whether a number is not negative, and what is derived from it, its inverse and its multiples, is
+/// finite.
+pub(crate) fn is_plausible(number: f64) -> bool {
+    number == 0.0 || (1e-100..=1e100).contains(&number)
 }
 
 #[cfg(test)]

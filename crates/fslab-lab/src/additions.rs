@@ -1,5 +1,6 @@
-//! What fslab adds to every source: the simulated disk, the few lines by which the source's own
-//! files lead to it, and the mends of what is Debian's.
+//! What fslab adds to every source: the simulated disk, what a lab needs of its kernel (images, the
+//! exchange with the host, memory in two parts), the few lines by which the source's own files lead
+//! to them, and the mends of what is Debian's.
 //!
 //! Invariant: a file of the source is replaced and never written through, since in the copy of a
 //! user's tree it is a link to the original.
@@ -29,13 +30,17 @@ simdisk![
     "driver/host.h",
     "driver/host_user.c",
     "driver/kernel_versions.h",
-    "driver/seal_kern.c",
     "driver/settings.h",
     "driver/settings_kern.c",
     "driver/trace.h",
     "driver/trace_kern.c",
     "driver/yield.h",
     "driver/yield_kern.c",
+    "lab/disk_kern.c",
+    "lab/exchange_kern.c",
+    "lab/images.h",
+    "lab/images_kern.c",
+    "lab/memory_kern.c",
     "model/array.c",
     "model/array.h",
     "model/array_rows.c",
@@ -111,19 +116,18 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "void simdisk_yield(void);\n\nvoid ksys_sync(void)\n{\n\
               \tint nowait = 0, wait = 1;\n\n\tsimdisk_yield();\n",
     },
-    // A file that has lost its name is opened anew (by /proc/self/fd), or changed without being
-    // open, by the name that it had: where a link has that name since, the host would follow it.
+    // Features and cache lines of the host's processor would choose routines and the size of objects,
+    // and the length of its description where memory begins.
     Edit {
-        file: "fs/hostfs/hostfs_kern.c",
-        old: "\tmode |= HOSTFS_I(ino)->mode;\n\nretry:\n",
-        new: "\tmode |= HOSTFS_I(ino)->mode;\n\n\
-              \tif (d_unlinked(file_dentry(file)))\n\t\treturn -ESTALE;\n\nretry:\n",
+        file: "arch/um/kernel/um_arch.c",
+        old: "\tget_host_cpu_features(parse_host_cpu_flags, parse_cache_line);\n",
+        new: "\t(void)parse_host_cpu_flags;\n\t(void)parse_cache_line;\n",
     },
+    // /proc/cpuinfo would have the host's name and kernel.
     Edit {
-        file: "fs/hostfs/hostfs_kern.c",
-        old: "\tif (append)\n\t\tattr->ia_valid &= ~ATTR_SIZE;\n",
-        new: "\tif (fd < 0 && d_unlinked(dentry))\n\t\treturn -ESTALE;\n\n\
-              \tif (append)\n\t\tattr->ia_valid &= ~ATTR_SIZE;\n",
+        file: "arch/um/kernel/um_arch.c",
+        old: "\tsetup_hostinfo(host_info, sizeof host_info);\n",
+        new: "\tstrscpy(host_info, \"unknown\", sizeof(host_info));\n",
     },
 ];
 
@@ -174,7 +178,7 @@ mod tests {
     fn every_file_of_the_simulated_disk_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel/simdisk");
         let mut found = vec!["Makefile".to_owned()];
-        for folder in ["driver", "model"] {
+        for folder in ["driver", "lab", "model"] {
             let listed = fs::read_dir(root.join(folder)).expect("the driver's source");
             found.extend(listed.map(|entry| {
                 let name = entry.expect("read").file_name();
@@ -205,22 +209,6 @@ mod tests {
         assert!(text(&link).contains("obj-y := simdisk/ stdio_console.o fd.o\n"));
         assert!(!text(&original).contains("simdisk"));
         assert!(text(&tree.join(FOLDER).join("model/model.h")).contains("sd_submit"));
-    }
-
-    // The host followed a link that stood in the place of a file which was open and removed.
-    #[test]
-    fn a_file_of_the_host_that_lost_its_name_is_not_opened_by_it() {
-        let place = tempfile::tempdir().expect("a folder");
-        let file = place.path().join("fs/hostfs/hostfs_kern.c");
-        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-        let text = "\tmode |= HOSTFS_I(ino)->mode;\n\nretry:\n\tr = w = 0;\n\
-                    \tif (append)\n\t\tattr->ia_valid &= ~ATTR_SIZE;\n";
-        fs::write(&file, text).expect("written");
-        install(place.path(), &[], EDITS).expect("installed");
-        let changed = fs::read_to_string(file).expect("read");
-        let (open, change) = changed.split_once("retry:").expect("both");
-        assert!(open.contains("if (d_unlinked(file_dentry(file)))\n\t\treturn -ESTALE;"));
-        assert!(change.contains("if (fd < 0 && d_unlinked(dentry))\n\t\treturn -ESTALE;"));
     }
 
     #[test]

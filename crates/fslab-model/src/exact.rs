@@ -104,6 +104,7 @@ mod tests {
             folder: "/var/tmp".into(),
             kernel: "6.12@0".into(),
             memory_bytes: Bytes::gib(1),
+            layers: Vec::new(),
             disk: SimulatedDisk {
                 profile: "p".into(),
                 queue: DiskQueue {

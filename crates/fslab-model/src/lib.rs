@@ -9,6 +9,7 @@
 //!     Metric <-- PhaseRecord <-- TrialRecord <--------------(RecordBuilder)------------+
 //! ```
 
+mod brings;
 mod capabilities;
 mod device_identity;
 mod disturbance;
@@ -24,6 +25,7 @@ mod metric;
 mod nearest;
 mod packed;
 mod percent;
+mod perturbation;
 mod phase;
 mod picture;
 mod plan;
@@ -39,6 +41,7 @@ mod subject;
 mod sweep;
 mod units;
 
+pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use device_identity::DeviceIdentity;
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
@@ -58,18 +61,19 @@ pub use metric::{
 };
 pub use nearest::nearest_name;
 pub use percent::{ParsePercentError, Percent};
+pub use perturbation::Perturbation;
 pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
     PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
 pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError};
-pub use plan::{Cell, ColdMethod, Plan, SubjectPlan, VenueKind, VenuePlan};
+pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
 pub use repetition::{Adaptive, Round, Rounds};
 pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};
-pub use spec::{DeviceSpec, PhaseSpec, TrialSpec, forget_request};
+pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
 pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};

@@ -74,6 +74,9 @@ pub enum VenuePlan {
         kernel: String,
         /// The guest's memory, its page cache included.
         memory_bytes: Bytes,
+        /// Images over the guest's root, the topmost first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        layers: Vec<LayerPlan>,
     },
     /// A guest kernel in virtual time. Where nothing but the disk takes time, a repeat gives what
     /// the first gave.
@@ -84,6 +87,9 @@ pub enum VenuePlan {
         kernel: String,
         /// The guest's memory, which bounds its page cache.
         memory_bytes: Bytes,
+        /// Images over the guest's root, the topmost first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        layers: Vec<LayerPlan>,
         /// The disk.
         disk: SimulatedDisk,
     },
@@ -96,7 +102,50 @@ pub enum VenuePlan {
     },
 }
 
+/// An image over the root of a guest: programs or files that the study brings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerPlan {
+    /// Which phases it is for: the name of their workload, or `inputs` for files of the user's.
+    pub name: String,
+    /// SHA-256 of the image, 64 hexadecimal digits.
+    pub digest: String,
+}
+
+impl LayerPlan {
+    /// The beginning of the digest, for people.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        self.digest.get(..12).unwrap_or(&self.digest)
+    }
+}
+
+impl std::fmt::Display for LayerPlan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.name, self.short())
+    }
+}
+
 impl VenuePlan {
+    /// The images over a guest's root, the topmost first.
+    #[must_use]
+    pub fn layers(&self) -> &[LayerPlan] {
+        match self {
+            Self::Guest { layers, .. } | Self::Sim { layers, .. } => layers,
+            Self::Dir { .. }
+            | Self::Loop { .. }
+            | Self::Block { .. }
+            | Self::Fake
+            | Self::Imported { .. } => &[],
+        }
+    }
+
+    /// Sets them, where the venue is a guest.
+    pub fn set_layers(&mut self, new: Vec<LayerPlan>) {
+        if let Self::Guest { layers, .. } | Self::Sim { layers, .. } = self {
+            *layers = new;
+        }
+    }
+
     /// The kind of venue.
     #[must_use]
     pub fn kind(&self) -> VenueKind {
@@ -176,6 +225,10 @@ pub struct Plan {
     /// Until when a cell is repeated beyond that; `None`: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive: Option<Adaptive>,
+    /// Whether repeats differ by a [`crate::Perturbation`] of their guest, and in nothing else: in
+    /// virtual time. Otherwise they differ in their data and in the order of random access.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub perturb: bool,
     /// How often the phases run in each repeat.
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
@@ -278,6 +331,7 @@ pub(crate) mod tests {
             phases: Vec::new(),
             repeats: 3,
             adaptive: None,
+            perturb: false,
             rounds: Rounds::ONE,
             trial_limit_s: 300,
             seed: 7,
@@ -316,6 +370,33 @@ pub(crate) mod tests {
             }
             .hash()
         );
+        // Repeats of another kind are none that a run is gone on with.
+        assert_ne!(
+            base,
+            Plan {
+                perturb: true,
+                ..plan()
+            }
+            .hash()
+        );
+    }
+
+    #[test]
+    fn a_plan_of_before_there_were_layers_reads_as_one_without_and_keeps_its_hash() {
+        let guest = |layers: &str| {
+            let text = format!(
+                r#"{{"venue":"guest","folder":"/f","kernel":"k@a","memory_bytes":1048576{layers}}}"#
+            );
+            serde_json::from_str::<VenuePlan>(&text).expect("reads")
+        };
+        let old = guest("");
+        assert!(old.layers().is_empty());
+        let text = serde_json::to_string(&old).expect("serialises");
+        assert!(!text.contains("layers"), "{text}");
+        let new = guest(r#","layers":[{"name":"compile","digest":"00"}]"#);
+        assert_eq!(new.layers()[0].to_string(), "compile 00");
+        let hash = |venue| Plan { venue, ..plan() }.hash();
+        assert_ne!(hash(old), hash(new));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{DeviceInsight, Event, EventBody, Facts, Failure, FailureKind, KernelMessage};
-use crate::{PhaseOutcome, PhaseRecord, StepRecord, Subject, TrialId};
+use crate::{Perturbation, PhaseOutcome, PhaseRecord, StepRecord, Subject, TrialId};
 
 /// How a trial ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct TrialRecord {
     pub trial: TrialId,
     /// What was measured.
     pub subject: Subject,
+    /// How its guest was perturbed.
+    #[serde(default, skip_serializing_if = "Perturbation::is_none")]
+    pub perturbation: Perturbation,
     /// Its place in the order in which trials ran, from 0.
     pub position: u32,
     /// Seconds since 1970 when it began.
@@ -141,6 +144,7 @@ impl RecordBuilder {
         TrialRecord {
             trial,
             subject,
+            perturbation: Perturbation::NONE,
             position: 0,
             started_unix_s: 0,
             elapsed_ns: 0,

@@ -1,12 +1,13 @@
 //! The specification of one trial: what `fslab trial` reads on standard input.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Rounds, Subject, Swept, TrialId,
+    Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation, Rounds, Subject,
+    Swept, TrialId,
 };
 
 /// A phase with every parameter spelled out.
@@ -101,10 +102,13 @@ pub struct TrialSpec {
     pub required_facts: BTreeMap<String, String>,
     /// Decides the data written and the order of random access.
     pub seed: u64,
-    /// Where a trial in a guest asks its host to forget what it keeps of the disk in memory: see
-    /// [`forget_request`]. `None` where nobody else caches the device.
+    /// In what its guest differs from that of another repeat, in virtual time.
+    #[serde(default, skip_serializing_if = "Perturbation::is_none")]
+    pub perturbation: Perturbation,
+    /// The file by whose writing a trial in a guest lets its host forget what that keeps of the disk
+    /// in memory. `None` where only this kernel caches the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host_folder: Option<PathBuf>,
+    pub host_forgets: Option<PathBuf>,
     /// Ticks a second of the processor's counter, where the trial is to read its time from that:
     /// in a guest whose clock is a slow system call. `None`: the system's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,11 +121,4 @@ pub struct TrialSpec {
     /// It is what the user said of this run, and never comes from a study, a plan or a store.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub allow_commands: bool,
-}
-
-/// The file in `host_folder` by which a guest asks its host to forget what it keeps of the disk in
-/// memory. The guest creates it, and the host removes it when that is done.
-#[must_use]
-pub fn forget_request(host_folder: &Path) -> PathBuf {
-    host_folder.join("forget")
 }

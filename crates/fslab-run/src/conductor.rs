@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use fslab_model::{
-    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
-    TrialOutcome, TrialRecord, TrialSpec,
+    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Perturbation, Plan, RunHeader,
+    SubjectPlan, TrialId, TrialOutcome, TrialRecord, TrialSpec,
 };
 use fslab_store::{RunSelector, Store, StoreError};
 use fslab_venue::{Control, TrialRequest, Venue};
@@ -270,8 +270,12 @@ impl<'a> Conductor<'a> {
                 phases: plan.phases.clone(),
                 rounds: plan.rounds,
                 required_facts: plan.required_facts.clone(),
-                seed: order::trial_seed(plan.seed, trial.repeat),
-                host_folder: None,
+                seed: order::trial_seed(plan.seed, if plan.perturb { 0 } else { trial.repeat }),
+                perturbation: match plan.perturb {
+                    true => Perturbation::of(plan.seed, trial.repeat),
+                    false => Perturbation::NONE,
+                },
+                host_forgets: None,
                 counter_hz: None,
                 virtual_time: false,
                 allow_commands: self.allow_commands,

@@ -26,7 +26,9 @@ pub use overrides::override_study;
 pub use phases::PhasesError;
 pub use precision::{CellPrecision, Standing, precision};
 pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
-pub use resolve::{GuestChoice, Request, ResolveError, Resolved, VenueChoice, footprint, resolve};
+pub use resolve::{
+    GuestChoice, Request, ResolveError, Resolved, VenueChoice, brings, footprint, resolve,
+};
 pub use resume::{ResumeError, Resumption, demand_same_device};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};

@@ -9,8 +9,13 @@ use fslab_model::{Adaptive, Percent, PhaseSpec, Rounds, Study, VenueKind, neares
 const REPEATS_MAX: u32 = 10_000;
 /// The most mounts, and the most iterations in one.
 const ROUNDS_MAX: u32 = 999;
-/// In virtual time a second repeat gives what the first gave.
-const SIM_REPEATS: u32 = 1;
+/// In virtual time a second repeat gives what the first gave, unless it is perturbed.
+const EXACT: Repeats = Repeats {
+    least: 1,
+    most: None,
+};
+/// Perturbed repeats where a study names a single one: the fewest from which a spread is known.
+const PERTURBED_REPEATS: u32 = 3;
 
 /// Repeats as typed: `5`, or `3..20` for at least 3 and at most 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +69,8 @@ pub struct Repetition {
     pub mounts: Option<u32>,
     /// Iterations in each mount.
     pub iterations: Option<u32>,
+    /// Whether repeats in virtual time are perturbed; `None`: they are.
+    pub perturb: Option<bool>,
 }
 
 /// Why a study cannot be repeated as asked.
@@ -113,10 +120,16 @@ pub enum RepetitionError {
     },
     /// Repeating until something is known that is known at once.
     #[error(
-        "in the venue 'sim' nothing is repeated until it is known: the first repeat gives the \
-         only figures that there are"
+        "without perturbation nothing is repeated in virtual time until it is known: the first \
+         repeat gives the only figures that there are"
     )]
     Exact,
+    /// Perturbing what varies anyway.
+    #[error("repeats cannot be perturbed in the venue '{venue}', which takes real time")]
+    RealTime {
+        /// The venue.
+        venue: &'static str,
+    },
     /// A key phase that the study has not.
     #[error("the study has no phase '{wanted}' to judge repeats by")]
     UnknownKey {
@@ -143,7 +156,10 @@ impl RepetitionError {
                     .into(),
             ),
             Self::NothingToEnd { .. } => Some("give the repeats a most: --repeats 3..20".into()),
-            Self::Exact => Some("leave out the range: --repeats 1, or none at all".into()),
+            Self::Exact => Some("leave out --perturb off, or the range: --repeats 1".into()),
+            Self::RealTime { .. } => {
+                Some("leave out --perturb, or take virtual time: --venue sim".into())
+            }
             Self::UnknownKey { nearest, .. } => {
                 let nearest = nearest.as_ref();
                 nearest.map(|nearest| format!("did you mean '{nearest}'?"))
@@ -157,8 +173,9 @@ impl RepetitionError {
 pub(crate) struct Repeated {
     pub(crate) repeats: u32,
     pub(crate) adaptive: Option<Adaptive>,
+    /// Whether repeats differ by a perturbation of their guest.
+    pub(crate) perturb: bool,
     pub(crate) rounds: Rounds,
-    /// How often a trial runs its phases, per how often it does where the study is as it stands.
     pub(crate) notice: Option<String>,
 }
 
@@ -171,25 +188,22 @@ pub(crate) fn repetition(
     asked: &Repetition,
     venue: VenueKind,
 ) -> Result<Repeated, RepetitionError> {
-    let is_exact = venue == VenueKind::Sim;
-    let of_study = Repeats {
-        least: study.repeats,
-        most: study.repeats_max,
-    };
-    let of_study = match (is_exact, of_study.most) {
-        (true, _) => Repeats {
-            least: SIM_REPEATS,
-            most: None,
-        },
-        (false, _) => of_study,
-    };
-    let repeats = asked.repeats.unwrap_or(of_study);
+    let is_virtual = venue == VenueKind::Sim;
+    if asked.perturb == Some(true) && !is_virtual {
+        let venue = venue.as_str();
+        return Err(RepetitionError::RealTime { venue });
+    }
+    let perturb = is_virtual && asked.perturb != Some(false);
+    let is_exact = is_virtual && !perturb;
+    let repeats = asked
+        .repeats
+        .unwrap_or_else(|| of_study(study, (is_exact, perturb)));
     if is_exact && repeats.most.is_some() {
         return Err(RepetitionError::Exact);
     }
     let notice = (is_exact && study.repeats_max.is_some() && asked.repeats.is_none()).then(|| {
-        "one repeat instead of repeats until the figures are known, because in virtual time they \
-         are the only ones that there are"
+        "one repeat instead of repeats until the figures are known, because without perturbation \
+         they are the only ones that there are"
             .to_owned()
     });
     for number in [Some(repeats.least), repeats.most].into_iter().flatten() {
@@ -213,9 +227,26 @@ pub(crate) fn repetition(
     Ok(Repeated {
         repeats: repeats.least,
         adaptive,
+        perturb,
         rounds: rounds(study, asked, venue)?,
         notice,
     })
+}
+
+/// How often a study is repeated where nobody asks for another number: a study of one repeat would
+/// leave it unknown how sensitive its figures are.
+fn of_study(study: &Study, (is_exact, perturb): (bool, bool)) -> Repeats {
+    match study.repeats {
+        _ if is_exact => EXACT,
+        1 if perturb => Repeats {
+            least: PERTURBED_REPEATS,
+            most: study.repeats_max.map(|most| most.max(PERTURBED_REPEATS)),
+        },
+        least => Repeats {
+            least,
+            most: study.repeats_max,
+        },
+    }
 }
 
 fn demand_nothing_to_end(asked: &Repetition) -> Result<(), RepetitionError> {
@@ -390,21 +421,83 @@ mod tests {
     }
 
     #[test]
-    fn in_virtual_time_one_repeat_is_enough_and_it_is_said() {
+    fn in_virtual_time_repeats_are_perturbed_and_three_where_the_study_names_one() {
+        let of = |repeats, repeats_max, asked: &Repetition| {
+            let study = Study {
+                repeats,
+                repeats_max,
+                ..study()
+            };
+            repetition(&study, asked, VenueKind::Sim).expect("usable")
+        };
+        let by_default = Repetition::default();
+        let numbers = |it: Repeated| {
+            let most = it.adaptive.map(|adaptive| adaptive.repeats_max);
+            (it.repeats, most, it.perturb, it.notice)
+        };
+        assert_eq!(numbers(of(1, None, &by_default)), (3, None, true, None));
+        assert_eq!(numbers(of(9, None, &by_default)), (9, None, true, None));
+        assert_eq!(
+            numbers(of(1, Some(2), &by_default)),
+            (3, Some(3), true, None)
+        );
+        assert_eq!(
+            numbers(of(3, Some(9), &by_default)),
+            (3, Some(9), true, None)
+        );
+        assert_eq!(numbers(of(3, None, &asked("5"))), (5, None, true, None));
+        let range = of(3, None, &asked("3..20"));
+        assert_eq!(numbers(range), (3, Some(20), true, None));
+        // The first repeat alone: a run that may be gone on with by more.
+        assert_eq!(numbers(of(3, None, &asked("1"))), (1, None, true, None));
+        let real = repetition(&study(), &by_default, VenueKind::Loop).expect("usable");
+        assert!(!real.perturb);
+    }
+
+    #[test]
+    fn without_perturbation_one_repeat_is_enough_and_it_is_said() {
         let adaptive = Study {
             repeats_max: Some(9),
             ..study()
         };
-        let sim = |asked: &Repetition| repetition(&adaptive, asked, VenueKind::Sim);
-        let once = sim(&Repetition::default()).expect("usable");
-        assert_eq!((once.repeats, once.adaptive), (1, None));
+        let sim = |asked: Repetition| {
+            let asked = Repetition {
+                perturb: Some(false),
+                ..asked
+            };
+            repetition(&adaptive, &asked, VenueKind::Sim)
+        };
+        let once = sim(Repetition::default()).expect("usable");
+        assert_eq!(
+            (once.repeats, once.adaptive, once.perturb),
+            (1, None, false)
+        );
         assert!(
             once.notice
                 .is_some_and(|notice| notice.contains("one repeat"))
         );
-        assert_eq!(sim(&asked("3..20")), Err(RepetitionError::Exact));
-        let thrice = sim(&asked("3")).expect("usable");
-        assert_eq!((thrice.repeats, thrice.notice), (3, None));
+        let refused = sim(asked("3..20")).expect_err("refused");
+        assert_eq!(refused, RepetitionError::Exact);
+        assert!(
+            refused
+                .hint()
+                .is_some_and(|hint| hint.contains("--perturb off"))
+        );
+        let thrice = sim(asked("3")).expect("usable");
+        assert_eq!(
+            (thrice.repeats, thrice.perturb, thrice.notice),
+            (3, false, None)
+        );
+    }
+
+    #[test]
+    fn real_time_cannot_be_perturbed() {
+        let wanted = Repetition {
+            perturb: Some(true),
+            ..Repetition::default()
+        };
+        let refused = repetition(&study(), &wanted, VenueKind::Loop).expect_err("refused");
+        assert_eq!(refused, RepetitionError::RealTime { venue: "loop" });
     }
 
     #[test]

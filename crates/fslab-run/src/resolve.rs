@@ -10,7 +10,7 @@ use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
 use fslab_model::{
-    Bytes, ColdMethod, FORMAT_VERSION, PhaseSpec, Plan, Scale, Study, Subject, SubjectPlan,
+    Brings, Bytes, ColdMethod, FORMAT_VERSION, PhaseSpec, Plan, Scale, Study, Subject, SubjectPlan,
     VenuePlan,
 };
 
@@ -208,6 +208,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         scale,
         figures: study.figures.clone(),
         adaptive: repeated.adaptive,
+        perturb: repeated.perturb,
         rounds: repeated.rounds,
         required_facts: study.required_facts.clone(),
         format: FORMAT_VERSION,
@@ -326,6 +327,26 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
     Ok(Bytes(most.max(together(&largest))))
 }
 
+/// What the phases need of this machine and a guest does not have, by the workload that needs it.
+///
+/// # Errors
+/// Where a phase was not made by [`resolve`].
+pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveError> {
+    let mut all: BTreeMap<String, Brings> = BTreeMap::new();
+    for phase in phases {
+        let failed = |source| PhasesError::Workload {
+            phase: phase.name.clone(),
+            source,
+        };
+        let workload = fslab_workload::find(&phase.workload).map_err(failed)?;
+        let brings = workload.brings(&phase.parameters).map_err(failed)?;
+        if !brings.is_empty() {
+            all.entry(phase.workload.clone()).or_default().merge(brings);
+        }
+    }
+    Ok(all)
+}
+
 fn together(largest: &BTreeMap<Option<Vec<PathBuf>>, u64>) -> u64 {
     largest.values().copied().fold(0, u64::saturating_add)
 }
@@ -385,6 +406,7 @@ fn guest_venue(guest: &GuestChoice, sizes: Sizes) -> VenuePlan {
         folder: guest.folder.clone(),
         kernel: guest.kernel.clone(),
         memory_bytes: guest_memory(guest, sizes),
+        layers: Vec::new(),
     }
 }
 
@@ -407,6 +429,7 @@ fn sim_venue(
         folder: guest.folder.clone(),
         kernel: guest.kernel.clone(),
         memory_bytes: guest_memory(guest, sizes),
+        layers: Vec::new(),
         disk: profile.simulated(),
     })
 }

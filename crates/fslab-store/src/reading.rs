@@ -107,6 +107,7 @@ fn trials(connection: &Connection, run: i64, name: &RunId) -> Result<Vec<TrialRe
         trials.push(TrialRecord {
             trial: trial_id(row)?,
             subject: read_parsed(row, "trials.subject")?,
+            perturbation: read_optional_json(row, "trials.perturbation")?.unwrap_or_default(),
             position: read_integer(row, "trials.position")?,
             started_unix_s: read_integer(row, "trials.started_unix_s")?,
             elapsed_ns: read_integer(row, "trials.elapsed_ns")?,

@@ -22,9 +22,9 @@ const INSERT_RUN: &str = "
 
 const INSERT_TRIAL: &str = "
     INSERT INTO trials (run, cell, repeat, subject, position, started_unix_s, elapsed_ns, outcome,
-                        failure, console, insight, kernel_log)
+                        failure, console, insight, kernel_log, perturbation)
     VALUES (:run, :cell, :repeat, :subject, :position, :started_unix_s, :elapsed_ns, :outcome,
-            :failure, :console, :insight, :kernel_log)";
+            :failure, :console, :insight, :kernel_log, :perturbation)";
 
 const INSERT_PHASE: &str = "
     INSERT INTO phases (trial, ordinal, name, workload, kind, headline, cache, parameters, outcome,
@@ -264,6 +264,8 @@ fn insert_trial(
             ":console": record.console,
             ":insight": record.insight.as_ref().map(json),
             ":kernel_log": (!record.kernel_log.is_empty()).then(|| json(&record.kernel_log)),
+            ":perturbation":
+                (!record.perturbation.is_none()).then(|| json(&record.perturbation)),
         })?;
     let trial = connection.last_insert_rowid();
     insert_steps(connection, trial, record)?;

@@ -12,6 +12,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use rustix::thread::ClockId;
+
 /// A page of every architecture that User-Mode Linux runs on.
 const PAGE_BYTES: usize = 4096;
 /// How long the counter's frequency is measured: two readings of a clock err by less than 100 ns
@@ -198,6 +200,26 @@ pub fn sleep_until_ns(at_ns: u64) -> io::Result<()> {
         Ok(())
     } else {
         Err(io::Error::from_raw_os_error(errno))
+    }
+}
+
+/// Sleeps until the next whole second of the system's time, and `beyond` after it.
+///
+/// # Errors
+/// That of clock_nanosleep(2).
+pub fn sleep_to_second(beyond: Duration) -> io::Result<()> {
+    let now = rustix::time::clock_gettime(ClockId::Realtime);
+    let beyond_ns = i64::from(beyond.subsec_nanos());
+    let until = rustix::time::Timespec {
+        tv_sec: now.tv_sec + 1 + i64::try_from(beyond.as_secs()).unwrap_or(0),
+        tv_nsec: beyond_ns,
+    };
+    loop {
+        match rustix::thread::clock_nanosleep_absolute(ClockId::Realtime, &until) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
     }
 }
 

@@ -40,6 +40,7 @@ mod ring;
 mod send_file;
 mod shared_counter;
 mod space;
+mod steady_memory;
 mod stream;
 mod time_limit;
 mod trusted_folder;
@@ -52,7 +53,7 @@ pub use block_device::{BlockCounters, DeviceNumber};
 pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
-    sleep_until_ns,
+    sleep_to_second, sleep_until_ns,
 };
 pub use confinement::{ConfinedBy, Confinement, HostRoot, work_in};
 pub use cpu_use::ResourceUse;
@@ -77,8 +78,8 @@ pub use machine_load::{
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};
 pub use mounting::{
-    MountFlags, WriteBackWatch, device_of, drop_caches, mount, sync_file_system, unmount,
-    unmount_lazily,
+    MountFlags, WriteBackWatch, device_of, drop_caches, mount, move_mount, switch_root,
+    sync_file_system, unmount, unmount_lazily,
 };
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
@@ -96,6 +97,7 @@ pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, forget_cached, zero_range};
+pub use steady_memory::hold_memory;
 pub use stream::{Stream, StreamUse};
 pub use time_limit::TimeLimit;
 pub use trusted_folder::TrustedFolder;

@@ -30,6 +30,27 @@ pub fn mount(
     Ok(())
 }
 
+/// Moves what is mounted on `source` to `target`.
+///
+/// # Errors
+/// That of mount(2).
+pub fn move_mount(source: &Path, target: &Path) -> io::Result<()> {
+    Ok(rustix::mount::mount_move(source, target)?)
+}
+
+/// Makes the mounted file system `root` the root of this process, over the one that it had, and its
+/// working directory. For the first process of a system: what it starts has that root, too.
+///
+/// # Errors
+/// That of chdir(2), mount(2) or chroot(2).
+pub fn switch_root(root: &Path) -> io::Result<()> {
+    rustix::process::chdir(root)?;
+    // The working directory stays in what is moved, and so is a way into it.
+    rustix::mount::mount_move(c".", c"/")?;
+    rustix::process::chroot(c".")?;
+    Ok(rustix::process::chdir(c"/")?)
+}
+
 /// Unmounts what is mounted on `target`, waiting a little while it is busy. Returns the duration of
 /// the umount(2) call that succeeded.
 ///

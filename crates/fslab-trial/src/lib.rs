@@ -25,6 +25,7 @@ mod review;
 mod round;
 mod server;
 mod stage;
+mod start_state;
 mod target;
 mod trial;
 mod virtual_time;

@@ -6,7 +6,7 @@ use std::path::Path;
 use fslab_engine::{Calibration, EngineKind, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
 use fslab_model::{
-    CachePolicy, Capabilities, ColdMethod, Failure, FailureKind, PhaseKind, PhaseOutcome,
+    CachePolicy, Capabilities, ColdMethod, Facts, Failure, FailureKind, PhaseKind, PhaseOutcome,
     PhaseRecord, PhaseSpec, Round, Subject, ThreadRecord, Window,
 };
 use fslab_workload::{Finished, RunError, Workload};
@@ -15,6 +15,7 @@ use crate::confined::Fence;
 use crate::counters;
 use crate::disturbances::{Backlog, Vigil, Watched};
 use crate::host::let_host_forget;
+use crate::start_state;
 use crate::target::{Coldness, Steps, Target};
 use crate::virtual_time::{HostMoment, timed};
 use crate::warmth::Warmth;
@@ -29,7 +30,7 @@ pub(crate) struct Phase<'a> {
     pub(crate) subject: &'a Subject,
     pub(crate) cold: ColdMethod,
     /// Where a host is asked to forget what it keeps of the device; `None` where there is none.
-    pub(crate) host_folder: Option<&'a Path>,
+    pub(crate) host_forgets: Option<&'a Path>,
     /// Its root is the folder in which this round of the phases works, as it is called outside.
     pub(crate) context: &'a RunContext,
     /// What keeps names in the tree.
@@ -44,6 +45,8 @@ pub(crate) struct Phase<'a> {
     pub(crate) number: usize,
     /// What the trial has written and its device has not.
     pub(crate) backlog: &'a RefCell<Backlog>,
+    /// In which state phases in virtual time began.
+    pub(crate) start_states: &'a RefCell<Facts>,
 }
 
 /// What became of the caches before a phase.
@@ -114,6 +117,7 @@ impl Phase<'_> {
             write_back.begin(self.number);
         }
         let vigil = (!self.virtual_time && !matches!(target, Target::Fake)).then(Vigil::begin);
+        self.note_start_state();
         let host_before = self.host_moment();
         let meter = target.meter();
         let before = meter.and_then(counters::DeviceMeter::read);
@@ -164,6 +168,14 @@ impl Phase<'_> {
         Ok(record)
     }
 
+    /// Notes in which state of memory a phase in virtual time begins.
+    fn note_start_state(&self) {
+        let state = self.virtual_time.then(start_state::now).flatten();
+        let name = format!("start_state.{}", self.spec.name);
+        let mut states = self.start_states.borrow_mut();
+        states.extend(state.map(|state| (name, state)));
+    }
+
     /// Runs the workload, confined to the tree; gives the reason where it cannot run here.
     fn issue(&self, target: &Target) -> Result<Result<Finished, String>, Failure> {
         self.fence.within(target.root(), |inside| {
@@ -186,7 +198,7 @@ impl Phase<'_> {
                 let files: Option<Vec<_>> =
                     files.map(|files| files.iter().map(|file| root.join(file)).collect());
                 match target.make_cold(self.cold, files.as_deref(), self.fence, steps)? {
-                    Coldness::Cold => self.host_folder.map_or(Ok(()), let_host_forget)?,
+                    Coldness::Cold => self.host_forgets.map_or(Ok(()), let_host_forget)?,
                     Coldness::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
                 }
             }

@@ -70,7 +70,7 @@ impl Target {
                 identity: identity.clone(),
                 mount_point: mount_point.clone(),
                 size: spec.size_bytes,
-                host_folder: spec.host_folder.clone(),
+                host_forgets: spec.host_forgets.clone(),
                 virtual_time: spec.virtual_time,
             }))),
             DeviceSpec::Fake => Self::Fake,

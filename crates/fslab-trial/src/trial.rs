@@ -17,17 +17,26 @@ use crate::events::EventWriter;
 use crate::phase::Phase;
 use crate::review::{Review, withdraw};
 use crate::round::Trail;
+use crate::start_state;
 use crate::target::{Steps, Target};
 use crate::write_back::WriteBack;
 
 /// Runs the trial that `spec` describes and writes its events to `output`, the last of them `end`.
 ///
 /// Every failure is an event; what was mounted is unmounted. The trial stops between two operations
-/// when `stop` is raised.
+/// when `stop` is raised. In virtual time the process stays in the memory that it has locked.
 ///
 /// # Errors
-/// Only where the events could not be written: then nobody would read them either.
-pub fn run_trial(spec: &TrialSpec, stop: &StopFlag, output: impl Write) -> io::Result<()> {
+/// Only where the events could not be written, so that a failure would not be read, or where memory
+/// cannot be locked.
+pub fn run_trial(spec: &TrialSpec, stop: &StopFlag, output: impl Write + Send) -> io::Result<()> {
+    match spec.virtual_time {
+        true => start_state::in_held_memory(|| write_trial(spec, stop, output))?,
+        false => write_trial(spec, stop, output),
+    }
+}
+
+fn write_trial(spec: &TrialSpec, stop: &StopFlag, output: impl Write) -> io::Result<()> {
     let mut events = EventWriter::new(output, stop.clone());
     events.emit(EventBody::Hello {
         format: FORMAT_VERSION,
@@ -63,6 +72,7 @@ fn try_trial<W: Write>(
     }
     if spec.virtual_time {
         crate::virtual_time::read_clock()?;
+        start_state::reach(spec.perturbation)?;
     }
     let mut target = Target::of(spec)?;
     let fence = match target {
@@ -238,6 +248,7 @@ fn run_rounds<W: Write>(
         skips.everything(reason.clone());
     }
     let backlog = RefCell::new(Backlog::default());
+    let start_states = RefCell::new(Facts::new());
     let mut trail = Trail::new(spec.rounds, &surroundings.context, &surroundings.fence);
     for round in spec.rounds.each() {
         let mut context = surroundings.context.clone();
@@ -265,6 +276,7 @@ fn run_rounds<W: Write>(
             calibration: surroundings.calibration,
             fence: &surroundings.fence,
             backlog: &backlog,
+            start_states: &start_states,
         };
         run_phases(spec, &turn, &mut skips, target, (review, events))?;
     }
@@ -279,6 +291,7 @@ struct Turn<'a> {
     calibration: Option<Calibration>,
     fence: &'a Fence,
     backlog: &'a RefCell<Backlog>,
+    start_states: &'a RefCell<Facts>,
 }
 
 impl Turn<'_> {
@@ -317,7 +330,7 @@ fn run_phases<W: Write>(
             workload,
             subject: &spec.subject,
             cold: spec.cold,
-            host_folder: spec.host_folder.as_deref(),
+            host_forgets: spec.host_forgets.as_deref(),
             context: &context,
             fence: turn.fence,
             round: turn.round,
@@ -325,6 +338,7 @@ fn run_phases<W: Write>(
             virtual_time: spec.virtual_time,
             number: review.recorded(),
             backlog: turn.backlog,
+            start_states: turn.start_states,
         };
         let has_foreign_names = workload.has_foreign_names();
         if let Some(reason) = skips.reason(phase_spec) {
@@ -336,6 +350,7 @@ fn run_phases<W: Write>(
         let mut steps = Steps::new();
         let from = suspects_from(target);
         let (mut record, failure) = phase.run(target, &mut steps);
+        events.add_facts(turn.start_states.take());
         // Where nothing confines it, it was refused, and has made none.
         context.foreign_links |= has_foreign_names && !turn.fence.is_missing();
         steps
@@ -483,7 +498,8 @@ mod tests {
             rounds: Rounds::ONE,
             required_facts: BTreeMap::new(),
             seed: 1,
-            host_folder: None,
+            perturbation: fslab_model::Perturbation::NONE,
+            host_forgets: None,
             counter_hz: None,
             virtual_time: false,
             allow_commands: false,

@@ -27,7 +27,7 @@ pub(crate) struct VolumeSpec {
     pub(crate) mount_point: PathBuf,
     pub(crate) size: Bytes,
     /// The folder shared with the host; `None` outside of a guest.
-    pub(crate) host_folder: Option<PathBuf>,
+    pub(crate) host_forgets: Option<PathBuf>,
     /// Whether each call moves the clock, so that what is only looked at would change figures.
     pub(crate) virtual_time: bool,
 }
@@ -189,7 +189,7 @@ impl Volume {
 
     /// In a guest, has the host forget what it keeps of the disk in its own memory.
     pub(crate) fn let_host_forget(&self) -> Result<(), Failure> {
-        let folder = self.spec.host_folder.as_deref();
+        let folder = self.spec.host_forgets.as_deref();
         folder.map_or(Ok(()), crate::host::let_host_forget)
     }
 

@@ -183,16 +183,13 @@ impl Launch<'_> {
             } else {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            if let Way::Shared(share) = self.way {
-                // What cannot be forgotten is asked for again, until the trial gives up.
-                let _ = share.answer_requests();
-                if told.is_none()
-                    && let Some(helper) = helpers.dead_of(child.id())
-                {
-                    cause = Some(Cause::Helper(helper));
-                    told = Some(began);
-                    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
-                }
+            if let Way::Shared(_) = self.way
+                && told.is_none()
+                && let Some(helper) = helpers.dead_of(child.id())
+            {
+                cause = Some(Cause::Helper(helper));
+                told = Some(began);
+                let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
             }
             // As long as it is not reaped, its number is that of its group and of no other.
             if fslab_sys::has_ended(child.id()).unwrap_or(true) {

@@ -7,19 +7,20 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
-    Bytes, DeviceIdentity, DeviceSpec, Event, Failure, FailureKind, RecordBuilder, RunId,
+    Bytes, DeviceIdentity, DeviceSpec, Event, Facts, Failure, FailureKind, RecordBuilder, RunId,
     TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
 };
 use fslab_sys::LoopDevice;
 
 use crate::child::{Ending, Launch, Way, trial_command};
 use crate::control::Control;
-use crate::guest::{
-    Clock, Guest, GuestSettings, GuestTask, SHARE_IN_GUEST, add_insight, name_full_disk,
-};
+use crate::guest::{Clock, Guest, GuestSettings, GuestTask, add_insight, name_full_disk};
 use crate::lease::{Lease, Leases};
 use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Preparing, Start};
 use crate::time_limit::PATIENCE;
+
+/// Where a guest has its host forget what the host's memory holds of the disk.
+const FORGET: &str = "/dev/fslab-forget";
 
 /// What a venue needs to know beside the plan.
 #[derive(Clone, Debug)]
@@ -63,6 +64,8 @@ pub struct TrialRequest {
 /// A venue, open for trials.
 pub struct Venue {
     place: Box<dyn Place>,
+    /// What every record has of the plan: the layers over a guest's root.
+    facts: Facts,
     settings: VenueSettings,
     lost: OnceLock<Failure>,
 }
@@ -108,8 +111,11 @@ impl Venue {
                 return Err(Failure::new(FailureKind::BadInput, text));
             }
         };
+        let layers = plan.layers().iter();
+        let facts = layers.map(|layer| (format!("layer.{}", layer.name), layer.digest.clone()));
         Ok(Self {
             place,
+            facts: facts.collect(),
             settings,
             lost: OnceLock::new(),
         })
@@ -132,6 +138,7 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> TrialRecord {
+        let perturbation = request.spec.perturbation;
         let started_unix_s = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
@@ -148,6 +155,7 @@ impl Venue {
             let _ = self.lost.set(failure);
         }
         record.started_unix_s = started_unix_s;
+        record.perturbation = perturbation;
         record
     }
 
@@ -212,6 +220,7 @@ impl Venue {
             Err(failure) => return Err(also(failure, left)),
         };
         record.facts.extend(facts);
+        record.facts.extend(self.facts.clone());
         // A trial whose device cannot be released has failed, too.
         record.outcome = match (record.outcome, left) {
             (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed { failure },
@@ -253,11 +262,11 @@ impl Venue {
         let (mut command, way) = match start {
             Start::Here => (trial_command(&self.settings.program), Way::Pipes),
             Start::InGuest(guest, share) => {
-                let seed = request.spec.seed;
+                let seed = request.spec.perturbation.guest_seed(request.spec.seed);
                 let mut command = guest.command(share, GuestTask::Trial, seed)?;
                 match guest.clock() {
                     Clock::Real { counter_hz } => {
-                        request.spec.host_folder = Some(SHARE_IN_GUEST.into());
+                        request.spec.host_forgets = Some(FORGET.into());
                         request.spec.counter_hz = *counter_hz;
                     }
                     Clock::Virtual { .. } => {
@@ -334,7 +343,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use fslab_model::{CellId, ColdMethod, DeviceSpec, Subject, TrialId};
+    use fslab_model::{CellId, ColdMethod, DeviceSpec, Perturbation, Subject, TrialId};
 
     use super::*;
 
@@ -389,7 +398,8 @@ mod tests {
                 rounds: fslab_model::Rounds::ONE,
                 required_facts: std::collections::BTreeMap::new(),
                 seed: 0,
-                host_folder: None,
+                perturbation: Perturbation::of(1, 1),
+                host_forgets: None,
                 counter_hz: None,
                 virtual_time: false,
                 allow_commands: false,
@@ -413,6 +423,17 @@ mod tests {
 
     const HELLO: &str = r#"echo '{"at_ns":0,"event":"hello","format":1,"fslab":"0"}'"#;
     const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn the_record_says_how_its_guest_was_perturbed_even_where_the_trial_failed() {
+        for script in ["exit 1", "cat > /dev/null"] {
+            let bench = bench(script);
+            let record = bench
+                .venue
+                .run_trial(request(LONG), &Control::new(), |_| {});
+            assert_eq!(record.perturbation, Perturbation::of(1, 1));
+        }
+    }
 
     #[test]
     fn a_trial_that_reads_its_specification_and_says_hello_and_end_is_done() {

@@ -6,6 +6,7 @@
 mod applications;
 mod big_file;
 mod conformance;
+mod inputs;
 mod own_trees;
 mod parameters;
 mod probe;

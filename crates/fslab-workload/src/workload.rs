@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fslab_engine::{EngineError, Measured, RunContext};
-use fslab_model::{Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, ValueList};
+use fslab_model::{
+    Brings, Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, ValueList,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -82,6 +84,12 @@ pub trait Workload: Sync {
     /// Whether names and links that it makes come from outside of fslab: then it may run only where
     /// something keeps them in the tree ([`RunContext::confinement`]).
     fn has_foreign_names(&self) -> bool;
+    /// Programs and files of the machine that it needs, with these parameters, and that a guest
+    /// does not have of itself.
+    ///
+    /// # Errors
+    /// Where `resolved` was not made by [`Workload::resolve`].
+    fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError>;
     /// Runs it once.
     ///
     /// # Errors
@@ -162,6 +170,11 @@ pub(crate) trait WorkloadParameters: Serialize + DeserializeOwned + Default {
     /// See [`Workload::needs`].
     fn needs(&self) -> Vec<Need> {
         Vec::new()
+    }
+    /// See [`Workload::brings`]. What starts a program or reads a file of the machine says it here,
+    /// or does not find it in a guest.
+    fn brings(&self) -> Brings {
+        Brings::default()
     }
 }
 
@@ -248,6 +261,10 @@ impl<D: Definition> Workload for D {
 
     fn has_foreign_names(&self) -> bool {
         D::FOREIGN_NAMES
+    }
+
+    fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError> {
+        Ok(read::<D>(resolved)?.brings())
     }
 
     fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {

@@ -26,6 +26,8 @@ int simdisk_host_read(int file, struct simdisk_piece *pieces, int count, unsigne
 int simdisk_host_write(int file, struct simdisk_piece *pieces, int count,
 		       unsigned long long offset);
 int simdisk_host_append(int file, const void *bytes, unsigned long count);
+/* Writes a file's data back and drops the pages that the host's memory holds of it. */
+int simdisk_host_forget(const char *path);
 /* Makes it read as zeros and take no room. */
 int simdisk_host_punch(int file, unsigned long long offset, unsigned long long bytes);
 

@@ -113,6 +113,18 @@ int simdisk_host_append(int file, const void *bytes, unsigned long count)
 	return 0;
 }
 
+int simdisk_host_forget(const char *path)
+{
+	int file = open(path, O_RDWR | O_CLOEXEC);
+	int error;
+
+	if (file < 0)
+		return -errno;
+	error = fdatasync(file) < 0 ? -errno : -posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+	close(file);
+	return error;
+}
+
 int simdisk_host_punch(int file, unsigned long long offset, unsigned long long bytes)
 {
 	int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;

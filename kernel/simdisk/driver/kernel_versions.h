@@ -32,6 +32,16 @@ static inline void simdisk_setup_timer(struct hrtimer *timer,
 #endif
 }
 
+/* A disk without a queue of requests. */
+static inline struct gendisk *lab_alloc_disk(void)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 9, 0)
+	return blk_alloc_disk(NUMA_NO_NODE);
+#else
+	return blk_alloc_disk(NULL, NUMA_NO_NODE);
+#endif
+}
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
 
 /* Properties were set one by one, by functions. */

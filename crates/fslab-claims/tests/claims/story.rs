@@ -193,6 +193,7 @@ impl Story {
                         repeat,
                     },
                     subject: subject.clone(),
+                    perturbation: fslab_model::Perturbation::NONE,
                     position: 0,
                     started_unix_s: 0,
                     elapsed_ns: 0,

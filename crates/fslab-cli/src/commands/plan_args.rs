@@ -81,6 +81,18 @@ pub(super) struct RepetitionArgs {
     /// Iterations of the phases in each mount, each in a fresh folder [default: the study's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u32>,
+    /// Whether each repeat of the venue sim but the first has another state of the machine, which
+    /// its seed decides; off gives the single exact point (see docs/virtual-time.md) [default: on
+    /// in the venue sim]
+    #[arg(long, value_name = "WHETHER", value_enum)]
+    perturb: Option<Switch>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    On,
+    Off,
 }
 
 impl RepetitionArgs {
@@ -91,6 +103,7 @@ impl RepetitionArgs {
             key: self.key.clone(),
             mounts: self.mounts,
             iterations: self.iterations,
+            perturb: self.perturb.map(|switch| switch == Switch::On),
         }
     }
 }

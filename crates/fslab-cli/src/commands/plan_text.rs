@@ -17,6 +17,9 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
 fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "study    {} ({})", plan.study, plan.title)?;
     writeln!(text, "venue    {}", venue(&plan.venue))?;
+    for layer in plan.venue.layers() {
+        writeln!(text, "layer    {layer}")?;
+    }
     writeln!(text, "size     {}", plan.size_bytes)?;
     writeln!(text, "cold     {}", plan.cold.as_str())?;
     writeln!(text, "engine   {}", plan.engine)?;
@@ -63,18 +66,23 @@ fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
 }
 
 fn repeats(plan: &Plan) -> String {
+    let perturbed = if plan.perturb {
+        ", each but the first in a perturbed state of the machine"
+    } else {
+        ""
+    };
     match &plan.adaptive {
         None if plan.venue.kind() == VenueKind::Sim && plan.repeats == 1 => {
-            "1, since in virtual time another gives the same figures".to_owned()
+            "1, not perturbed: the exact point, whose sensitivity is not known".to_owned()
         }
-        None => plan.repeats.to_string(),
+        None => format!("{}{perturbed}", plan.repeats),
         Some(adaptive) => {
             let key = match adaptive.key.as_slice() {
                 [] => "every phase".to_owned(),
                 key => key.join(", "),
             };
             format!(
-                "{} to {}, until {key} is known to within {}",
+                "{} to {}, until {key} is known to within {}{perturbed}",
                 plan.repeats, adaptive.repeats_max, adaptive.target
             )
         }
@@ -109,6 +117,7 @@ fn venue(venue: &VenuePlan) -> String {
             folder,
             kernel,
             memory_bytes,
+            ..
         } => format!(
             ", kernel {kernel} with {memory_bytes} of memory, images in {}",
             folder.display()
@@ -118,6 +127,7 @@ fn venue(venue: &VenuePlan) -> String {
             kernel,
             memory_bytes,
             disk,
+            ..
         } => format!(
             ", disk {}, kernel {kernel} with {memory_bytes} of memory, images in {}",
             disk.profile,

@@ -56,6 +56,7 @@ fn virtual_and_real_time_never_compare() {
         folder: "/var/tmp".into(),
         kernel: "6.12".into(),
         memory_bytes: Bytes::gib(1),
+        layers: Vec::new(),
         disk: SimulatedDisk {
             profile: "hdd".into(),
             model: String::new(),

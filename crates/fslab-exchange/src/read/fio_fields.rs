@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::Fault;
+use crate::reading::is_plausible;
 
 /// An object with the path that leads to it.
 #[derive(Clone, Debug)]
@@ -63,9 +64,7 @@ impl<'d> Fields<'d> {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        let number = value
-            .as_f64()
-            .filter(|number| number.is_finite() && *number >= 0.0);
+        let number = value.as_f64().filter(|number| is_plausible(*number));
         let wrong = || Fault::value(self.path(name), value.to_string(), "a number from 0");
         number.map(Some).ok_or_else(wrong)
     }

@@ -67,6 +67,7 @@ fn plan(run: &RunRecord) -> Facts {
             folder,
             kernel,
             memory_bytes,
+            ..
         } => format!(
             "guest kernel {kernel} with {memory_bytes} of memory, in real time; its disk is an \
              image file in {}, through the host's page cache",
@@ -94,6 +95,11 @@ fn plan(run: &RunRecord) -> Facts {
         words("study", format!("{}: {}", plan.study, plan.title)),
         words("venue", venue),
     ];
+    let layers = plan.venue.layers().iter().map(ToString::to_string);
+    let layers: Vec<_> = layers.collect();
+    if !layers.is_empty() {
+        entries.push(words("layers over the guest's root", layers.join(", ")));
+    }
     // Of a run that another tool made, nothing else was planned.
     if plan.venue.kind() != VenueKind::Imported {
         entries.extend([

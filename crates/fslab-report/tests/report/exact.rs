@@ -27,6 +27,7 @@ fn several() -> RunRecord {
         folder: "/var/tmp/fslab".into(),
         kernel: "6.12.95@0123".into(),
         memory_bytes: Bytes::gib(1),
+        layers: Vec::new(),
         disk: SimulatedDisk {
             profile: "hdd".into(),
             queue: DiskQueue {

@@ -251,6 +251,7 @@ fn plan(subjects: &[&str], repeats: u32) -> Plan {
     Plan {
         scale: Scale::FULL,
         adaptive: None,
+        perturb: false,
         rounds: fslab_model::Rounds::ONE,
         required_facts: std::collections::BTreeMap::new(),
         figures: Vec::new(),
@@ -343,6 +344,7 @@ fn trial(plan: &Plan, cell: u32, repeat: u32, chance: &mut Chance) -> TrialRecor
             repeat,
         },
         subject: planned.subject.clone(),
+        perturbation: fslab_model::Perturbation::NONE,
         position: 0,
         started_unix_s: START_UNIX_S,
         elapsed_ns: (12.4e9 * chance.around_one(0.05)) as u64,

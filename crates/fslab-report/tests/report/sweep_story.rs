@@ -47,6 +47,7 @@ pub(crate) fn swept(subjects: &[&str], (sizes, records): (u32, u32), repeats: u3
         folder: "/var/tmp/fslab".into(),
         kernel: "6.12.48".into(),
         memory_bytes: Bytes(MEMORY),
+        layers: Vec::new(),
     };
     plan.phases = specs.iter().map(|(_, spec)| spec.clone()).collect();
     plan.figures = figures();

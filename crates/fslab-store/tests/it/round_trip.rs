@@ -236,11 +236,13 @@ prop_compose! {
         facts in btree_map(text(), text(), 0..4),
         console in text(),
         kernel_log in vec(message(), 0..3),
+        perturbed in (any::<u64>(), 0_u32..3),
     ) -> TrialRecord {
         let [started_unix_s, elapsed_ns] = times;
         TrialRecord {
             trial: sample::trial_id(ids.0, ids.1),
             subject: "ext4:mkfs=-L a:b:mount=noatime".parse().expect("a subject"),
+            perturbation: fslab_model::Perturbation::of(perturbed.0, perturbed.1),
             position,
             started_unix_s,
             elapsed_ns,

@@ -33,6 +33,7 @@ pub(crate) fn plan() -> Plan {
             target: Adaptive::TARGET,
             key: vec!["write".into()],
         }),
+        perturb: true,
         rounds: Rounds {
             mounts: 2,
             iterations: 3,
@@ -243,6 +244,7 @@ pub(crate) fn done_trial(cell: u32, repeat: u32) -> TrialRecord {
     TrialRecord {
         trial: trial_id(cell, repeat),
         subject: plan().subjects[cell as usize % 2].subject.clone(),
+        perturbation: fslab_model::Perturbation::of(7, repeat),
         position: 2 * repeat + cell,
         started_unix_s: STARTED_UNIX_S + u64::from(repeat),
         elapsed_ns: 3_000_000_000,
@@ -284,6 +286,7 @@ pub(crate) fn failed_trial(cell: u32, repeat: u32) -> TrialRecord {
     TrialRecord {
         trial: trial_id(cell, repeat),
         subject: Subject::plain("xfs"),
+        perturbation: fslab_model::Perturbation::NONE,
         position: 0,
         started_unix_s: 0,
         elapsed_ns: 0,

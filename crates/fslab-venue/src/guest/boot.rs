@@ -1,7 +1,8 @@
 //! How a guest kernel is started: User-Mode Linux, an ordinary process of the user's.
 //!
 //! Invariant: the command line names no folder of the host. A kernel's random numbers begin with
-//! its command line, so a path would make two runs of one plan differ.
+//! its command line, so a path would make two runs of one plan differ. What the guest has of the
+//! host stands in the folder in which its kernel starts: see [`super::share`].
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -12,7 +13,7 @@ use fslab_model::{Bytes, DiskQueue, Failure, FailureKind, SimulatedDisk};
 use fslab_sys::WriteLimits;
 
 use super::init::GuestTask;
-use super::share::{IMAGE, MODEL, OWN_PROGRAM, PROGRAM, Share, TRACE};
+use super::share::{EXCHANGE, IMAGE, MODEL, OWN_PROGRAM, PROGRAM, ROOT, Share, TRACE, layer_name};
 
 /// Where a guest keeps its memory if there is room: a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
@@ -20,8 +21,14 @@ const SHARED_MEMORY: &str = "/dev/shm";
 const MEMORY_MIN: Bytes = Bytes::mib(128);
 /// From errors down to warnings: what a file system complains of stands on the console.
 const CONSOLE_LEVEL: u32 = 5;
-/// The folder in which the kernel was started, in the host's eyes: the shared one.
-const STARTED_IN: &str = "/proc/self/cwd";
+/// Where the guest's root has the program: a file of [`PROGRAM_BYTES`] whose blocks lie behind the
+/// end of the root's image, so that the program is no part of the image.
+const INIT: &str = "/fslab/fslab";
+/// How large the program is in the guest, whatever its size. The root's image was made with it.
+const PROGRAM_BYTES: Bytes = Bytes::mib(192);
+/// Memory of a guest in virtual time in which it boots, and in which fslab's program stays; what is
+/// measured has the rest. The largest programs, those without optimisation, take half of it.
+const SET_UP_MEMORY: Bytes = Bytes::mib(256);
 /// Where virtual time begins, in seconds since 1970: the first of January 2024. A file's time
 /// stamps are the same in every run.
 const VIRTUAL_START_S: u64 = 1_704_067_200;
@@ -31,14 +38,20 @@ const VIRTUAL_START_S: u64 = 1_704_067_200;
 pub struct GuestSettings {
     /// The kernel's binary.
     pub kernel: PathBuf,
+    /// The image of its root.
+    pub root: PathBuf,
     /// How many guests run at a time.
     pub at_a_time: NonZeroUsize,
+    /// Images of layers over the guest's root, the topmost first: `/dev/lab1` and so on.
+    pub layers: Vec<PathBuf>,
 }
 
 /// A guest that can be booted.
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
     kernel: PathBuf,
+    root: PathBuf,
+    layers: Vec<PathBuf>,
     memory: Bytes,
     /// Whether the memory of all guests that run at a time has room where it costs no writing back.
     is_memory_shared: bool,
@@ -75,13 +88,32 @@ impl Guest {
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint(format!("--memory {MEMORY_MIN} or more")));
         }
-        Ok(Self {
+        let mut guest = Self {
             kernel: settings.kernel.clone(),
+            root: settings.root.clone(),
+            layers: settings.layers.clone(),
             memory,
-            is_memory_shared: has_shared_room(memory, settings.at_a_time),
+            is_memory_shared: false,
             at_a_time: settings.at_a_time,
             clock,
-        })
+        };
+        guest.is_memory_shared = has_shared_room(guest.whole_memory(), settings.at_a_time);
+        Ok(guest)
+    }
+
+    /// The memory that the kernel is given: that of the study, and what a trial is set up in.
+    fn whole_memory(&self) -> Bytes {
+        match self.clock {
+            Clock::Real { .. } => self.memory,
+            Clock::Virtual { .. } => Bytes(self.memory.0.saturating_add(SET_UP_MEMORY.0)),
+        }
+    }
+
+    /// Lets `share` have what this guest boots from: links to the images, and a copy of the running
+    /// program, which may be replaced at any time.
+    pub(crate) fn bring(&self, share: &Share) -> io::Result<()> {
+        share.bring_program()?;
+        share.bring_images(&self.root, &self.layers)
     }
 
     /// The room that a guest takes in the folder of its disk, without what is in the disk: the
@@ -91,7 +123,7 @@ impl Guest {
         let memory = if self.is_memory_shared {
             0
         } else {
-            self.memory.0
+            self.whole_memory().0
         };
         Ok(Bytes(program.saturating_add(memory)))
     }
@@ -143,12 +175,15 @@ impl Guest {
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
         let words = [
-            format!("mem={}K", self.memory.0 >> 10),
-            "root=/dev/root".into(),
-            "rootfstype=hostfs".into(),
-            "rootflags=/".into(),
+            format!("mem={}K", self.whole_memory().0 >> 10),
+            format!("lab_image={ROOT}+{PROGRAM}:{}", PROGRAM_BYTES.0),
+            format!("lab_exchange={EXCHANGE}"),
+            "root=/dev/lab0".into(),
+            "rootfstype=erofs".into(),
             "ro".into(),
-            format!("init={STARTED_IN}/{PROGRAM}"),
+            format!("init={INIT}"),
+            // Where programs lie in their memory is no matter of chance.
+            "norandmaps".into(),
             "con=null".into(),
             task.console().into(),
             // `quiet` silences the loader, and what follows lets the kernel speak again.
@@ -158,16 +193,24 @@ impl Guest {
             "oops=panic".into(),
             "umid=guest".into(),
             "uml_dir=uml".into(),
-            format!("{}={STARTED_IN}", super::init::SHARE_VARIABLE),
         ];
+        let layers =
+            (1..=self.layers.len()).map(|number| format!("lab_image={}", layer_name(number)));
         let disk = match &self.clock {
-            Clock::Real { .. } if share.image().exists() => vec![format!("ubd0={IMAGE}")],
+            Clock::Real { .. } if share.image().exists() => {
+                vec![format!("ubd0={IMAGE}"), format!("lab_forget={IMAGE}")]
+            }
             Clock::Real { .. } => Vec::new(),
-            Clock::Virtual { disk } => simulation(disk, seed),
+            Clock::Virtual { disk } => {
+                let mut words = simulation(disk, seed);
+                words.push(format!("lab_memory={}", self.memory.0 >> 10));
+                words
+            }
         };
         // Words that the kernel does not know are arguments of init.
         words
             .into_iter()
+            .chain(layers)
             .chain(disk)
             .chain(task.arguments().map(str::to_owned))
             .collect()
@@ -176,7 +219,7 @@ impl Guest {
     /// Where the guest's memory lies: in a file that has no name once it is open.
     pub(super) fn memory_folder(&self, share: &Share) -> PathBuf {
         // What was free when the venue was opened may be taken now.
-        if self.is_memory_shared && has_shared_room(self.memory, NonZeroUsize::MIN) {
+        if self.is_memory_shared && has_shared_room(self.whole_memory(), NonZeroUsize::MIN) {
             SHARED_MEMORY.into()
         } else {
             share.folder().to_owned()

@@ -1,32 +1,28 @@
 //! The first process of a guest: it mounts what a program expects of a system, runs the trial's
-//! process, reaps what others leave, tells how it ended, and switches the guest off.
+//! process, reaps what others leave, notes how it ended, and switches the guest off.
 //!
 //! Invariant: it never returns and never panics, since the kernel would panic with it; what goes
 //! wrong stands on the console.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
 
 use fslab_sys::MountFlags;
 
-use super::share::{EXCHANGE, Exchange, TrialStatus};
+use super::overlay::mount_layers;
+use super::share::TrialStatus;
 
-/// Names the trial's folder, on the kernel's command line and so in the environment of init.
-pub(super) const SHARE_VARIABLE: &str = "FSLAB_SHARE";
-/// Where the exchange is seen in the guest.
-pub(crate) const SHARE_IN_GUEST: &str = "/tmp/share";
 /// Where the trial mounts its file system.
 pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
 /// The guest's disk, where it is an image of the host's and no more.
 pub(crate) const DISK: &str = "/dev/ubda";
 /// The guest's disk, where it is simulated.
 pub(crate) const SIMULATED_DISK: &str = "/dev/simdisk";
-/// The root is the host's and read-only; here programs may write. Those that the host does not
-/// have are left out.
+/// The root is read-only; here programs may write.
 const WRITABLE: [&str; 6] = [
     "/tmp",
     "/run",
@@ -37,8 +33,17 @@ const WRITABLE: [&str; 6] = [
 ];
 /// The terminal of a shell.
 const CONSOLE: &str = "/dev/tty0";
-/// Where the kernel is told that no hostfs is to be mounted any more; fslab's driver has it.
-const HOSTFS_SEALED: &str = "/sys/module/fslab/parameters/hostfs_sealed";
+/// The trial's standard input, its standard output, and what is said of its end: devices of fslab's
+/// driver, files of the host.
+const SPEC: &str = "/dev/fslab-spec";
+const EVENTS: &str = "/dev/fslab-events";
+const STATUS: &str = "/dev/fslab-status";
+/// The memory that is measured, in KiB; it is there in virtual time.
+const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
+/// Layers that a root may have over it.
+const LAYERS_MAX: usize = 16;
+/// The stack of the thread that does the work: it is there at once, and does not grow.
+const STACK_BYTES: usize = 1 << 20;
 /// A task that waits longer for a disk is said to hang.
 const HUNG_TASK_S: &str = "60";
 
@@ -75,75 +80,69 @@ impl GuestTask {
 /// # Errors
 /// Where this process is not the first of its system: then nothing was done.
 pub fn run_as_init(task: GuestTask) -> io::Result<()> {
-    let share = std::env::var_os(SHARE_VARIABLE);
-    let Some(share) = share.filter(|_| std::process::id() == 1) else {
+    if std::process::id() != 1 {
         return Err(io::Error::other("it is the first process of a guest alone"));
-    };
-    if let Err(error) = serve(task, share) {
-        // Nobody but the console is there to be told.
+    }
+    if let Err(error) = serve(task) {
+        // Only the console is there to show it.
         eprintln_to_console(&format!("the guest cannot run its task: {error}"));
     }
     fslab_sys::power_off()
 }
 
-fn serve(task: GuestTask, share: OsString) -> io::Result<()> {
+fn serve(task: GuestTask) -> io::Result<()> {
+    // /dev is there: the kernel mounts it before it starts this process.
+    let is_layer = |number: &usize| Path::new(&format!("/dev/lab{number}")).exists();
+    mount_layers((1..LAYERS_MAX).take_while(is_layer).count())?;
     mount_system()?;
     fs::create_dir(MOUNT_POINT)?;
-    fs::create_dir(SHARE_IN_GUEST)?;
-    let exchange = mount_exchange(&PathBuf::from(share))?;
-    seal_hostfs()?;
     // A kernel without the detector has no such file.
     let _ = fs::write("/proc/sys/kernel/hung_task_timeout_secs", HUNG_TASK_S);
-    if Path::new(SIMULATED_DISK).exists() {
-        fix_dirty_limits()?;
+    let measured_kib = measured_memory_kib()?;
+    if let Some(kib) = measured_kib {
+        fix_limits(kib)?;
+        fslab_sys::hold_memory()?;
     }
-    match task {
-        GuestTask::Trial => {
-            let status = reap_until_gone(&spawn_trial(&exchange)?)?;
-            exchange.write_status(TrialStatus::from(status))
-        }
+    let work = thread::Builder::new().stack_size(STACK_BYTES);
+    let worker = work.spawn(move || match task {
+        GuestTask::Trial => reap_until_gone(&spawn_trial()?).and_then(write_status),
         GuestTask::Shell => reap_until_gone(&spawn_shell()?).map(drop),
+    })?;
+    worker
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))
+}
+
+/// The memory that will be measured; `None` where the time is real, and all memory is one.
+fn measured_memory_kib() -> io::Result<Option<u64>> {
+    if !Path::new(SIMULATED_DISK).exists() {
+        return Ok(None);
     }
+    let text = fs::read_to_string(MEASURED_MEMORY)?;
+    let kib = text.trim().parse().map_err(io::Error::other)?;
+    Ok(Some(kib))
 }
 
-/// Mounts the one folder of the host that is written here.
-fn mount_exchange(share: &Path) -> io::Result<Exchange> {
-    let folder = share.join(EXCHANGE);
-    let folder = folder.to_str().ok_or(io::ErrorKind::InvalidInput)?;
-    let target = Path::new(SHARE_IN_GUEST);
-    let flags = MountFlags::empty();
-    fslab_sys::mount(Path::new("none"), target, "hostfs", flags, folder)?;
-    Ok(Exchange::at(target))
+/// Notes how the trial ended.
+fn write_status(status: ExitStatus) -> io::Result<()> {
+    let text = serde_json::to_vec(&TrialStatus::from(status))?;
+    File::options().write(true).open(STATUS)?.write_all(&text)
 }
 
-/// From here on root cannot mount the host's files a second time, nor make the root writable.
-/// Nothing was started yet that could have done so before.
-fn seal_hostfs() -> io::Result<()> {
-    let is_sealed = fs::write(HOSTFS_SEALED, "1")
-        .and_then(|()| fs::read_to_string(HOSTFS_SEALED))
-        .is_ok_and(|text| text.trim() == "1");
-    if is_sealed {
-        return Ok(());
-    }
-    let text = "this kernel does not give up hostfs; `fslab lab build` makes one that does";
-    Err(io::Error::other(text))
-}
-
-/// Linux lets a tenth of what memory happens to be free be dirty before it writes in the
-/// background, and a fifth before writers wait. Here it is a tenth and a fifth of all memory, so
-/// that the moment at which that begins does not depend on how large a program is.
-fn fix_dirty_limits() -> io::Result<()> {
-    let text = fs::read_to_string("/proc/meminfo")?;
-    let total = text.lines().find_map(|line| {
-        let kibibytes = line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?;
-        kibibytes.parse::<u64>().ok()
-    });
-    let total_bytes = total.ok_or(io::ErrorKind::InvalidData)? << 10;
+/// Linux derives limits from memory that happens to be free: when it writes in the background, when
+/// writers wait, and how much it keeps in reserve. Here they follow from the memory that is measured:
+/// a tenth and a fifth of it are dirty at most, and the reserve is what Linux would take of it alone.
+fn fix_limits(measured_kib: u64) -> io::Result<()> {
+    let bytes = measured_kib << 10;
     for (name, share) in [("dirty_bytes", 5), ("dirty_background_bytes", 10)] {
-        let limit = (total_bytes / share).next_multiple_of(4096);
+        let limit = (bytes / share).next_multiple_of(4096);
         fs::write(format!("/proc/sys/vm/{name}"), limit.to_string())?;
     }
-    Ok(())
+    let reserve_kib = measured_kib
+        .saturating_mul(16)
+        .isqrt()
+        .clamp(128, 256 << 10);
+    fs::write("/proc/sys/vm/min_free_kbytes", reserve_kib.to_string())
 }
 
 /// What programs expect of a running system.
@@ -173,14 +172,10 @@ fn mount_over(fs_type: &str, target: &str, data: &str) -> io::Result<()> {
     fslab_sys::mount(Path::new(fs_type), Path::new(target), fs_type, flags, data)
 }
 
-fn spawn_trial(exchange: &Exchange) -> io::Result<Child> {
-    let events = File::options()
-        .append(true)
-        .create(true)
-        .open(exchange.events())?;
+fn spawn_trial() -> io::Result<Child> {
     clean(Command::new("/proc/self/exe").arg("trial"))
-        .stdin(File::open(exchange.spec())?)
-        .stdout(events)
+        .stdin(File::open(SPEC)?)
+        .stdout(File::options().write(true).open(EVENTS)?)
         .stderr(Stdio::inherit())
         .spawn()
 }
@@ -217,6 +212,5 @@ fn reap_until_gone(child: &Child) -> io::Result<ExitStatus> {
 }
 
 fn eprintln_to_console(text: &str) {
-    use std::io::Write;
     let _ = writeln!(io::stderr(), "{text}");
 }

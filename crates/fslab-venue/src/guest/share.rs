@@ -1,25 +1,25 @@
-//! What a guest and its host have in common: the folder of the trial, which the guest only reads,
-//! and in it the exchange, the one folder of the host that the guest writes.
+//! What a guest and its host have in common: the folder of the trial. The guest's kernel starts in it
+//! and opens these files; programs in the guest reach no file of the host.
 //!
 //! ```text
 //!     host                                     guest
-//!     fslab            the program       --->  its first process
+//!     root.img, layer-N.img  the lab     --->  /dev/lab0, the root; /dev/labN, over it
+//!     fslab            the program       --->  behind the root's image: /fslab/fslab
 //!     disk.img         the disk          --->  /dev/ubda, or that of the driver of simulated disks
 //!     disk.model       what a simulated disk is --->  that driver
 //!     disk.trace       <---                    what it did
-//!     share/spec.json  the specification --->  the trial's standard input
-//!     share/events     <---                    the trial's standard output
-//!     share/status     <---                    how the trial's process ended, then power off
-//!     share/forget     <---                    please forget what you keep of the disk in memory;
-//!     (removed)                          --->  done
+//!     share/spec.json  the specification --->  /dev/fslab-spec, the trial's standard input
+//!     share/events     <---                    /dev/fslab-events, the trial's standard output
+//!     share/status     <---                    /dev/fslab-status: how the trial's process ended
 //! ```
 //!
-//! Invariant: whatever stands in the exchange may be a link, a FIFO or of any size, since root in
-//! the guest can put it there. The host opens regular files alone, follows no link, and reads no
-//! more than it expects. The disk lies outside of it, for a kernel opens it by its name.
+//! Invariant: what stands in the exchange may be of any size, since root in the guest can write it,
+//! and a guest that has taken over its kernel can put anything there. The host opens regular files
+//! alone, follows no link, and reads no more than it expects.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -73,6 +73,14 @@ impl Share {
         std::fs::copy(OWN_PROGRAM, self.program()).map(drop)
     }
 
+    /// Links to the image of the guest's root and to those of the layers over it.
+    pub(crate) fn bring_images(&self, root: &Path, layers: &[PathBuf]) -> io::Result<()> {
+        symlink(root, self.0.join(ROOT))?;
+        let names = (1..).map(layer_name);
+        let mut links = layers.iter().zip(names);
+        links.try_for_each(|(layer, name)| symlink(layer, self.0.join(name)))
+    }
+
     pub(crate) fn image(&self) -> PathBuf {
         self.0.join(IMAGE)
     }
@@ -99,17 +107,6 @@ impl Share {
     pub(crate) fn exchange(&self) -> Exchange {
         Exchange::at(&self.0.join(EXCHANGE))
     }
-
-    /// Forgets what the host's memory holds of the disk, where the guest has asked for it.
-    pub(crate) fn answer_requests(&self) -> io::Result<()> {
-        let request = self.exchange().forget();
-        match std::fs::symlink_metadata(&request) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            found => found?,
-        };
-        fslab_sys::forget_cached(&self.image())?;
-        std::fs::remove_file(request)
-    }
 }
 
 impl Exchange {
@@ -129,18 +126,6 @@ impl Exchange {
         self.0.join("status")
     }
 
-    fn forget(&self) -> PathBuf {
-        fslab_model::forget_request(&self.0)
-    }
-
-    /// Notes how the trial ended, in a new file: the trial may have left a FIFO there, at which the
-    /// first process would wait for ever.
-    pub(crate) fn write_status(&self, status: TrialStatus) -> io::Result<()> {
-        let _ = std::fs::remove_file(self.status_file());
-        let mut file = File::create_new(self.status_file())?;
-        file.write_all(&serde_json::to_vec(&status)?)
-    }
-
     /// How the trial ended; `None` where the guest ended before it.
     pub(crate) fn status(&self) -> Option<TrialStatus> {
         let file: File = fslab_sys::open_regular(&self.status_file()).ok()?;
@@ -150,6 +135,12 @@ impl Exchange {
     }
 }
 
+/// The name of the image of the guest's root in the folder.
+pub(super) const ROOT: &str = "root.img";
+/// The name of the image of the layer with this number, from 1, in the folder.
+pub(super) fn layer_name(number: usize) -> String {
+    format!("layer-{number}.img")
+}
 /// The name of the folder that the guest writes, in the trial's folder.
 pub(super) const EXCHANGE: &str = "share";
 /// The running program, even where another has its name since.
@@ -165,8 +156,6 @@ pub(super) const TRACE: &str = "disk.trace";
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
     use super::*;
 
     fn share() -> (tempfile::TempDir, Share) {
@@ -184,7 +173,8 @@ mod tests {
             code: None,
             signal: Some(9),
         };
-        share.exchange().write_status(status).expect("written");
+        let text = serde_json::to_vec(&status).expect("JSON");
+        std::fs::write(share.exchange().status_file(), text).expect("written");
         assert_eq!(share.exchange().status(), Some(status));
     }
 
@@ -206,16 +196,5 @@ mod tests {
         let endless = File::create(&status).expect("made");
         endless.set_len(1 << 40).expect("sparse");
         assert_eq!(share.exchange().status(), None);
-    }
-
-    #[test]
-    fn a_request_that_is_a_link_is_removed_and_what_it_leads_to_stays() {
-        let (folder, share) = share();
-        std::fs::write(share.image(), "disk").expect("written");
-        let outside = folder.path().join("outside");
-        std::fs::write(&outside, "").expect("written");
-        symlink(&outside, share.exchange().forget()).expect("linked");
-        share.answer_requests().expect("answered");
-        assert!(outside.exists() && !share.exchange().forget().is_symlink());
     }
 }

@@ -82,8 +82,8 @@ fn run_in(
     let failed = |what: &'static str| {
         move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)
     };
-    share
-        .bring_program()
+    guest
+        .bring(&share)
         .and_then(|()| share.make_exchange())
         .and_then(|()| match &request.disk {
             Some(disk) => std::os::unix::fs::symlink(disk, share.image()),

@@ -30,7 +30,6 @@ impl GuestDisk {
         footprint: Bytes,
         guest: Guest,
     ) -> Result<Self, Failure> {
-        demand_visible(&folder)?;
         let besides = guest.room().map_err(|error| {
             Failure::new(FailureKind::Device, "cannot ask how large fslab is").because(&error)
         })?;
@@ -52,7 +51,7 @@ impl GuestDisk {
     }
 
     fn make(&self, share: &Share) -> std::io::Result<()> {
-        share.bring_program()?;
+        self.guest.bring(share)?;
         std::fs::File::create_new(share.image())?.set_len(self.size.0)?;
         if let Clock::Virtual { disk } = self.guest.clock() {
             std::fs::write(share.model(), &disk.model)?;
@@ -75,20 +74,6 @@ impl GuestDisk {
             .because(error)
             .hint("--folder names another place for images, --size a smaller one")
     }
-}
-
-/// Demands a folder that a guest can see: these it has of its own.
-fn demand_visible(folder: &Path) -> Result<(), Failure> {
-    let hidden = ["/dev", "/proc", "/sys"];
-    let Some(hidden) = hidden.iter().find(|hidden| folder.starts_with(hidden)) else {
-        return Ok(());
-    };
-    let text = format!(
-        "a guest cannot use the folder {}: it has a {hidden} of its own",
-        folder.display()
-    );
-    Err(Failure::new(FailureKind::BadInput, text)
-        .hint("name another with --folder; a tmpfs may be mounted anywhere else"))
 }
 
 impl Place for GuestDisk {

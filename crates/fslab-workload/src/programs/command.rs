@@ -1,15 +1,16 @@
 //! Any program, with a preparation and a clean-up that are not timed.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 
 use fslab_engine::{EngineKind, RunContext};
-use fslab_model::Bytes;
+use fslab_model::{Brings, Bytes, InputPlace};
 use serde::{Deserialize, Serialize};
 
 use super::allowance::{Leave, ProgramParameters};
 use super::error::ProgramError;
 use super::figures::{Account, imagined};
+use super::locate;
 use super::script::Script;
 use super::session::{Ran, Session};
 use crate::parameters::{Size, demand_inside};
@@ -44,6 +45,13 @@ pub(crate) struct CommandParameters {
     room: Size,
     /// Whether what it printed is in the record even where nothing went wrong.
     keep_output: bool,
+    /// Programs that it starts and that stand in none of its texts: names, or absolute paths. A
+    /// guest has none but these and those of the texts.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    programs: BTreeSet<String>,
+    /// Files of the machine that it reads, by absolute paths, which a guest has them at, too.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    inputs: BTreeSet<PathBuf>,
 }
 
 impl Default for CommandParameters {
@@ -59,6 +67,8 @@ impl Default for CommandParameters {
             limit_s: 0,
             room: Size::Bytes(0),
             keep_output: false,
+            programs: BTreeSet::new(),
+            inputs: BTreeSet::new(),
         }
     }
 }
@@ -78,6 +88,18 @@ impl WorkloadParameters for CommandParameters {
         if let Some(name) = self.environment.keys().find(|name| is_bad(name)) {
             return Err(format!("the name {name:?} of a variable in environment"));
         }
+        if let Some(path) = self.inputs.iter().find(|path| !is_plain_absolute(path)) {
+            return Err(format!(
+                "inputs with {path:?}; a path must be absolute, without '..'"
+            ));
+        }
+        if let Some(name) = self
+            .programs
+            .iter()
+            .find(|it| it.is_empty() || it.contains('\0'))
+        {
+            return Err(format!("programs with {name:?}; it names no program"));
+        }
         if !(0..=255).contains(&self.expect_exit) {
             return Err(format!(
                 "expect_exit = {}; a program ends with 0 to 255",
@@ -95,6 +117,30 @@ impl WorkloadParameters for CommandParameters {
     fn data_files(&self) -> Option<Vec<PathBuf>> {
         None
     }
+
+    /// The program itself, those that are named, and each word of the texts that is the name of a
+    /// program here: what a shell would start.
+    fn brings(&self) -> Brings {
+        let named = self.programs.iter().map(|name| (name.as_str(), ""));
+        let scripts = [
+            Some(&self.argv),
+            self.prepare.as_ref(),
+            self.cleanup.as_ref(),
+        ];
+        let scripts: Vec<_> = scripts.into_iter().flatten().map(Script::words).collect();
+        let firsts = scripts.iter().filter_map(|words| words.first());
+        let firsts = firsts.filter(|first| is_brought(first));
+        let required: Vec<_> = named.chain(firsts.map(|it| (it.as_str(), ""))).collect();
+        let words = scripts.iter().flatten().flat_map(|text| named_in(text));
+        let helpful = words.filter(|word| is_brought(word) && locate::program(word).is_some());
+        let mut brings = Brings::default()
+            .with_helpful(helpful)
+            .with_required(&required);
+        for path in &self.inputs {
+            brings = brings.with_file(path.clone(), InputPlace::SamePath);
+        }
+        brings
+    }
 }
 
 impl ProgramParameters for CommandParameters {
@@ -111,14 +157,47 @@ impl ProgramParameters for CommandParameters {
             limit_s: _,
             room: _,
             keep_output: _,
+            programs,
+            inputs,
         } = self;
         let scripts = [Some(argv), prepare.as_ref(), cleanup.as_ref()];
         let scripts = scripts.into_iter().flatten().map(Script::to_string);
         let variables = environment.iter();
         let variables = variables.map(|(name, value)| format!("with {name}={value}"));
-        let texts: Vec<_> = scripts.chain(variables).collect();
+        let programs = programs
+            .iter()
+            .map(|name| format!("with the program {name}"));
+        let inputs = inputs
+            .iter()
+            .map(|path| format!("with the file {}", path.display()));
+        let texts: Vec<_> = scripts
+            .chain(variables)
+            .chain(programs)
+            .chain(inputs)
+            .collect();
         Some(texts.join("; "))
     }
+}
+
+/// Whether a program of that name is one of the machine: a name, or a path that is there. A path
+/// that is not may be one of the file system that is measured.
+fn is_brought(name: &str) -> bool {
+    let path = Path::new(name);
+    !name.contains('/') || is_plain_absolute(path) && path.is_file()
+}
+
+fn is_plain_absolute(path: &Path) -> bool {
+    let mut parts = path.components();
+    path.is_absolute()
+        && !path.as_os_str().as_encoded_bytes().contains(&0)
+        && parts.all(|part| !matches!(part, Component::ParentDir))
+}
+
+/// The words of a text that could be names of programs.
+fn named_in(text: &str) -> impl Iterator<Item = &str> {
+    let is_of_name = |c: char| c.is_alphanumeric() || "+-./_[@,:".contains(c);
+    text.split(move |c: char| !is_of_name(c))
+        .filter(|word| !word.is_empty())
 }
 
 /// Runs preparation, program and clean-up.
@@ -182,8 +261,6 @@ fn shown(ran: &Ran) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use fslab_model::{Failure, FailureKind};
 
     use super::*;
@@ -246,6 +323,33 @@ mod tests {
     }
 
     #[test]
+    fn a_command_brings_the_programs_and_files_that_it_names_and_none_of_the_file_system() {
+        let brings = |given: serde_json::Value| {
+            let mut parameters: CommandParameters =
+                serde_json::from_value(given).expect("parameters");
+            parameters.settle(Bytes::mib(64)).expect("settles");
+            parameters.brings()
+        };
+        let names = |brings: &Brings| brings.programs.keys().cloned().collect::<Vec<_>>();
+        let words = brings(serde_json::json!({ "argv": ["no-such", "cat", "-n", "x"] }));
+        assert_eq!(names(&words), ["cat", "no-such"]);
+        assert!(words.programs["no-such"].is_required);
+        assert!(!words.programs["cat"].is_required);
+        let text = brings(serde_json::json!({
+            "argv": "sleep 1;printf x|tr a-z A-Z >out && $(cat y)",
+            "programs": ["env"],
+            "inputs": ["/srv/x"],
+        }));
+        assert_eq!(
+            names(&text),
+            ["/bin/sh", "cat", "env", "printf", "sleep", "tr"]
+        );
+        assert_eq!(text.files[Path::new("/srv/x")], InputPlace::SamePath);
+        let own = brings(serde_json::json!({ "argv": ["./built", "../x", "/no/such/program"] }));
+        assert!(own.is_empty(), "{own:?}");
+    }
+
+    #[test]
     fn parameters_that_make_no_sense_are_refused_by_name() {
         for (given, word) in [
             (serde_json::json!({ "argv": [] }), "argv"),
@@ -253,6 +357,9 @@ mod tests {
             (serde_json::json!({ "directory": "../x" }), "path"),
             (serde_json::json!({ "expect_exit": 256 }), "expect_exit"),
             (serde_json::json!({ "environment": { "A=B": "" } }), "A=B"),
+            (serde_json::json!({ "inputs": ["x"] }), "inputs"),
+            (serde_json::json!({ "inputs": ["/x/../y"] }), "inputs"),
+            (serde_json::json!({ "programs": [""] }), "programs"),
         ] {
             let mut parameters: CommandParameters =
                 serde_json::from_value(given).expect("parameters");

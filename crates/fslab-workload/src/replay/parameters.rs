@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fslab_model::{Bytes, Need};
+use fslab_model::{Brings, Bytes, InputPlace, Need};
 use serde::{Deserialize, Serialize};
 
 use super::source::Source;
@@ -106,5 +106,13 @@ impl WorkloadParameters for ReplayParameters {
         needs.extend(self.symlinks.then_some(Need::Symlinks));
         needs.extend(self.hard_links.then_some(Need::HardLinks(2)));
         needs
+    }
+
+    fn brings(&self) -> Brings {
+        if Source::is_sample(&self.trace) {
+            return Brings::default();
+        }
+        let sha256 = self.sha256.clone();
+        Brings::default().with_file(self.trace.clone().into(), InputPlace::Content { sha256 })
     }
 }

@@ -20,8 +20,7 @@ pub(crate) fn replay(
 ) -> Result<Finished, RunError> {
     // The trace is a file of the host's.
     let source = context
-        .outside(|| Source::load(&parameters.trace))
-        .and_then(|source| source.demand(&parameters.sha256))
+        .outside(|| Source::planned(&parameters.trace, &parameters.sha256))
         .map_err(|problem| parameters.refused(problem))?;
     if context.engine == EngineKind::Null {
         let operations = source.trace.events.len() as u64;

@@ -2,13 +2,13 @@
 //! program.
 
 use std::borrow::Cow;
-use std::io;
 use std::path::Path;
 
 use fslab_model::Bytes;
-use fslab_sys::{MountFlags, mount, unmount};
 use fslab_trace::{TRACE_BYTES_MAX, Trace};
 use sha2::{Digest, Sha256};
+
+use crate::inputs::input_or;
 
 /// The word for the trace that comes with the program.
 const SAMPLE: &str = "sample";
@@ -34,6 +34,21 @@ impl Source {
         path.ok_or_else(|| format!("trace = '{name}', whose path is not UTF-8"))
     }
 
+    /// Whether that is the name of the sample.
+    pub(super) fn is_sample(name: &str) -> bool {
+        name == SAMPLE
+    }
+
+    /// The trace of a plan: in a guest it is found by its digest, for it has no folder of the host.
+    pub(super) fn planned(name: &str, sha256: &str) -> Result<Self, String> {
+        let path = input_or(Path::new(name), sha256);
+        let source = match name {
+            SAMPLE => Self::load(name),
+            _ => path.to_str().map_or_else(|| Self::load(name), Self::load),
+        };
+        source?.demand(sha256)
+    }
+
     pub(super) fn load(name: &str) -> Result<Self, String> {
         let wrong = |error: &dyn std::error::Error| {
             let cause = error.source().map(|cause| format!(": {cause}"));
@@ -42,7 +57,9 @@ impl Source {
         let bytes: Cow<'_, [u8]> = if name == SAMPLE {
             SAMPLE_TRACE.into()
         } else {
-            read(Path::new(name)).map_err(|error| wrong(&error))?.into()
+            fslab_sys::read_regular_file(Path::new(name), TRACE_BYTES_MAX)
+                .map_err(|error| wrong(&error))?
+                .into()
         };
         let trace = Trace::parse(&bytes, Path::new(name)).map_err(|error| wrong(&error))?;
         if !trace
@@ -98,37 +115,6 @@ impl Source {
         }
         notes
     }
-}
-
-/// Where a guest mounts the folder of a trace for as long as it reads it.
-const PEEPHOLE: &str = "/tmp/fslab-trace";
-
-/// Reads a file of this system; or of the host's, where this is a guest that has a folder of its
-/// own in that place: a guest's /tmp is empty.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let missing = match fslab_sys::read_regular_file(path, TRACE_BYTES_MAX) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => error,
-        read => return read,
-    };
-    let is_guest = std::fs::read_to_string("/proc/filesystems").is_ok_and(|names| {
-        names
-            .lines()
-            .any(|line| line.trim_start_matches("nodev").trim() == "hostfs")
-    });
-    let (true, Some(folder), Some(name)) = (
-        is_guest,
-        path.parent().and_then(Path::to_str),
-        path.file_name(),
-    ) else {
-        return Err(missing);
-    };
-    let (none, peephole) = (Path::new("none"), Path::new(PEEPHOLE));
-    std::fs::create_dir(peephole)?;
-    mount(none, peephole, "hostfs", MountFlags::RDONLY, folder)?;
-    let bytes = fslab_sys::read_regular_file(&peephole.join(name), TRACE_BYTES_MAX);
-    unmount(peephole)?;
-    std::fs::remove_dir(peephole)?;
-    bytes
 }
 
 #[cfg(test)]

@@ -2,16 +2,49 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, PhaseKind};
+use fslab_model::{Brings, Bytes, InputPlace, PhaseKind};
 use serde::{Deserialize, Serialize};
 
 use super::plan::Size;
 use super::words::{are_known_flags, is_known_to_make};
+use crate::inputs::sha256_of;
 use crate::parameters::demand_inside;
 use crate::programs::ProgramParameters;
 use crate::programs::script::line;
 use crate::workload::WorkloadParameters;
 
+/// What a build is made with, and the packages of Debian that have it.
+pub(super) const TOOLS: [(&str, &str); 4] = [
+    ("sh", "dash"),
+    ("make", "make"),
+    ("cc", "gcc"),
+    ("ar", "binutils"),
+];
+/// What the script `configure` and the Makefile of our own program call besides: each of these
+/// packages is on every Debian.
+const SCRIPT_TOOLS: [(&str, &str); 3] = [("cp", "coreutils"), ("sed", "sed"), ("grep", "grep")];
+/// What other scripts call, where it is installed.
+const OF_SCRIPTS: [&str; 11] = [
+    "awk",
+    "bash",
+    "c++",
+    "diff",
+    "expr",
+    "file",
+    "find",
+    "hostname",
+    "m4",
+    "perl",
+    "pkg-config",
+];
+/// tar, and what it starts for a compressed tarball.
+const UNPACKERS: [(&str, &str); 5] = [
+    ("tar", "tar"),
+    ("gzip", "gzip"),
+    ("bzip2", "bzip2"),
+    ("xz", "xz-utils"),
+    ("zstd", "zstd"),
+];
 /// The most jobs at once that anybody means.
 const JOBS_MAX: u32 = 1024;
 /// Names of units and headers have so many digits.
@@ -57,6 +90,9 @@ pub(crate) struct CompileParameters {
     /// Instead of that program: a tarball, which may be compressed, by its absolute path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tarball: Option<PathBuf>,
+    /// SHA-256 of the tarball: another content under the same name is another plan.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) sha256: String,
     /// Given to configure in the environment. With a tarball: nothing, where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cflags: Option<String>,
@@ -78,6 +114,7 @@ impl Default for CompileParameters {
             functions: 12,
             jobs: 1,
             tarball: None,
+            sha256: String::new(),
             cflags: None,
             configure_arguments: Vec::new(),
             make_arguments: Vec::new(),
@@ -125,7 +162,7 @@ impl WorkloadParameters for CompileParameters {
             Some(path) if path.as_os_str().as_encoded_bytes().contains(&0) => {
                 return Err("tarball with a NUL character in it".to_owned());
             }
-            Some(_) => {}
+            Some(path) => self.sha256 = tarball_sha256(path, &self.sha256)?,
             None => {
                 self.cflags.get_or_insert_with(|| CFLAGS.to_owned());
             }
@@ -158,6 +195,26 @@ impl WorkloadParameters for CompileParameters {
     fn data_files(&self) -> Option<Vec<PathBuf>> {
         None
     }
+
+    fn brings(&self) -> Brings {
+        let brings = Brings::default();
+        match (self.step, &self.tarball) {
+            (Step::Unpack, None) => brings,
+            (Step::Unpack, Some(path)) => {
+                let sha256 = self.sha256.clone();
+                brings
+                    .with_required(&UNPACKERS[..1])
+                    .with_required(unpacker(path))
+                    .with_file(path.clone(), InputPlace::Content { sha256 })
+            }
+            (_, None) => brings.with_required(&TOOLS).with_required(&SCRIPT_TOOLS),
+            // Of somebody's configure nobody knows what it calls.
+            (_, Some(_)) => brings
+                .with_required(&TOOLS)
+                .with_required(&SCRIPT_TOOLS)
+                .with_helpful(OF_SCRIPTS),
+        }
+    }
 }
 
 impl ProgramParameters for CompileParameters {
@@ -173,6 +230,8 @@ impl ProgramParameters for CompileParameters {
             functions: _,
             jobs: _,
             tarball,
+            // A name among the inputs, and only where it is a digest.
+            sha256: _,
             cflags,
             configure_arguments,
             make_arguments,
@@ -197,6 +256,32 @@ impl ProgramParameters for CompileParameters {
     }
 }
 
+/// What tar starts for a tarball of that name, beside itself; nothing for one that is not
+/// compressed.
+fn unpacker(path: &Path) -> &'static [(&'static str, &'static str)] {
+    let extension = path.extension().and_then(|it| it.to_str()).unwrap_or("");
+    match extension {
+        "gz" | "tgz" => &UNPACKERS[1..2],
+        "bz2" | "tbz" | "tbz2" => &UNPACKERS[2..3],
+        "xz" | "txz" | "lzma" => &UNPACKERS[3..4],
+        "zst" | "tzst" => &UNPACKERS[4..5],
+        _ => &[],
+    }
+}
+
+/// The digest of the tarball, which must be the one that was `expected`, if one was. Of one that
+/// cannot be read nothing is known: the phase will say what is wrong with it.
+fn tarball_sha256(path: &Path, expected: &str) -> Result<String, String> {
+    match sha256_of(path) {
+        Ok(found) if expected.is_empty() || expected == found => Ok(found),
+        Ok(found) => Err(format!(
+            "tarball = '{}' of SHA-256 {found} where the plan has {expected}: it was changed since",
+            path.display()
+        )),
+        Err(_) => Ok(expected.to_owned()),
+    }
+}
+
 /// The tarball's length; 0 where it cannot be asked: the phase will say what is wrong with it.
 fn tarball_bytes(path: &Path) -> u64 {
     path.metadata().map_or(0, |metadata| metadata.len())
@@ -217,6 +302,42 @@ mod tests {
         assert_eq!(ours.cflags.as_deref(), Some(CFLAGS));
         let theirs = settled(serde_json::json!({ "tarball": "/x.tar.gz" })).expect("settles");
         assert_eq!(theirs.cflags, None);
+    }
+
+    #[test]
+    fn a_step_brings_the_programs_that_it_starts_and_the_tarball_by_its_content() {
+        let names = |brings: &Brings| brings.programs.keys().cloned().collect::<Vec<_>>();
+        let ours = |step: &str| {
+            let given = serde_json::json!({ "step": step });
+            settled(given).expect("settles").brings()
+        };
+        assert!(ours("unpack").is_empty(), "fslab writes the tree");
+        for step in ["configure", "make", "install", "clean"] {
+            let brings = ours(step);
+            assert_eq!(
+                names(&brings),
+                ["ar", "cc", "cp", "grep", "make", "sed", "sh"]
+            );
+            assert!(brings.programs.values().all(|it| it.is_required));
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.tar.bz2");
+        std::fs::write(&path, "no tarball").expect("written");
+        let given = |sha256: &str| serde_json::json!({ "tarball": path, "sha256": sha256 });
+        let unpack = settled(given("")).expect("settles");
+        let brings = unpack.brings();
+        assert_eq!(names(&brings), ["bzip2", "tar"]);
+        let sha256 = unpack.sha256.clone();
+        assert_eq!(sha256.len(), 64);
+        assert_eq!(
+            brings.files[&path],
+            InputPlace::Content {
+                sha256: sha256.clone()
+            }
+        );
+        settled(given(&sha256)).expect("the same");
+        let changed = settled(given(&"0".repeat(64))).expect_err("another content");
+        assert!(changed.contains("changed since"), "{changed}");
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_sys::ResourceUse;
 
-use super::parameters::{CompileParameters, Step};
+use super::parameters::{CompileParameters, Step, TOOLS};
 use super::source::{self, PROGRAM};
+use crate::inputs::input_or;
 use crate::programs::Leave;
 use crate::programs::error::ProgramError;
 use crate::programs::figures::{Account, imagined};
@@ -24,13 +25,6 @@ const TEMPORARY: &str = "tmp";
 const DESTINATION: &str = "dest";
 /// Where programs are installed below that.
 const PREFIX: &str = "/usr";
-/// What a build is made with, and the packages of Debian that have it.
-const TOOLS: [(&str, &str); 4] = [
-    ("sh", "dash"),
-    ("make", "make"),
-    ("cc", "gcc"),
-    ("ar", "binutils"),
-];
 /// About what a step takes for each of its operations, where none is run.
 const IMAGINED_NS: u64 = 60_000_000;
 
@@ -126,12 +120,11 @@ impl Build<'_> {
     fn untar(&self) -> Result<Finished, ProgramError> {
         let tarball = self.parameters.tarball.as_deref();
         let tarball = tarball.unwrap_or(Path::new(""));
+        let sha256 = &self.parameters.sha256;
+        let tarball = self.context.outside(|| input_or(tarball, sha256));
         // The errno says more than what tar makes of it.
-        let opened = self.context.outside(|| fs::File::open(tarball));
-        opened.map_err(|error| {
-            ProgramError::io("open the tarball", tarball, error)
-                .hint("a guest has folders of its own for the host's /tmp, /run, /var/tmp, /root")
-        })?;
+        let opened = self.context.outside(|| fs::File::open(&tarball));
+        opened.map_err(|error| ProgramError::io("open the tarball", &tarball, error))?;
         let name = tarball.to_string_lossy();
         let words = [
             "tar",

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use fslab_model::{Bytes, Need};
+use fslab_model::{Brings, Bytes, Need};
 use serde::{Deserialize, Serialize};
 
-use super::server::{installed, is_apache_here};
+use super::server::{NGINX, apache_name, installed, is_apache_here};
 use super::site::Site;
 use crate::parameters::demand_inside;
 use crate::programs::ProgramParameters;
@@ -224,6 +224,16 @@ impl WorkloadParameters for ServeParameters {
 
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(self.file_size)]
+    }
+
+    fn brings(&self) -> Brings {
+        let brings = Brings::default();
+        match self.server {
+            ServerKind::Nginx => brings.with_required(&[NGINX]),
+            ServerKind::Apache2 => brings.with_required(&[apache_name()]),
+            // A plan has replaced `auto`.
+            ServerKind::Embedded | ServerKind::Auto => brings,
+        }
     }
 }
 

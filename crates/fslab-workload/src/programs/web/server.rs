@@ -30,10 +30,20 @@ const KEPT_BYTES: usize = 4_096;
 const LOG_BYTES: usize = 4_096;
 /// The names of the Apache HTTP server.
 const APACHE: [&str; 2] = ["apache2", "httpd"];
+/// The package of Debian with the server alone, without the scripts that start it at boot.
+const APACHE_PACKAGE: &str = "apache2-bin";
+/// nginx, and the package of Debian that has it.
+pub(super) const NGINX: (&str, &str) = ("nginx", "nginx-light");
 
 /// Whether an Apache HTTP server is installed.
 pub(super) fn is_apache_here() -> bool {
     apache_program().is_some()
+}
+
+/// The name of the Apache HTTP server here, and the package of Debian that has it.
+pub(super) fn apache_name() -> (&'static str, &'static str) {
+    let name = APACHE.into_iter().find(|it| locate::program(it).is_some());
+    (name.unwrap_or(APACHE[0]), APACHE_PACKAGE)
 }
 
 fn apache_program() -> Option<std::path::PathBuf> {
@@ -185,9 +195,10 @@ fn tcp_endpoint() -> Result<Endpoint, RunError> {
 }
 
 fn start_nginx(task: &Task) -> Result<Running, RunError> {
-    let Some(program) = locate::program("nginx") else {
-        let reason = "not installed: nginx (package nginx-light)";
-        return Err(RunError::Impossible(reason.to_owned()));
+    let (name, package) = NGINX;
+    let Some(program) = locate::program(name) else {
+        let reason = format!("not installed: {name} (package {package})");
+        return Err(RunError::Impossible(reason));
     };
     let text = nginx(task).map_err(RunError::Impossible)?;
     let configuration = write_configuration(task, &text)?;
@@ -199,7 +210,8 @@ fn start_nginx(task: &Task) -> Result<Running, RunError> {
 }
 
 fn start_apache(task: &Task) -> Result<Running, RunError> {
-    let missing = || RunError::Impossible("not installed: apache2 (package apache2-bin)".into());
+    let (name, package) = (APACHE[0], APACHE_PACKAGE);
+    let missing = || RunError::Impossible(format!("not installed: {name} (package {package})"));
     let program = apache_program().ok_or_else(missing)?;
     if let Some(folder) = closed_to_nobody(task.root).filter(|_| fslab_sys::is_superuser()) {
         return Err(RunError::Impossible(format!(

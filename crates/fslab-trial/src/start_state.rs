@@ -1,0 +1,90 @@
+//! The state in which a trial in virtual time begins: the same for every build of fslab and on every
+//! machine, but for what a perturbation changes on purpose.
+//!
+//! ```text
+//!     the program's memory is locked     in the set-up memory, so that no page is taken later
+//!     process ids are used up            as many as the perturbation says
+//!     caches are dropped                 what boot and loader have read is forgotten
+//!     the next second begins             and with it the same tick of the clock
+//!     the measured memory opens          without the pages that the perturbation holds back
+//! ```
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use fslab_model::{Failure, FailureKind, Perturbation};
+
+/// Where pages to be held back are written, and the measured memory opens.
+const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
+/// Where the kernel describes the measured memory, and draws a random number.
+const MEMORY_STATE: &str = "/sys/module/fslab/parameters/memory_state";
+/// The stack of the thread that does the work: it is there at once, and does not grow.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Locks the memory of this process, and runs `work` in a thread whose stack is there at once.
+///
+/// # Errors
+/// Where memory cannot be locked, or no thread started.
+pub(crate) fn in_held_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    fslab_sys::hold_memory()?;
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(STACK_BYTES);
+        let worker = builder.spawn_scoped(scope, work)?;
+        worker
+            .join()
+            .map_err(|_| io::Error::other("the thread of the trial panicked"))
+    })
+}
+
+/// Brings the guest into the state from which it is measured.
+pub(crate) fn reach(perturbation: Perturbation) -> Result<(), Failure> {
+    let cannot = |error: io::Error| {
+        Failure::new(
+            FailureKind::Device,
+            "cannot bring the guest into its start state",
+        )
+        .because(&error)
+        .hint("the guest kernel may be of an earlier fslab: fslab lab build")
+    };
+    fs::metadata(MEASURED_MEMORY).map_err(cannot)?;
+    use_up_process_ids(perturbation.processes).map_err(cannot)?;
+    fslab_sys::drop_caches().map_err(cannot)?;
+    fslab_sys::sleep_to_second(Duration::from_nanos(perturbation.start_ns)).map_err(cannot)?;
+    fs::write(MEASURED_MEMORY, perturbation.memory_pages.to_string()).map_err(cannot)
+}
+
+/// A thread has a number of a process.
+fn use_up_process_ids(count: u32) -> io::Result<()> {
+    for _ in 0..count {
+        let thread = thread::Builder::new().stack_size(64 << 10);
+        // It does nothing, and cannot panic.
+        let _ = thread.spawn(|| {})?.join();
+    }
+    Ok(())
+}
+
+/// The state of memory, process ids and random numbers now; `None` where no kernel describes it.
+pub(crate) fn now() -> Option<String> {
+    let text = fs::read_to_string(Path::new(MEMORY_STATE)).ok()?;
+    Some(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_without_measured_memory_is_refused_with_the_way_to_a_kernel() {
+        let failure = reach(Perturbation::NONE).expect_err("this is no guest");
+        assert!(failure.hint.is_some_and(|hint| hint.contains("lab build")));
+        assert_eq!(now(), None);
+    }
+
+    #[test]
+    fn process_ids_are_used_up() {
+        use_up_process_ids(3).expect("three threads");
+    }
+}
