@@ -8,6 +8,9 @@ use crate::{RunRecord, TrialRecord, VenueKind};
 /// The fact that says what kept the names of a trial's phases in the tree of its subject.
 pub const CONFINEMENT_FACT: &str = "confinement";
 
+/// The fact that names the lab of a trial in a guest: the digest of kernel and root image.
+pub const LAB_FACT: &str = "lab";
+
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
 
@@ -103,6 +106,7 @@ mod tests {
         VenuePlan::Sim {
             folder: "/var/tmp".into(),
             kernel: "6.12@0".into(),
+            lab: "0123456789ab".into(),
             memory_bytes: Bytes::gib(1),
             layers: Vec::new(),
             disk: SimulatedDisk {
