@@ -67,6 +67,7 @@ impl ShellArgs {
             guest: GuestSettings {
                 kernel: guest_kernel::find_bootable(self.kernel.as_deref())?.binary,
                 at_a_time: NonZeroUsize::MIN,
+                layers: Vec::new(),
             },
             memory: self.memory,
             disk,

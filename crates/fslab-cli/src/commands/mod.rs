@@ -23,6 +23,7 @@ mod history;
 mod import;
 mod lab;
 mod lab_progress;
+mod layers;
 mod list;
 mod mkfs;
 mod output_file;
