@@ -27,6 +27,7 @@ mod loop_venue;
 mod programs;
 mod reference;
 mod repeats;
+mod results_script;
 mod sim_venue;
 mod stores;
 mod studies;

@@ -67,8 +67,8 @@ const STEPS: &[Step] = &[
         }),
         ..step("advisories", &["deny", "check", "advisories"])
     },
-    // A minute for all targets together, always by the same seed: a change fails by what it changed.
-    // Longer and by chance by hand.
+    // A minute for all targets together, always by the same seed: a change fails by what it
+    // changed. Longer and by chance by hand.
     step(
         "fuzz",
         &[
@@ -84,6 +84,33 @@ const STEPS: &[Step] = &[
             "1",
         ],
     ),
+    // Four subjects on some hosts that differ; `cargo xtask exact` by hand has them all.
+    Step {
+        needs: Some(Need {
+            probe: &[
+                "run",
+                "--quiet",
+                "--package",
+                "xtask",
+                "--",
+                "exact",
+                "--ready",
+            ],
+            otherwise: "there is no lab; `fslab lab build` makes one",
+        }),
+        ..step(
+            "exact",
+            &[
+                "run",
+                "--quiet",
+                "--package",
+                "xtask",
+                "--",
+                "exact",
+                "--sample",
+            ],
+        )
+    },
 ];
 
 /// The last step: its summary is what a reader of the end of a log wants to see. All of them run,

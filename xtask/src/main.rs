@@ -1,6 +1,8 @@
 //! The project's own checks. `cargo xtask gate` is the one to pass before a commit; `cargo xtask
-//! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files.
+//! tidy` is the part of it that no compiler does: layers, sizes, headers, ownership, dead files;
+//! `cargo xtask exact` runs the catalogue in virtual time on hosts that differ.
 
+mod exact;
 mod gate;
 mod tally;
 mod tidy;
@@ -11,6 +13,7 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask COMMAND
 
   gate    fmt, tidy, clippy, doc, deny, fuzz and test, up to the first that fails
+  exact   whether exact figures stay the same on other hosts; `exact --help` says more
   tidy    the layer table, sizes, headers, ownership, banned words, dead files
   fuzz    mutated inputs for all targets, or for TARGET: [TARGET] [--seconds N] [--seed N]
 ";
@@ -20,6 +23,11 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["gate"] => gate::run(&root()),
+        ["exact", "--help" | "-h"] => {
+            print!("{}", exact::USAGE);
+            ExitCode::SUCCESS
+        }
+        ["exact", ref rest @ ..] => exact::run(&root(), rest),
         ["tidy"] => tidy::run(&root()),
         ["fuzz", ref rest @ ..] => gate::fuzz(&root(), rest),
         ["help" | "--help" | "-h"] => {

@@ -52,7 +52,7 @@ impl Fslab {
             required_facts: BTreeMap::new(),
             seed: 1,
             perturbation: fslab_model::Perturbation::NONE,
-            host_folder: None,
+            host_forgets: None,
             counter_hz: None,
             virtual_time: false,
             allow_commands: false,

@@ -141,6 +141,12 @@ static int open_memory(const char *text, const struct kernel_param *parameter)
 	return 0;
 }
 
+/* In KiB; 0 where all memory was free from the beginning. */
+static int show_size(char *page, const struct kernel_param *parameter)
+{
+	return sysfs_emit(page, "%lu\n", closed_blocks << (BLOCK_ORDER + PAGE_SHIFT - 10));
+}
+
 /* FNV-1a over numbers. */
 struct state {
 	u64 hash;
@@ -184,7 +190,8 @@ static void add_cached(struct state *state)
 	enum lru_list list;
 
 	spin_lock_irq(&lists->lru_lock);
-	for_each_lru(list) {
+	/* The list of the unevictable ones is none. */
+	for_each_evictable_lru(list) {
 		add(state, list);
 		list_for_each_entry(folio, &lists->lists[list], lru)
 			add_page(state, &folio->page, folio_order(folio));
@@ -207,10 +214,13 @@ static int show_state(char *page, const struct kernel_param *parameter)
 			  idr_get_cursor(&init_pid_ns.idr), get_random_u64());
 }
 
-static const struct kernel_param_ops open_operations = { .set = open_memory };
+static const struct kernel_param_ops open_operations = {
+	.set = open_memory,
+	.get = show_size,
+};
 static const struct kernel_param_ops state_operations = { .get = show_state };
 
 #undef MODULE_PARAM_PREFIX
 #define MODULE_PARAM_PREFIX "fslab."
-module_param_cb(measured_memory, &open_operations, NULL, 0200);
+module_param_cb(measured_memory, &open_operations, NULL, 0600);
 module_param_cb(memory_state, &state_operations, NULL, 0400);

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_model::{Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind};
+use fslab_model::{
+    Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind, GUEST_CONFINED_FACT,
+};
 
 use super::place::{
     Place, Prepared, Preparing, Start, demand_answer, demand_folder, make_marked_folder,
@@ -108,7 +110,7 @@ impl Place for GuestDisk {
         facts.insert(fslab_model::LAB_FACT.into(), self.guest.lab().to_owned());
         if fslab_sys::WriteLimits::abi().is_ok_and(|abi| abi.is_none()) {
             let text = "without Landlock: by the guest's kernel alone";
-            facts.insert("guest.confined".into(), text.into());
+            facts.insert(GUEST_CONFINED_FACT.into(), text.into());
         }
         let disk = match self.guest.clock() {
             Clock::Real { .. } => {

@@ -1,0 +1,127 @@
+//! What was typed behind `cargo xtask exact`.
+
+use std::path::PathBuf;
+
+/// The help of the command.
+pub(crate) const USAGE: &str = "usage: cargo xtask exact [OPTIONS] [-- WORDS]
+
+Runs the catalogue in virtual time, once as it is and once under each perturbation of the host, and
+compares the exact records byte for byte. Exits with 1 where one differs or a run fails, with 2
+where nothing can be run.
+
+  --list             the perturbations, a line each
+  --sample           four subjects under a few perturbations, as a part of the gate
+  --only NAMES       these perturbations alone, separated by commas
+  --subjects NAMES   these subjects, separated by commas [default: all]
+  --study STUDY      another study [default: quick]
+  --fslab FILE       this program [default: built in the dev profile]
+  --kernel NAME      this lab [default: default]
+  --keep             keep the folder of the runs
+  --ready            run nothing; exits with 0 where there is a lab or there must be one
+  -- WORDS           further options of `fslab compare`, such as: --study small-files --scale 1/100
+";
+
+/// The subjects of a sample: those that moved when the guest still saw its host's files, and two
+/// that are most used.
+const SAMPLE: [&str; 4] = ["ext4", "btrfs", "xfs", "hfs+"];
+
+/// What is wanted.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) task: Task,
+    pub(crate) is_sample: bool,
+    pub(crate) only: Vec<String>,
+    pub(crate) subjects: Vec<String>,
+    pub(crate) study: Option<String>,
+    pub(crate) fslab: Option<PathBuf>,
+    pub(crate) kernel: String,
+    pub(crate) keep: bool,
+    /// For `fslab compare`, as they were typed.
+    pub(crate) further: Vec<String>,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Run,
+    List,
+    Ready,
+}
+
+impl Options {
+    /// Reads `words`; an error says which word is wrong.
+    pub(crate) fn parse(words: &[&str]) -> Result<Self, String> {
+        let mut options = Self {
+            task: Task::Run,
+            is_sample: false,
+            only: Vec::new(),
+            subjects: Vec::new(),
+            study: None,
+            fslab: None,
+            kernel: "default".into(),
+            keep: false,
+            further: Vec::new(),
+        };
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value = || {
+                let value = words.next().filter(|value| !value.starts_with("--"));
+                value.ok_or_else(|| format!("{word} wants a value"))
+            };
+            match word {
+                "--list" => options.task = Task::List,
+                "--ready" => options.task = Task::Ready,
+                "--sample" => options.is_sample = true,
+                "--keep" => options.keep = true,
+                "--" => options
+                    .further
+                    .extend(words.by_ref().map(|&word| word.to_owned())),
+                "--only" => options.only.extend(names(value()?)),
+                "--subjects" => options.subjects.extend(names(value()?)),
+                "--study" => options.study = Some(value()?.to_string()),
+                "--fslab" => options.fslab = Some(value()?.into()),
+                "--kernel" => options.kernel = value()?.to_string(),
+                _ => return Err(format!("no option {word}")),
+            }
+        }
+        if options.subjects.is_empty() {
+            let all: &[&str] = if options.is_sample { &SAMPLE } else { &["all"] };
+            options.subjects = all.iter().map(|&name| name.to_owned()).collect();
+        }
+        Ok(options)
+    }
+}
+
+fn names(list: &str) -> impl Iterator<Item = String> {
+    list.split(',')
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_is_read_and_what_is_not_known_is_named() {
+        let words = "--only user,limits --subjects ext4 --keep -- --scale 1/9";
+        let words: Vec<_> = words.split(' ').collect();
+        let options = Options::parse(&words).expect("right");
+        assert_eq!(options.further, ["--scale", "1/9"]);
+        assert_eq!(options.only, ["user", "limits"]);
+        assert_eq!(options.subjects, ["ext4"]);
+        assert!(options.keep && options.task == Task::Run);
+        let wrong = |words: &[&str]| Options::parse(words).expect_err("wrong");
+        assert_eq!(wrong(&["--fast"]), "no option --fast");
+        assert_eq!(wrong(&["--only"]), "--only wants a value");
+        assert_eq!(wrong(&["--only", "--keep"]), "--only wants a value");
+    }
+
+    #[test]
+    fn without_subjects_it_is_the_catalogue_and_of_a_sample_four() {
+        let subjects = |words: &[&str]| Options::parse(words).expect("right").subjects;
+        assert_eq!(subjects(&[]), ["all"]);
+        assert_eq!(subjects(&["--sample"]), SAMPLE);
+        assert_eq!(subjects(&["--sample", "--subjects", "jfs"]), ["jfs"]);
+    }
+}
