@@ -20,6 +20,7 @@ mod kernel;
 mod key;
 mod lab;
 mod lab_builder;
+mod layers;
 mod lock;
 mod name;
 mod progress;
@@ -38,6 +39,7 @@ pub use kernel::{Kernel, KernelFacts};
 pub use key::KernelKey;
 pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
+pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
 pub use progress::{Objects, Progress, Stage};
 pub use root::{
