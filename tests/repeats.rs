@@ -220,7 +220,7 @@ fn rounds_in_virtual_time_are_the_same_twice() {
     };
     let run = || {
         let words = "compare ext4 btrfs --study ./small.toml --venue sim --folder images --out out \
-                     --mounts 2 --iterations 2";
+                     --mounts 2 --iterations 2 --perturb off";
         desk.run(
             &words
                 .split(' ')
@@ -241,9 +241,31 @@ fn rounds_in_virtual_time_are_the_same_twice() {
         assert_eq!(seen.len(), 4);
         assert_eq!(trial["outcome"], "done");
     }
-    let refused = desk.run(&["compare", "ext4", "--venue", "sim", "--repeats", "3..20"]);
+    let words = "compare ext4 --venue sim --perturb off --repeats 3..20";
+    let refused = desk.run(&words.split(' ').collect::<Vec<_>>());
     refused.expect_code(2);
-    refused.expect_error("the only figures that there are", "--repeats 1");
+    refused.expect_error("the only figures that there are", "--perturb off");
+}
+
+/// ext2 writes a file in order whatever the state of its guest: it is known at once, and two more
+/// repeats confirm it.
+#[test]
+fn perturbed_repeats_go_on_until_the_figures_are_known() {
+    let Some(desk) = Desk::new().with_lab("sim, adaptive") else {
+        return;
+    };
+    let words = "compare ext2 --study ./small.toml --venue sim --folder images --out out \
+                 --repeats 3..6 --key write --target 5%";
+    let words: Vec<_> = words.split_whitespace().collect();
+    desk.run(&words).expect_code(0);
+    desk.expect_nothing_left();
+    let trials = trials(&desk);
+    assert_eq!(trials.len(), 5, "three, and two that confirm");
+    let states: BTreeSet<String> = trials
+        .iter()
+        .map(|trial| trial["perturbation"].to_string())
+        .collect();
+    assert_eq!(states.len(), 5, "each in a state that no other had");
 }
 
 /// The first round has what a trial without rounds has; the others are measured, too, wherever the

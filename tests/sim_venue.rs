@@ -18,7 +18,7 @@ fn compare(desk: &Desk, words: &[&str]) -> Ended {
     ended
 }
 
-/// What every machine gets of the last run.
+/// What belongs to plan and lab of the last run.
 fn exact(desk: &Desk) -> String {
     let exported = desk.run(&["export", "last", "--format", "exact"]);
     exported.expect_code(0);
@@ -48,7 +48,7 @@ impl Drop for Load {
 }
 
 /// The heart of the venue. The second run has a load beside it, other neighbours in time, and a
-/// folder of another name.
+/// folder of another name. Each file system has a repeat that is perturbed.
 #[test]
 fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_does() {
     let Some(desk) = Desk::new().with_lab("sim, twice the same") else {
@@ -59,7 +59,7 @@ fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_doe
     compare(&desk, &words).expect_code(0);
     let first = exact(&desk);
     let trials: Vec<Value> = serde_json::from_str(&first).expect("JSON");
-    assert!(trials.len() >= 26, "{}", trials.len());
+    assert!(trials.len() >= 2 * 26, "{}", trials.len());
     let load = Load::start();
     let again = Desk::new().with_lab("sim, twice the same");
     let again = again.expect("it was there a minute ago").unprivileged();
@@ -76,7 +76,51 @@ fn every_file_system_leaves_the_same_records_twice_whatever_else_the_machine_doe
         let line = shown.lines().find(|line| line.starts_with("Fingerprint"));
         line.expect("a fingerprint").to_owned()
     };
-    assert_eq!(fingerprint(&desk), fingerprint(&again));
+    let told = fingerprint(&desk);
+    assert_eq!(told, fingerprint(&again));
+    for word in ["belong to the lab", "seed 1", "2 repeats, perturbed"] {
+        assert!(told.contains(word), "{told}");
+    }
+}
+
+/// The first repeat is the exact point; each other one is in another state, which belongs to its
+/// place in the plan, however many there are.
+#[test]
+fn repeats_are_perturbed_by_the_seed_and_the_first_is_the_exact_point() {
+    let Some(desk) = Desk::new().with_lab("sim, perturbed") else {
+        return;
+    };
+    let run = |words: &[&str]| -> Vec<Value> {
+        let study = ["btrfs", "--study", SMALL_STUDY];
+        compare(&desk, &[&study, words].concat()).expect_code(0);
+        let mut trials: Vec<Value> = serde_json::from_str(&exact(&desk)).expect("JSON");
+        // Its place depends on how many trials there are.
+        trials
+            .iter_mut()
+            .for_each(|trial| trial["position"] = Value::Null);
+        trials
+    };
+    let (three, two) = (run(&["--repeats", "3"]), run(&["--repeats", "2"]));
+    let point = run(&["--perturb", "off"]);
+    assert_eq!((three.len(), two.len(), point.len()), (3, 2, 1));
+    assert_eq!(three[..2], two[..]);
+    assert_eq!(three[0], point[0]);
+    assert_eq!(three[0]["perturbation"], Value::Null);
+    for repeat in &three[1..] {
+        assert_eq!(repeat["outcome"], "done");
+        assert_ne!(repeat["perturbation"], Value::Null);
+        assert_ne!(
+            repeat["phases"], three[0]["phases"],
+            "the state shows nowhere"
+        );
+    }
+    let shown = desk.run(&["show", "last~2"]).out;
+    assert_eq!(shown.matches("ensitive").count(), 1, "{shown}");
+    let point = desk.run(&["show", "last"]).out;
+    assert!(
+        point.contains("1 repeat.") || point.contains("and 1 repeat"),
+        "{point}"
+    );
 }
 
 #[test]
@@ -85,8 +129,8 @@ fn the_seed_decides_what_is_written_and_nothing_else_does() {
         return;
     };
     let run = |words: &[&str]| {
-        let study = ["btrfs", "--study", SMALL_STUDY];
-        compare(&desk, &[&study, words].concat()).expect_code(0);
+        let study = ["btrfs", "--study", SMALL_STUDY, "--perturb", "off"];
+        compare(&desk, &[&study[..], words].concat()).expect_code(0);
         exact(&desk)
     };
     let default = run(&[]);
@@ -102,7 +146,15 @@ fn random_reads_take_the_time_that_the_disk_needs() {
         return;
     };
     let rate = |disk: &str| {
-        let words = ["ext4", "--study", SMALL_STUDY, "--disk", disk];
+        let words = [
+            "ext4",
+            "--study",
+            SMALL_STUDY,
+            "--disk",
+            disk,
+            "--repeats",
+            "1",
+        ];
         compare(&desk, &words).expect_code(0);
         let run = desk.last_run();
         let phases = run["trials"][0]["phases"].as_array().expect("phases");
@@ -121,7 +173,7 @@ fn the_trace_tells_what_each_phase_made_the_disk_do() {
     let Some(desk) = Desk::new().with_lab("sim, insight") else {
         return;
     };
-    compare(&desk, &["ext4", "--study", SMALL_STUDY]).expect_code(0);
+    compare(&desk, &["ext4", "--study", SMALL_STUDY, "--repeats", "1"]).expect_code(0);
     let run = desk.last_run();
     let trial = &run["trials"][0];
     assert!(trial["insight"].is_object(), "{trial}");
@@ -151,7 +203,14 @@ fn a_log_that_was_filled_within_a_second_is_cleaned_again() {
     let Some(desk) = Desk::new().with_lab("sim, a log filled within a second") else {
         return;
     };
-    let suite = ["--study", "conformance", "--size", "160MiB"];
+    let suite = [
+        "--study",
+        "conformance",
+        "--size",
+        "160MiB",
+        "--repeats",
+        "1",
+    ];
     let words = ["nilfs2", "--disk", "ssd-nvme-2024", "--seed", "1"];
     compare(&desk, &[&words[..], &suite].concat()).expect_code(0);
     assert_eq!(desk.last_run()["trials"][0]["outcome"], "done");

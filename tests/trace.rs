@@ -80,7 +80,15 @@ fn a_program_in_virtual_time_is_the_same_twice_on_every_file_system() {
     };
     let exact = || {
         let replay = [
-            "trace", "replay", "sample", "--venue", "sim", "--folder", "images",
+            "trace",
+            "replay",
+            "sample",
+            "--venue",
+            "sim",
+            "--folder",
+            "images",
+            "--perturb",
+            "off",
         ];
         desk.run(&[&replay[..], &["--out", "out"]].concat())
             .expect_code(0);

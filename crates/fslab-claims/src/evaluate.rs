@@ -6,7 +6,7 @@ use crate::evidence::{Evidence, Member, Ranges};
 use crate::findings::all_must_hold;
 use crate::kinds;
 use crate::sentence::sentence;
-use crate::{Claim, Claims, Finding, Kind, Outcome, Scorecard, StandIn, Verdict};
+use crate::{Claim, Claims, Finding, Kind, Outcome, Score, Scorecard, StandIn, Verdict};
 
 /// What a kind of claim came to.
 pub(crate) struct Judgement {
@@ -59,7 +59,20 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> 
 }
 
 fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Verdict {
-    let judgement = judge(claim, evidence, other);
+    let mut judgement = judge(claim, evidence, other);
+    let is_of_spread = matches!(
+        claim.holds.score,
+        Score::Deviation(_) | Score::RelativeDeviation(_)
+    );
+    // Said of a number alone: what was not measured has its reason.
+    let is_measured = judgement.outcome != Outcome::NotMeasured;
+    if let Some(runs) = evidence
+        .perturbed_runs()
+        .filter(|_| is_of_spread && is_measured)
+    {
+        let label = format!("over {runs} perturbed runs in virtual time");
+        judgement.remarks.push(label);
+    }
     let stand_ins = stand_ins(claim, evidence);
     Verdict {
         id: claim.id.clone(),

@@ -59,6 +59,9 @@ pub(crate) struct Evidence<'a> {
     pub(crate) run: &'a RunRecord,
     /// Whether each figure is the only one that there can be: one repeat in virtual time.
     pub(crate) exact: bool,
+    /// How much further than repeats say the interval of a ratio reaches: of repeats in virtual
+    /// time, which may all be equal; else 0.
+    pub(crate) resolution: f64,
     claims: &'a Claims,
     trials: Vec<TrialEvidence<'a>>,
 }
@@ -80,12 +83,27 @@ impl<'a> Evidence<'a> {
             phases: trial.phases.iter().map(phase).collect(),
         };
         let plan = &run.header.plan;
+        let is_virtual = plan.venue.kind() == VenueKind::Sim;
+        let repeats = plan.cells().map(|cell| run.cell(cell.id).count()).max();
+        let exact = is_virtual && repeats.unwrap_or(0) < 2;
         Self {
             run,
-            exact: plan.venue.kind() == VenueKind::Sim && plan.repeats == 1,
+            exact,
+            resolution: match is_virtual && !exact {
+                true => fslab_stats::RESOLUTION,
+                false => 0.0,
+            },
             claims,
             trials: run.trials.iter().map(trial).collect(),
         }
+    }
+
+    /// How many perturbed runs there are of a subject, the unperturbed one included; `None` where
+    /// repeats are not perturbed, or there is one.
+    pub(crate) fn perturbed_runs(&self) -> Option<usize> {
+        let plan = &self.run.header.plan;
+        let counts = plan.cells().map(|cell| self.run.cell(cell.id).count());
+        counts.max().filter(|count| plan.perturb && *count > 1)
     }
 
     /// Everybody in the run; who was aged or filled before is there as a fresh one only.

@@ -31,6 +31,16 @@ impl Ratio {
             places,
         }
     }
+
+    /// The same where neither side is known to better than `resolution`, a share of it.
+    pub(crate) fn widened(mut self, resolution: f64) -> Self {
+        let factor = 1.0 + resolution;
+        self.interval = self.interval.map(|interval| Interval {
+            low: interval.low / factor,
+            high: interval.high * factor,
+        });
+        self
+    }
 }
 
 /// How good a figure is, as a logarithm.
@@ -306,7 +316,7 @@ impl<'r> Evidence<'r> {
         match question.score {
             Score::Deviation(_) | Score::RelativeDeviation(_) => {
                 let (of_a, of_b) = (self.sample(a, question)?, self.sample(b, question)?);
-                deviations(&of_a, &of_b, question.score)
+                deviations(&of_a, &of_b, (question.score, self.resolution))
             }
             Score::FailedPercent => {
                 let (of_a, of_b) = (self.failed(a, question)?, self.failed(b, question)?);
@@ -317,7 +327,8 @@ impl<'r> Evidence<'r> {
                 &self.side(a, question)?,
                 &self.side(b, question)?,
                 self.exact,
-            ),
+            )
+            .map(|ratio| ratio.widened(self.resolution)),
         }
     }
 
@@ -328,8 +339,12 @@ impl<'r> Evidence<'r> {
             ranges,
             score,
         } = question;
-        if self.run.header.plan.venue.kind() == VenueKind::Sim {
-            return Err("in virtual time nothing but the seed makes repeats differ".to_owned());
+        let plan = &self.run.header.plan;
+        if plan.venue.kind() == VenueKind::Sim && !plan.perturb {
+            return Err(
+                "in virtual time without perturbation nothing but the data makes repeats differ"
+                    .to_owned(),
+            );
         }
         let repeats = self.figures(member, phases, ranges, score)?;
         if repeats.iter().any(|repeat| repeat.figures.len() != 1) {
@@ -341,15 +356,21 @@ impl<'r> Evidence<'r> {
 }
 
 /// The ratio of two deviations: the smaller one is the better one.
-fn deviations(a: &[f64], b: &[f64], score: Score) -> Result<Ratio, Gap> {
+///
+/// Of two that vary by less than `resolution`, a share of the figure, neither is the better one.
+fn deviations(a: &[f64], b: &[f64], (score, resolution): (Score, f64)) -> Result<Ratio, Gap> {
     let spread = |sample: &[f64]| {
         let summary = fslab_stats::Summary::of(sample).filter(|summary| summary.sd.is_some());
         let summary = summary.ok_or("a deviation needs two repeats")?;
         let relative = matches!(score, Score::RelativeDeviation(_));
         let unit = if relative { summary.mean } else { 1.0 };
-        Ok::<_, Gap>((summary.sd.unwrap_or_default(), unit))
+        let sd = summary.sd.unwrap_or_default();
+        Ok::<_, Gap>((sd, unit, sd < resolution * summary.mean.abs()))
     };
-    let ((sd_a, unit_a), (sd_b, unit_b)) = (spread(a)?, spread(b)?);
+    let ((sd_a, unit_a, a_is_still), (sd_b, unit_b, b_is_still)) = (spread(a)?, spread(b)?);
+    if a_is_still && b_is_still {
+        return Err("neither varies by as much as 0.1 %".to_owned());
+    }
     match (sd_a > 0.0, sd_b > 0.0) {
         (false, false) => Err("neither varies".to_owned()),
         (false, true) => Ok(Ratio::certain(f64::INFINITY, 1)),

@@ -229,7 +229,9 @@ fn contrast(
         verdict: Verdict::Undecided,
         exact,
     };
-    contrast.speed = contrast.as_speed().and_then(Speed::estimate);
+    let speed = contrast.as_speed().and_then(Speed::estimate);
+    // Equal repeats of virtual time are no proof that a difference in the ninth digit matters.
+    contrast.speed = speed.map(|speed| speed.widened(comparison.resolution));
     contrast
 }
 

@@ -259,7 +259,9 @@ fn overall(subject: &str, analysis: &Analysis, places: &Places) -> Option<Overal
     Some(Overall {
         subject: subject.to_owned(),
         phases: overall.phases.len(),
-        speed: Speed::of(comparison.metric.better, &base, &new)?.estimate()?,
+        speed: Speed::of(comparison.metric.better, &base, &new)?
+            .estimate()?
+            .widened(comparison.resolution),
     })
 }
 

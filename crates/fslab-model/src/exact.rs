@@ -1,15 +1,19 @@
-//! What of a run in virtual time is the same on every machine: its records without what the host
-//! adds to them, and a fingerprint by which two people compare theirs.
+//! What of a run in virtual time belongs to its lab and its plan alone: its records without what
+//! the host adds to them, and a fingerprint by which two people compare theirs.
 
 use sha2::{Digest, Sha256};
 
-use crate::{RunRecord, TrialRecord, VenueKind};
+use crate::{RunRecord, TrialRecord, VenueKind, VenuePlan};
 
 /// The fact that says what kept the names of a trial's phases in the tree of its subject.
 pub const CONFINEMENT_FACT: &str = "confinement";
 
 /// The fact that says that the host's kernel does not bound what a guest writes.
 pub const GUEST_CONFINED_FACT: &str = "guest.confined";
+
+/// The fact that names the lab of a trial in a guest: what kernel and root image are known by
+/// together.
+pub const LAB_FACT: &str = "lab";
 
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
@@ -35,7 +39,20 @@ impl TrialRecord {
 }
 
 impl RunRecord {
-    /// The records that every machine gets of this plan, as indented JSON; `None` for a run in real
+    /// What the trials ran in, where they ran in a guest: the lab that they name; of an earlier
+    /// run, which names none, its guest kernel.
+    #[must_use]
+    pub fn lab(&self) -> Option<&str> {
+        let (VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. }) =
+            &self.header.plan.venue
+        else {
+            return None;
+        };
+        let named = self.trials.iter().find_map(|it| it.facts.get(LAB_FACT));
+        Some(named.unwrap_or(kernel))
+    }
+
+    /// The records that belong to this plan in this lab, as indented JSON; `None` for a run in real
     /// time, of which nothing is the same twice.
     #[must_use]
     pub fn exact_json(&self) -> Option<String> {
@@ -144,6 +161,23 @@ mod tests {
         let mut other = trial();
         other.phases[0].elapsed_ns = Some(1);
         assert_ne!(run(sim(), other).fingerprint(), Some(base));
+    }
+
+    #[test]
+    fn another_perturbation_is_another_record() {
+        let base = run(sim(), trial()).fingerprint().expect("virtual time");
+        let mut perturbed = trial();
+        perturbed.perturbation = crate::Perturbation::of(1, 1);
+        assert_ne!(run(sim(), perturbed).fingerprint(), Some(base));
+    }
+
+    #[test]
+    fn the_lab_is_what_the_trials_name_and_else_their_kernel() {
+        assert_eq!(run(sim(), trial()).lab(), Some("6.12@0"));
+        let mut named = trial();
+        named.facts.insert(LAB_FACT.into(), "0123".into());
+        assert_eq!(run(sim(), named).lab(), Some("0123"));
+        assert_eq!(run(VenuePlan::Fake, trial()).lab(), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! What a reader must know of the statistics before believing them, in sentences.
 
-use fslab_stats::Drift;
+use fslab_stats::{Drift, RESOLUTION};
 
 use crate::analysis::Breadth;
-use crate::wording::{count, list, p_value, percent, phase};
+use crate::wording::{count, list, p_value, percent, phase, sensitivity};
 use crate::{Analysis, Oddity};
 
 /// Samples that are named for an oddity; more are counted.
@@ -19,6 +19,32 @@ pub(crate) fn of_statistics(analysis: &Analysis, names: &[String]) -> Vec<String
         disturbed(analysis, names),
     ];
     told.into_iter().flatten().collect()
+}
+
+/// Which figure depends most on what should not matter, in one line; `None` where repeats are not
+/// perturbed.
+pub(crate) fn of_perturbation(analysis: &Analysis, names: &[String]) -> Option<String> {
+    let runs = analysis.perturbed_runs()?;
+    let sensitive = analysis.sensitive();
+    let Some(most) = sensitive.first() else {
+        return Some(format!(
+            "How sensitive the figures are is not known: it takes three perturbed runs, and there \
+             are {runs}."
+        ));
+    };
+    if most.share < RESOLUTION {
+        return Some(format!(
+            "No figure is sensitive: over {runs} perturbed runs in virtual time, none is expected \
+             to lie {} from these in a further one.",
+            percent(RESOLUTION)
+        ));
+    }
+    Some(format!(
+        "Most sensitive, over {runs} perturbed runs in virtual time: {} in {}, {}.",
+        names[most.subject],
+        phase(analysis.phases[most.phase].name),
+        sensitivity(most.share)
+    ))
 }
 
 /// Differences that intervals alone would have told.

@@ -7,16 +7,68 @@ use fslab_model::{CachePolicy, METRICS, Metric, RunRecord, TrialOutcome, TrialRe
 use fslab_model::{
     MetricDefinition, PhaseKind, PhaseOutcome, PhaseRecord, Point, PointValue, Round,
 };
+use serde::Serialize;
 
 use crate::analysis::STEP_METRICS;
 use crate::{Analysis, Repeat, RepeatState, ReportError};
 
-/// The run as indented JSON with a line break at its end; reads back as the same record.
+/// The run as indented JSON with a line break at its end; reads back as the same record. Where
+/// repeats are perturbed, the sensitivity of each figure stands beside it, which no record has.
 ///
 /// # Errors
 /// [`ReportError::Json`], should the record hold what JSON cannot.
 pub fn json(run: &RunRecord) -> Result<String, ReportError> {
-    Ok(serde_json::to_string_pretty(run)? + "\n")
+    let document = Document {
+        run,
+        sensitivity: sensitivities(run),
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// A run, and what was computed of it.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    run: &'a RunRecord,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sensitivity: Vec<Sensitivity>,
+}
+
+/// The sensitivity of one figure.
+#[derive(Serialize)]
+struct Sensitivity {
+    subject: String,
+    phase: String,
+    /// The headline metric.
+    metric: &'static str,
+    /// Perturbed runs with the figure, the unperturbed one included.
+    runs: usize,
+    /// As a share of the figure; null where there are fewer than three runs.
+    share: Option<f64>,
+}
+
+fn sensitivities(run: &RunRecord) -> Vec<Sensitivity> {
+    if !run.header.plan.perturb {
+        return Vec::new();
+    }
+    let analysis = Analysis::uncorrected(run);
+    let mut found = Vec::new();
+    for phase in analysis.runs() {
+        let Some(comparison) = &phase.comparison else {
+            continue;
+        };
+        let entries = comparison.entries.iter().enumerate();
+        for ((place, entry), subject) in entries.zip(analysis.subjects()) {
+            found.push(Sensitivity {
+                subject: subject.to_string(),
+                phase: phase.name.to_owned(),
+                metric: comparison.metric.name,
+                runs: entry.values.len(),
+                share: phase.sensitivity(place),
+            });
+        }
+    }
+    found
 }
 
 /// The dimensions of a result, as columns: what [`Observation::dimensions`] gives.
@@ -43,7 +95,15 @@ pub const DIMENSIONS: [&str; 18] = [
 
 /// Where in its trial an observation was made, as columns behind all others: what
 /// [`Observation::places`] gives.
-pub const PLACES: [&str; 6] = ["mount", "iteration", "sweep", "point", "kind", "headline"];
+pub const PLACES: [&str; 7] = [
+    "mount",
+    "iteration",
+    "sweep",
+    "point",
+    "kind",
+    "headline",
+    "sensitivity",
+];
 
 /// One metric of one phase of one trial, or of one of its rounds.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +127,9 @@ pub struct Observation<'a> {
     pub metric: &'static MetricDefinition,
     /// Its value; `None` where it was not measured.
     pub value: Option<f64>,
+    /// The sensitivity of the phase's headline figure for the trial's subject, as a share of it;
+    /// `None` where it is not known.
+    pub sensitivity: Option<f64>,
 }
 
 impl Observation<'_> {
@@ -100,9 +163,10 @@ impl Observation<'_> {
     }
 
     /// The values of [`PLACES`]: the round, from 0; the sweep that the phase is a point of, and
-    /// which; what the phase does, and what it is known by. Empty is what it has not.
+    /// which; what the phase does, and what it is known by; how sensitive that is. Empty is what it
+    /// has not.
     #[must_use]
-    pub fn places(&self) -> [String; 6] {
+    pub fn places(&self) -> [String; 7] {
         let number = |of: fn(Round) -> u32| {
             let number = self.round.map(of);
             number.map_or_else(String::new, |number| number.to_string())
@@ -116,6 +180,8 @@ impl Observation<'_> {
             swept.map_or_else(String::new, |swept| point_text(&swept.point)),
             text(self.record.map(|record| kind_word(record.kind))),
             text(self.record.map(|record| record.headline.word())),
+            self.sensitivity
+                .map_or_else(String::new, |share| share.to_string()),
         ]
     }
 }
@@ -160,6 +226,7 @@ pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
                 continue;
             };
             let record = records.get(phase.name).copied();
+            let sensitivity = phase.sensitivity(trial.trial.cell.0 as usize);
             for (round, outcome, figures) in rounds(repeat) {
                 let metrics = METRICS.iter().filter(|m| !STEP_METRICS.contains(m));
                 observations.extend(metrics.map(|metric| Observation {
@@ -172,6 +239,7 @@ pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
                     cache: cache(phase.cache),
                     metric,
                     value: value(metric, &figures),
+                    sensitivity,
                 }));
             }
         }
@@ -196,6 +264,7 @@ fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Observation<'_>> {
         cache: "",
         metric,
         value: value(metric, &figures),
+        sensitivity: None,
     })
 }
 

@@ -31,8 +31,8 @@ pub mod wording;
 
 pub use analysis::{
     Analysis, Comparison, Diagnosis, Dimension, EXACT_TOLERANCE, Entry, Finding, Oddity,
-    OverallAnalysis, PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Standing,
-    SweepAnalysis, TOLERANCE,
+    OverallAnalysis, PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Sensitive,
+    Standing, SweepAnalysis, TOLERANCE,
 };
 pub use chapter::Chapter;
 pub use error::ReportError;

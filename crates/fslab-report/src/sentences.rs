@@ -406,8 +406,8 @@ impl Teller<'_> {
         let few = plan.repeats < 2;
         let is_virtual = plan.venue.kind() == VenueKind::Sim;
         if few && is_virtual && self.names.len() > 1 {
-            let text = "Time is virtual: the figures are exact, and a second repeat would give \
-                        the same. Differences below 1 % count as none.";
+            let text = "Time is virtual: the figures are one exact point, and how sensitive they \
+                        are is not known. By convention, differences below 1 % count as none.";
             caveats.push(text.to_owned());
         } else if few && self.names.len() > 1 {
             let text = "Each subject has a single repeat: no interval can be given, so no ranking \
@@ -416,6 +416,7 @@ impl Teller<'_> {
         } else if self.names.len() == 1 {
             caveats.push("There is one subject, hence no comparison.".to_owned());
         }
+        caveats.extend(crate::caveats::of_perturbation(self.analysis, &self.names));
         caveats.extend(crate::caveats::of_statistics(self.analysis, &self.names));
         caveats.extend(self.of_sweeps());
         let idle = |cell: &PhaseCell| cell.done().any(PhaseRecord::took_no_device_time);

@@ -122,6 +122,15 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A sensitivity as "± 6.1 %".
+#[must_use]
+pub fn sensitivity(share: f64) -> String {
+    match share < fslab_stats::RESOLUTION {
+        true => "< 0.1 %".to_owned(),
+        false => format!("± {}", percent(share)),
+    }
+}
+
 /// A share as people choose it: "5 %", "2.5 %".
 #[must_use]
 pub fn share(share: f64) -> String {

@@ -125,7 +125,7 @@ pub enum RepetitionError {
     )]
     Exact,
     /// Perturbing what varies anyway.
-    #[error("repeats cannot be perturbed in the venue '{venue}', which takes real time")]
+    #[error("repeats cannot be perturbed in the venue '{venue}': only those of virtual time can")]
     RealTime {
         /// The venue.
         venue: &'static str,

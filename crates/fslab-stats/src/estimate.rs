@@ -39,6 +39,20 @@ impl Estimate {
         Some(above.max(below).max(0.0))
     }
 
+    /// The same where no figure is known to better than `resolution`, a share of it: the interval
+    /// reaches that much further on either side. The value stays.
+    #[must_use]
+    pub fn widened(self, resolution: f64) -> Self {
+        let factor = 1.0 + resolution.max(0.0);
+        Self {
+            value: self.value,
+            interval: self.interval.map(|interval| Interval {
+                low: interval.low / factor,
+                high: interval.high * factor,
+            }),
+        }
+    }
+
     /// The estimate of one over the figure: "A against B" becomes "B against A".
     #[must_use]
     pub fn inverse(self) -> Self {
@@ -88,6 +102,22 @@ mod tests {
             })
         );
         assert!(inverse.interval.is_some_and(|i| i.contains(1.0)));
+    }
+
+    #[test]
+    fn what_is_widened_has_a_width_and_the_inverse_is_widened_alike() {
+        let constant = Estimate {
+            value: 2.0,
+            interval: Some(Interval {
+                low: 2.0,
+                high: 2.0,
+            }),
+        };
+        let wide = constant.widened(0.25);
+        let ends = wide.interval.map(|interval| (interval.low, interval.high));
+        assert_eq!((wide.value, ends), (2.0, Some((1.6, 2.5))));
+        assert_eq!(constant.inverse().widened(0.25), wide.inverse());
+        assert_eq!(constant.widened(0.0), constant);
     }
 
     #[test]

@@ -78,7 +78,8 @@ fn gain_of(case: &Case<'_, '_>, member: &Member, pairs: [&PhasePair; 2]) -> Resu
             Some((*repeat, log - other.1))
         })
         .collect();
-    of_logs(&logs, case.evidence.exact, places)
+    let ratio = of_logs(&logs, case.evidence.exact, places)?;
+    Ok(ratio.widened(case.evidence.resolution))
 }
 
 /// One phase against another of the same subject, repeat by repeat.
@@ -94,7 +95,8 @@ fn between(
         (false, true) => (as_one(phase), than.by_point()),
         _ => (phase.by_point(), than.by_point()),
     };
-    paired(&phase, &than, case.evidence.exact)
+    let (ratio, logs) = paired(&phase, &than, case.evidence.exact)?;
+    Ok((ratio.widened(case.evidence.resolution), logs))
 }
 
 /// A phase outside any sweep runs once, whatever points the other one is asked for. `aged-read` is

@@ -39,12 +39,17 @@ pub(crate) fn spread(case: &Case<'_, '_>) -> Judgement {
     };
     let finding = match logs {
         Err(gap) => Finding::gap(what, gap, limits),
-        Ok((logs, places)) => finding(what, &logs, places, (limits, case.evidence.exact)),
+        Ok((logs, places)) => finding(what, &logs, places, (limits, case.evidence)),
     };
     Judgement::all(vec![finding])
 }
 
-fn finding(what: String, logs: &[f64], places: usize, (limits, exact): (Limits, bool)) -> Finding {
+fn finding(
+    what: String,
+    logs: &[f64],
+    places: usize,
+    (limits, evidence): (Limits, &Evidence<'_>),
+) -> Finding {
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let Some(estimate) = location(&ratios) else {
         return Finding::gap(what, "the ratio is not a number".to_owned(), limits);
@@ -53,10 +58,10 @@ fn finding(what: String, logs: &[f64], places: usize, (limits, exact): (Limits, 
         low: estimate.value,
         high: estimate.value,
     };
-    let interval = if exact {
+    let interval = if evidence.exact {
         Some(certain)
     } else {
-        estimate.interval
+        estimate.widened(evidence.resolution).interval
     };
     Finding {
         outcome: limits.decide(interval),

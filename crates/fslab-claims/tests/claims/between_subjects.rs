@@ -320,12 +320,57 @@ fn the_deviation_of_repeats_is_compared_by_their_variances() {
         .times("b", &[("w", &[2.0])]);
     for (run, reason) in [
         (single.tell(), "a deviation needs two repeats"),
-        (exact(1.0, 2.0), "in virtual time nothing but the seed"),
+        (exact(1.0, 2.0), "in virtual time without perturbation"),
     ] {
         let told = verdict(&run, &format!("{AB}metric = 'sd'"));
         assert_eq!(told.outcome, NotMeasured);
         assert!(told.sentence.contains(reason), "{}", told.sentence);
     }
+}
+
+#[test]
+fn in_virtual_time_deviations_are_those_of_perturbed_repeats_and_say_so() {
+    let varied = || {
+        Story::virtual_time(512)
+            .times("a", &[("w", &[1.0, 1.004, 0.996])])
+            .times("b", &[("w", &[1.0, 1.9, 0.1])])
+    };
+    let sd = format!("{AB}metric = 'sd'");
+    let told = verdict(&varied().perturbed().tell(), &sd);
+    assert_eq!(told.outcome, Holds, "{}", told.sentence);
+    let label = "over 3 perturbed runs in virtual time";
+    assert!(told.sentence.contains(label), "{}", told.sentence);
+    // Repeats with other data are another spread.
+    assert_eq!(verdict(&varied().tell(), &sd).outcome, NotMeasured);
+    // What is compared by means has no such label.
+    let faster = verdict(&varied().perturbed().tell(), AB);
+    assert!(!faster.sentence.contains(label), "{}", faster.sentence);
+    // Three equal runs are not infinitely more predictable than three that are nearly equal.
+    let still = Story::virtual_time(512)
+        .times("a", &[("w", &[1.0, 1.0, 1.0])])
+        .times("b", &[("w", &[1.0, 1.000_001, 1.0])])
+        .perturbed();
+    let told = verdict(&still.tell(), &sd);
+    assert_eq!(told.outcome, NotMeasured);
+    assert!(
+        told.sentence.contains("neither varies"),
+        "{}",
+        told.sentence
+    );
+}
+
+/// Three perturbed runs that are equal to the last digit are no proof that a millionth matters.
+#[test]
+fn equal_perturbed_repeats_do_not_make_a_millionth_certain() {
+    let of = |b: f64| {
+        Story::virtual_time(512)
+            .times("a", &[("w", &[1.0; 3])])
+            .times("b", &[("w", &[b; 3])])
+            .perturbed()
+            .tell()
+    };
+    assert_eq!(outcome(&of(1.000_001), AB), Undecided);
+    assert_eq!(outcome(&of(1.01), AB), Holds);
 }
 
 proptest! {

@@ -71,7 +71,7 @@ fn the_means_of_home_usb_confirm_what_it_says_of_means() {
     for verdict in &card.verdicts {
         let of_spread = verdict
             .sentence
-            .contains("in virtual time nothing but the seed");
+            .contains("in virtual time without perturbation");
         let expected = match verdict.contradicted {
             _ if of_spread => Outcome::NotMeasured,
             true => Outcome::Fails,

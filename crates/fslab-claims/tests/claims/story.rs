@@ -100,6 +100,7 @@ impl Scene {
 pub(crate) struct Story {
     venue: serde_json::Value,
     scale: String,
+    perturb: bool,
     subjects: Vec<(String, Vec<Vec<Scene>>)>,
 }
 
@@ -130,12 +131,19 @@ impl Story {
         Self {
             venue,
             scale: "1".into(),
+            perturb: false,
             subjects: Vec::new(),
         }
     }
 
     pub(crate) fn on_disk(mut self, disk: &str) -> Self {
         self.venue["disk"]["profile"] = json!(disk);
+        self
+    }
+
+    /// With repeats that are perturbed.
+    pub(crate) fn perturbed(mut self) -> Self {
+        self.perturb = true;
         self
     }
 
@@ -213,7 +221,7 @@ impl Story {
             "format": 1, "study": "s", "title": "t", "venue": self.venue, "size_bytes": 1 << 30,
             "cold": "remount", "engine": "psync", "subjects": subjects,
             "phases": phases.values().collect::<Vec<_>>(), "repeats": repeats,
-            "trial_limit_s": 60, "seed": 1, "scale": self.scale,
+            "trial_limit_s": 60, "seed": 1, "scale": self.scale, "perturb": self.perturb,
         });
         let run = json!({
             "run": "run-1", "plan": plan, "plan_hash": "0", "fslab": "0", "command": [],

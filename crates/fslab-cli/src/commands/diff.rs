@@ -17,8 +17,8 @@ use crate::screen;
 pub(crate) struct DiffArgs {
     #[command(flatten)]
     compared: ComparedArgs,
-    /// The difference that does not matter: the same within it is the same; in virtual time it is
-    /// 1 %, whatever is asked for [default: 5%]
+    /// The difference that does not matter: the same within it is the same; of single exact
+    /// points of virtual time it is 1 %, whatever is asked for [default: 5%]
     #[arg(long, value_name = "PERCENT")]
     tolerance: Option<Percent>,
     /// The form

@@ -224,7 +224,9 @@ impl Execution<'_> {
 impl Execution<'_> {
     /// Which subjects are not known as well as they were to be, or as one would like; in one line.
     fn tell_precision(&self, record: &RunRecord, outcome: Outcome) {
-        if outcome.missing > 0 || record.header.plan.venue.kind() == VenueKind::Sim {
+        let plan = &record.header.plan;
+        let is_exact = plan.venue.kind() == VenueKind::Sim && !plan.perturb;
+        if outcome.missing > 0 || is_exact {
             return;
         }
         if let Some(line) = precision_text::at_the_end(record) {

@@ -21,8 +21,8 @@ pub(crate) enum Format {
     Csv,
     /// One row for each trial and phase, a column for each metric
     CsvWide,
-    /// What every machine gets of this plan: the records of a run in virtual time, without what
-    /// the host adds; two runs are compared with cmp
+    /// What belongs to plan and lab and to no machine: the records of a run in virtual time,
+    /// without what the host adds; two runs are compared with cmp
     Exact,
     /// The CSV of bonnie++ 1.98, for a run of its phases; bon_csv2html reads it
     Bonnie,
@@ -97,7 +97,7 @@ fn warn(left_out: impl IntoIterator<Item = String>) {
 }
 
 fn in_real_time() -> Failure {
-    let text = "cannot export what every machine gets: the run was made in real time";
+    let text = "cannot export exact records: the run was made in real time";
     Failure::new(FailureKind::BadInput, text).hint("--venue sim measures in virtual time")
 }
 

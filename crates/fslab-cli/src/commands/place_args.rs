@@ -51,7 +51,7 @@ pub(super) enum VenueName {
     /// A guest kernel with an image file as its disk; needs `fslab lab build` once, and no
     /// privileges
     Guest,
-    /// A guest kernel in virtual time with a simulated disk: the same figures on every machine
+    /// A guest kernel in virtual time with a simulated disk: the same figures in the same lab
     Sim,
     /// A directory, on whatever is mounted there; nothing is formatted
     Dir,

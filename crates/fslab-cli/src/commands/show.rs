@@ -59,7 +59,11 @@ impl ShowArgs {
                     screen::print_styled(&format!("\n{}", screen::render(table)))?;
                 }
             }
-            let whole_run = [tables::spread(&analysis), tables::components(&analysis)];
+            let whole_run = [
+                tables::sensitivity(&analysis),
+                tables::spread(&analysis),
+                tables::components(&analysis),
+            ];
             for table in whole_run.iter().flatten() {
                 screen::print_styled(&format!("\n{}", screen::render(table)))?;
             }
@@ -118,9 +122,29 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     // Of a part of a run it would say nothing.
     let is_whole = record.trials.len() == record.trials_planned();
     if let Some(fingerprint) = record.fingerprint().filter(|_| is_whole) {
-        text.push_str(&format!(
-            "Fingerprint {fingerprint}: in virtual time every machine gets these very records.\n"
-        ));
+        text.push_str(&belonging(record, &fingerprint));
     }
     screen::print_styled(&text)
+}
+
+/// To what the records of a run in virtual time belong, in a line.
+fn belonging(record: &RunRecord, fingerprint: &str) -> String {
+    let plan = &record.header.plan;
+    let repeats = plan
+        .cells()
+        .map(|cell| record.cell(cell.id).count())
+        .max()
+        .unwrap_or(0);
+    let repeats = match (plan.perturb, repeats) {
+        (_, 1) => "1 repeat".to_owned(),
+        (true, many) => format!("{many} repeats, perturbed"),
+        (false, many) => format!("{many} repeats, not perturbed"),
+    };
+    format!(
+        "Fingerprint {fingerprint}: these records belong to the lab {} and the plan {} with the \
+         seed {} and {repeats}.\n",
+        screen::plain(record.lab().unwrap_or("unknown")),
+        record.header.plan_hash.short(),
+        plan.seed
+    )
 }

@@ -25,7 +25,7 @@ fn column_type(name: &str) -> &'static str {
         "size_bytes" => "optional int64",
         "cell" | "repeat" | "position" => "required int32",
         "mount" | "iteration" => "optional int32",
-        "value" => "optional double",
+        "value" | "sensitivity" => "optional double",
         _ => "required binary",
     }
 }
@@ -86,9 +86,14 @@ fn write_column(
     let number = |row: &Observation| row.dimensions(run)[column].clone();
     let place = PLACES.iter().position(|known| *known == name);
     match name {
-        "value" => {
-            let levels: Vec<i16> = rows.iter().map(|row| row.value.is_some().into()).collect();
-            let values: Vec<f64> = rows.iter().filter_map(|row| row.value).collect();
+        "value" | "sensitivity" => {
+            let value = |row: &Observation| match name {
+                "value" => row.value,
+                _ => row.sensitivity,
+            };
+            let numbers: Vec<Option<f64>> = rows.iter().map(value).collect();
+            let levels: Vec<i16> = numbers.iter().map(|it| it.is_some().into()).collect();
+            let values: Vec<f64> = numbers.into_iter().flatten().collect();
             writer
                 .typed::<DoubleType>()
                 .write_batch(&values, Some(&levels), None)?;

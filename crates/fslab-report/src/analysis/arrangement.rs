@@ -95,6 +95,15 @@ impl<'a> Analysis<'a> {
             && plan.repeats < 2
     }
 
+    /// How many perturbed runs there are of a subject, the unperturbed one included, where repeats
+    /// in virtual time are perturbed and there are several.
+    #[must_use]
+    pub fn perturbed_runs(&self) -> Option<usize> {
+        let plan = &self.run.header.plan;
+        let counts = plan.cells().map(|cell| self.run.cell(cell.id).count());
+        counts.max().filter(|count| plan.perturb && *count > 1)
+    }
+
     /// Whether any comparison of the run has an interval, so that rankings may be stated.
     #[must_use]
     pub fn has_intervals(&self) -> bool {

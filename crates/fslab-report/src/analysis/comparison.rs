@@ -5,12 +5,13 @@
 //! interval and the corrected p-value say so.
 
 use fslab_model::{Better, MetricDefinition};
-use fslab_stats::{CONFIDENCE, Estimate, Interval, Summary, Test, Verdict};
+use fslab_stats::{CONFIDENCE, Estimate, Interval, RESOLUTION, Summary, Test, Verdict};
 use fslab_stats::{difference_test_among, location, ratio, verdict};
 
 /// The difference that does not matter, for the verdict "the same".
 pub const TOLERANCE: f64 = 0.05;
-/// Exact figures that differ by less are a tie: where a file happens to lie moves them as much.
+/// Single exact figures that differ by less are a tie: a convention, since nothing tells how much
+/// what should not matter moves them.
 pub const EXACT_TOLERANCE: f64 = 0.01;
 
 /// Where a subject stands in a comparison.
@@ -67,30 +68,39 @@ pub struct Comparison {
     /// Whether every value is the only one that there can be, as with one repeat in virtual time:
     /// then there is no interval, and every difference is certain.
     pub exact: bool,
+    /// How much further than its repeats say every interval reaches, as a share of the figure: of
+    /// repeats in virtual time, which may all be equal; 0 in real time.
+    pub resolution: f64,
 }
 
 impl Comparison {
     /// Compares `samples`, one a subject.
     #[must_use]
     pub fn of(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
-        Self::arrange(metric, samples, false)
+        Self::arrange(metric, samples, (false, 0.0))
     }
 
-    /// Compares `samples` of virtual time. Of several repeats, which differ in their seeds, the
-    /// spread counts; a single one is exact.
+    /// Compares `samples` of virtual time. Of several repeats, which are perturbed or differ in
+    /// their seeds, the spread counts; a single one is exact.
     #[must_use]
     pub fn of_virtual_time(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>) -> Self {
         let exact = samples.iter().all(|values| values.len() < 2);
-        Self::arrange(metric, samples, exact)
+        let resolution = if exact { 0.0 } else { RESOLUTION };
+        Self::arrange(metric, samples, (exact, resolution))
     }
 
-    fn arrange(metric: &'static MetricDefinition, samples: Vec<Vec<f64>>, exact: bool) -> Self {
-        let entries: Vec<Entry> = samples.into_iter().map(Entry::of).collect();
+    fn arrange(
+        metric: &'static MetricDefinition,
+        samples: Vec<Vec<f64>>,
+        (exact, resolution): (bool, f64),
+    ) -> Self {
+        let entry = |values| Entry::of(values, resolution);
         let mut comparison = Self {
             metric,
-            entries,
+            entries: samples.into_iter().map(entry).collect(),
             best: None,
             exact,
+            resolution,
         };
         comparison.best = comparison.find_best();
         for subject in 0..comparison.entries.len() {
@@ -129,7 +139,12 @@ impl Comparison {
     /// Tests `subject` against the best, as one of `family` comparisons.
     pub(super) fn test(&mut self, subject: usize, family: usize) -> Option<f64> {
         let best = &self.entries[self.best?].values;
-        let test = difference_test_among(&self.entries[subject].values, best, family);
+        let own = &self.entries[subject].values;
+        // Where neither varies under perturbation, a test would give 0 or 1, of which the interval,
+        // as wide as figures are known, says more.
+        let is_idle = self.resolution > 0.0 && is_constant(own) && is_constant(best);
+        let test = (!is_idle).then(|| difference_test_among(own, best, family));
+        let test = test.flatten();
         self.entries[subject].test = test;
         test.map(|test| test.p_value)
     }
@@ -167,11 +182,12 @@ impl Comparison {
 
     fn find_speed(&self, subject: usize, other: usize) -> Option<Estimate> {
         let of = |index: usize| self.entries.get(index).map(|entry| entry.values.as_slice());
-        match self.metric.better {
+        let found = match self.metric.better {
             Better::Higher => ratio(of(subject)?, of(other)?),
             Better::Lower => ratio(of(other)?, of(subject)?),
             Better::Neither => None,
-        }
+        };
+        found.map(|speed| speed.widened(self.resolution))
     }
 
     /// What may be said of `subject` against `other`. Against the best, a difference that did not
@@ -335,10 +351,10 @@ impl Comparison {
 }
 
 impl Entry {
-    fn of(values: Vec<f64>) -> Self {
+    fn of(values: Vec<f64>, resolution: f64) -> Self {
         Self {
             summary: Summary::of(&values),
-            location: location(&values),
+            location: location(&values).map(|location| location.widened(resolution)),
             to_best: None,
             to_first: None,
             test: None,
@@ -354,6 +370,10 @@ impl Entry {
     pub fn median(&self) -> Option<f64> {
         self.summary.map(|summary| summary.median)
     }
+}
+
+fn is_constant(values: &[f64]) -> bool {
+    values.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 #[cfg(test)]
@@ -426,6 +446,29 @@ mod tests {
         assert_eq!(twins.best, Some(0));
         let alone = Comparison::of(&THROUGHPUT, vec![vec![7.0; 3], vec![]]);
         assert_eq!(standings(&alone), [Standing::Alone, Standing::Absent]);
+    }
+
+    #[test]
+    fn equal_repeats_of_virtual_time_tell_a_difference_only_beyond_the_resolution() {
+        let of = |other: f64| {
+            Comparison::of_virtual_time(&THROUGHPUT, vec![vec![100.0; 3], vec![other; 3]])
+        };
+        let near = of(100.05);
+        assert!(!near.exact);
+        assert_eq!(near.winner(), None);
+        assert_eq!(near.verdict(0, 1), Verdict::Same { within: TOLERANCE });
+        let apart = of(100.5);
+        assert_eq!(apart.winner(), Some(1));
+        // In real time they are taken at their word.
+        let real = Comparison::of(&THROUGHPUT, vec![vec![100.0; 3], vec![100.05; 3]]);
+        assert_eq!(real.winner(), Some(1));
+        // A test of values that do not vary would be 0 or 1: there is none, and no correction.
+        let mut tested = apart.clone();
+        crate::analysis::correct(&mut [&mut tested]);
+        assert_eq!(tested.entries[0].test, None);
+        assert_eq!(tested.winner(), Some(1));
+        let interval = tested.entries[0].location.and_then(|it| it.interval);
+        assert!(interval.is_some_and(|it| it.low < 100.0 && it.high > 100.0));
     }
 
     #[test]

@@ -57,18 +57,26 @@ struct Sample {
     values: Vec<f64>,
     /// Where in the run each trial ran.
     positions: Vec<u32>,
+    /// Whether its time is virtual, and knows nothing of the order in which trials ran.
+    is_virtual: bool,
 }
 
 impl Diagnosis {
     pub(super) fn of(phases: &[PhaseAnalysis]) -> Self {
         let samples: Vec<Sample> = samples(phases);
-        let two_modes = tested(&samples, |values| modes(values).map(|it| (it.p_value, it)));
-        let warm_ups = tested(&samples, |values| {
-            warm_up(values).map(|it| (it.p_value, it))
+        let two_modes = tested(&samples, |it| {
+            modes(&it.values).map(|found| (found.p_value, found))
         });
-        let drifts = tested(&samples, |values| drift(values).map(|it| (it.p_value, it)));
-        let apart = tested(&samples, |values| {
-            outliers(values).map(|it| (it.p_value, it.found))
+        let warm_ups = tested(&samples, |it| {
+            let found = warm_up(&it.values).filter(|_| !it.is_virtual)?;
+            Some((found.p_value, found))
+        });
+        let drifts = tested(&samples, |it| {
+            let found = drift(&it.values).filter(|_| !it.is_virtual)?;
+            Some((found.p_value, found))
+        });
+        let apart = tested(&samples, |it| {
+            outliers(&it.values).map(|found| (found.p_value, found.found))
         });
         let mut findings: Vec<Finding> = whole_run(&samples).into_iter().collect();
         let mut looked_at = 0;
@@ -138,6 +146,7 @@ fn samples(phases: &[PhaseAnalysis]) -> Vec<Sample> {
                 repeats: found.iter().map(|(_, repeat, _)| *repeat).collect(),
                 values: found.iter().map(|(_, _, value)| *value).collect(),
                 positions: found.iter().map(|(position, _, _)| *position).collect(),
+                is_virtual: phase.is_virtual,
             });
         }
     }
@@ -147,9 +156,9 @@ fn samples(phases: &[PhaseAnalysis]) -> Vec<Sample> {
 /// What each sample was found to have, with the p-value corrected over all that could be tested.
 fn tested<T>(
     samples: &[Sample],
-    test: impl Fn(&[f64]) -> Option<(f64, T)>,
+    test: impl Fn(&Sample) -> Option<(f64, T)>,
 ) -> Vec<Option<(f64, T)>> {
-    let found: Vec<Option<(f64, T)>> = samples.iter().map(|sample| test(&sample.values)).collect();
+    let found: Vec<Option<(f64, T)>> = samples.iter().map(test).collect();
     let p_values = found
         .iter()
         .map(|it| it.as_ref().map_or(f64::NAN, |(p, _)| *p));
@@ -167,7 +176,8 @@ fn certain<T>(found: Option<(f64, T)>) -> Option<(f64, T)> {
 /// since a phase that drifts alone is not the machine.
 fn whole_run(samples: &[Sample]) -> Option<Finding> {
     let mut trials: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for sample in samples.iter().filter(|sample| sample.values.len() > 1) {
+    let repeated = |sample: &&Sample| sample.values.len() > 1 && !sample.is_virtual;
+    for sample in samples.iter().filter(repeated) {
         let Some(location) = location(&sample.values) else {
             continue;
         };

@@ -11,6 +11,7 @@ mod diagnosis;
 mod overall;
 mod phase;
 mod rounds;
+mod sensitive;
 mod sweep;
 
 pub(crate) use along::{Spread, by_value, spread_over};
@@ -24,5 +25,6 @@ pub use diagnosis::{Diagnosis, Finding, Oddity};
 pub use overall::OverallAnalysis;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
 pub use rounds::RepeatRound;
+pub use sensitive::Sensitive;
 pub(crate) use sweep::point_in_words;
 pub use sweep::{Dimension, SweepAnalysis};

@@ -9,6 +9,8 @@ use fslab_model::{
     TrialOutcome, TrialRecord, VenueKind, phase_metrics,
 };
 
+use fslab_stats::sensitivity;
+
 use super::rounds::{RepeatRound, nested, rounds, together};
 use super::{Comparison, SweepAnalysis, sweep};
 
@@ -79,6 +81,8 @@ pub struct PhaseAnalysis<'a> {
     pub comparison: Option<Comparison>,
     /// Whether its times are virtual.
     pub is_virtual: bool,
+    /// Whether its repeats differ by a perturbation of their guest, and in nothing else.
+    pub is_perturbed: bool,
     /// Where it stands in its sweep; `None` for a phase that runs once, and for a whole sweep.
     pub point: Option<&'a Point>,
     /// Its points, where it was run at many: then `cells` and `comparison` are of their geometric
@@ -185,6 +189,7 @@ impl<'a> Named<'a> {
             cells,
             comparison: None,
             is_virtual: run.header.plan.venue.kind() == VenueKind::Sim,
+            is_perturbed: run.header.plan.perturb,
             point: self.swept.map(|swept| &swept.point),
             sweep: None,
         };
@@ -208,6 +213,15 @@ impl<'a> PhaseAnalysis<'a> {
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.is_virtual && self.cells.iter().all(|cell| cell.repeats.len() < 2)
+    }
+
+    /// How far the headline figure of a further perturbed run may lie from those that were made,
+    /// as a share of it: [`fslab_stats::sensitivity`]. `None` where repeats are not perturbed, or
+    /// fewer than three.
+    #[must_use]
+    pub fn sensitivity(&self, subject: usize) -> Option<f64> {
+        let comparison = self.comparison.as_ref().filter(|_| self.is_perturbed)?;
+        sensitivity(&comparison.entries.get(subject)?.values)
     }
 
     /// Compares the subjects by any metric of a phase.

@@ -130,6 +130,7 @@ pub(super) fn join<'a>(name: &'a str, points: Vec<PhaseAnalysis<'a>>) -> Option<
         cells: cells.collect(),
         comparison: None,
         is_virtual: first.is_virtual,
+        is_perturbed: first.is_perturbed,
         point: None,
         sweep: None,
     };

@@ -180,6 +180,7 @@ impl Run {
 /// What speaks against the figures, by kind.
 pub(super) fn doubts(analysis: &Analysis) -> Vec<(&'static str, Table)> {
     let found = [
+        ("sensitivity", tables::sensitivity(analysis)),
         ("spread", tables::spread(analysis)),
         ("oddities", tables::diagnosis(analysis)),
         ("components", tables::components(analysis)),

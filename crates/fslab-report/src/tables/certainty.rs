@@ -148,7 +148,15 @@ fn notes(comparison: &Comparison, family: usize) -> Vec<String> {
     words.dedup();
     let mut notes = Vec::new();
     if !intervals.is_empty() {
-        notes.push(format!("Intervals: {}.", intervals.join("; ")));
+        let beyond = match comparison.resolution > 0.0 {
+            true => format!(
+                ", and {} more on either side: no figure of virtual time is taken to be known \
+                 better",
+                wording::percent(comparison.resolution)
+            ),
+            false => String::new(),
+        };
+        notes.push(format!("Intervals: {}{beyond}.", intervals.join("; ")));
     }
     if !words.is_empty() {
         notes.push(format!(

@@ -238,11 +238,15 @@ fn ratio_notes(analysis: &Analysis, compare: bool) -> Vec<String> {
         notes.push(format!(
             "The ratio is the speed relative to the best of the phase{means}; 1.00 is the best."
         ));
-        let is_exact = |phase: &PhaseAnalysis| phase.comparison.as_ref().is_some_and(|c| c.exact);
+        // Where nobody has a figure, none is exact.
+        let is_exact = |phase: &PhaseAnalysis| {
+            let comparison = phase.comparison.as_ref();
+            comparison.is_some_and(|it| it.exact && !it.is_empty())
+        };
         if analysis.phases.iter().any(is_exact) {
             notes.push(
-                "Figures of virtual time are exact; those that differ by less than 1 % are a tie, \
-                 ≈."
+                "Figures of virtual time are exact; by convention those that differ by less than 1 % \
+                 are a tie, ≈."
                 .to_owned(),
             );
         } else if analysis.has_intervals() {

@@ -7,6 +7,7 @@ use fslab_stats::Summary;
 
 use super::cells::{EXACT, absence_word, against_best, interval, median, middle, subject_cell};
 use super::disturbances::{mark_note, marked};
+use super::sensitivity;
 use crate::wording;
 use crate::{Column, Entry, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
 
@@ -163,6 +164,13 @@ impl Sheet {
                 column,
                 entries.iter().map(|entry| interval(comparison, entry)),
             );
+        }
+        if phase.is_perturbed && !comparison.exact {
+            let column = Column::right("sensitivity")
+                .in_group(title)
+                .of("Sensitivity");
+            let cells = (0..entries.len()).map(|subject| sensitivity::cell(phase, subject));
+            self.column(column, cells);
         }
         if compare {
             let against = |entry: &Entry| match (against_best(entry), entry.to_best) {

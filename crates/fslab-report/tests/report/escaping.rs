@@ -43,6 +43,6 @@ fn no_text_of_a_record_becomes_markup() {
     assert!(
         reader
             .records()
-            .all(|row| row.is_ok_and(|row| row.len() == 27))
+            .all(|row| row.is_ok_and(|row| row.len() == 28))
     );
 }

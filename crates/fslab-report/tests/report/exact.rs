@@ -21,7 +21,7 @@ fn exact() -> RunRecord {
     RUN.clone()
 }
 
-fn several() -> RunRecord {
+pub(crate) fn several() -> RunRecord {
     let mut run = simulated();
     run.header.plan.venue = VenuePlan::Sim {
         folder: "/var/tmp/fslab".into(),

@@ -14,6 +14,7 @@ mod fixture;
 mod merging;
 mod page;
 mod part_files;
+mod perturbed;
 mod statistics;
 mod summary;
 mod sweep_story;

@@ -6,6 +6,7 @@ mod chance;
 mod clusters;
 mod detectors;
 mod families;
+mod further_run;
 mod intervals;
 mod phases;
 mod stopping;

@@ -1,0 +1,37 @@
+//! How far the figures of a run in virtual time depend on what should not matter.
+
+use super::Analysis;
+
+/// The sensitivity of one subject's headline figure of one phase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sensitive {
+    /// The phase, by its place in the run.
+    pub phase: usize,
+    /// The subject.
+    pub subject: usize,
+    /// How far a further perturbed run may lie from those that were made, as a share of the figure.
+    pub share: f64,
+}
+
+impl Analysis<'_> {
+    /// The sensitivity of every headline figure that has one, the largest first; of equals in the
+    /// order of phases and subjects. Empty where repeats are not perturbed, or fewer than three.
+    #[must_use]
+    pub fn sensitive(&self) -> Vec<Sensitive> {
+        let subjects = self.subjects().len();
+        let of_phase = |(phase, of): (usize, &super::PhaseAnalysis)| {
+            let of_subject = |subject: usize| {
+                let share = of.sensitivity(subject)?;
+                Some(Sensitive {
+                    phase,
+                    subject,
+                    share,
+                })
+            };
+            (0..subjects).filter_map(of_subject).collect::<Vec<_>>()
+        };
+        let mut found: Vec<Sensitive> = self.phases.iter().enumerate().flat_map(of_phase).collect();
+        found.sort_by(|a, b| b.share.total_cmp(&a.share));
+        found
+    }
+}
