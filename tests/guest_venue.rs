@@ -281,7 +281,7 @@ fn a_guest_without_a_kernel_or_with_too_little_memory_is_refused_with_a_hint() {
     let words = |more: &[&'static str]| [&["compare", "ext4"], &GUEST[..], more].concat();
     let ended = desk.run(&words(&[]));
     ended.expect_code(4);
-    ended.expect_error("no guest kernel", "fslab lab build");
+    ended.expect_error("no lab", "fslab lab build");
     let Some(desk) = Desk::new().with_lab("guest, refused") else {
         return;
     };

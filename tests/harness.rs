@@ -58,7 +58,7 @@ impl Desk {
         }
     }
 
-    /// From now on, commands find the guest kernels of whoever runs the tests. `None`, with the
+    /// From now on, commands find the default lab of whoever runs the tests. `None`, with the
     /// reason said, where there is none; where FSLAB_TEST_GUEST is `required`, that is a failure.
     pub(crate) fn with_lab(self, test: &str) -> Option<Self> {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
@@ -67,29 +67,27 @@ impl Desk {
         );
         let cache = cache.join("fslab");
         let default = cache.join("names/default");
-        let Ok(kernel) = default.canonicalize() else {
+        let lab = default.canonicalize().ok();
+        let described = lab.filter(|lab| lab.join("lab.json").exists());
+        let Some(lab) = described else {
             let required = std::env::var("FSLAB_TEST_GUEST").is_ok_and(|word| word == "required");
-            assert!(
-                !required,
-                "there is no guest kernel at {}",
-                default.display()
-            );
-            skip(
-                test,
-                "there is no guest kernel; `fslab lab build` makes one",
-            );
+            assert!(!required, "there is no lab at {}", default.display());
+            skip(test, "there is no lab; `fslab lab build` makes one");
             return None;
         };
         // A copy: the user's home may be closed to the user of the test.
         let ours = self.path("home/.cache/fslab");
-        let name = kernel.file_name().expect("a key").to_owned();
-        let folder = ours.join("kernels").join(&name);
-        fs::create_dir_all(&folder).expect("a folder");
+        let digest = lab.file_name().expect("a digest");
+        let text = fs::read(lab.join("lab.json")).expect("a description");
+        let about: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+        let part = |name: &str| about[name].as_str().expect("a key").to_owned();
+        let root = Path::new("roots").join(part("root_key"));
+        let kernel = Path::new("labs").join(digest).join(part("kernel_key"));
+        copy_folder(&cache.join(&root), &ours.join(&root));
+        copy_folder(&cache.join(&kernel), &ours.join(&kernel));
+        copy_folder(&lab, &ours.join("labs").join(digest));
         fs::create_dir_all(ours.join("names")).expect("a folder");
-        for entry in fs::read_dir(&kernel).expect("a kernel").flatten() {
-            copy_program(&entry.path(), &folder.join(entry.file_name()));
-        }
-        let target = Path::new("../kernels").join(name);
+        let target = Path::new("../labs").join(digest);
         std::os::unix::fs::symlink(target, ours.join("names/default")).expect("a name");
         Some(self)
     }
@@ -291,6 +289,16 @@ impl Ended {
 
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Copies the files of a folder, not the folders in it.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("listed").flatten() {
+        if entry.path().is_file() {
+            copy_program(&entry.path(), &to.join(entry.file_name()));
+        }
+    }
 }
 
 /// One test at a time: caches are dropped for the whole machine, under the feet of every other.

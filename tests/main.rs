@@ -21,6 +21,7 @@ mod guest_venue;
 mod harness;
 mod hung_device;
 mod interruption;
+mod labs;
 mod leases;
 mod loop_venue;
 mod programs;

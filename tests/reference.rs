@@ -38,6 +38,9 @@ const COMMANDS: [&[&str]; 31] = [
     &["store", "check"],
     &["clean"],
     &["lab"],
+    &["lab", "build"],
+    &["lab", "export"],
+    &["lab", "import"],
     &["mkfs"],
 ];
 

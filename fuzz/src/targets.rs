@@ -42,6 +42,7 @@ pub(crate) fn study(input: &[u8]) {
     let guest = GuestChoice {
         folder: "/var/tmp".into(),
         kernel: "linux@0".into(),
+        lab: "0123456789ab".into(),
         memory: None,
     };
     let venue = match input.len() % 3 {

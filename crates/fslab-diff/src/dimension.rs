@@ -27,6 +27,8 @@ pub enum Dimension {
     System,
     /// The kernel that the trials ran on.
     Kernel,
+    /// Kernel and root image of a guest: with it, the programs that format and check.
+    Lab,
     /// The version of fslab.
     Fslab,
     /// Where the trials ran.
@@ -51,11 +53,12 @@ pub enum Dimension {
 
 impl Dimension {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Subject,
         Self::Machine,
         Self::System,
         Self::Kernel,
+        Self::Lab,
         Self::Fslab,
         Self::Venue,
         Self::Device,
@@ -76,6 +79,7 @@ impl Dimension {
             Self::Machine => "machine",
             Self::System => "system",
             Self::Kernel => "kernel",
+            Self::Lab => "lab",
             Self::Fslab => "fslab",
             Self::Venue => "venue",
             Self::Device => "device",
@@ -142,11 +146,14 @@ pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Dif
             });
         }
     };
+    let another_kernel = of_base.value(Dimension::Kernel) != of_new.value(Dimension::Kernel);
     let elsewhere = of_base.value(Dimension::Venue) != of_new.value(Dimension::Venue);
     for dimension in Dimension::ALL {
         match dimension {
             // Another venue has another device, and that says enough.
             Dimension::Device | Dimension::Memory if elsewhere => {}
+            // Another kernel is another lab; what else is in it shows in the versions of the tools.
+            Dimension::Lab if elsewhere || another_kernel => {}
             Dimension::Subject | Dimension::Options | Dimension::Tools => {
                 for pair in pairs {
                     let (base, new) = of_pair(dimension, (base, new), *pair);
@@ -305,6 +312,10 @@ impl<'a> Values<'a> {
             Dimension::Kernel => match &plan.venue {
                 VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => kernel.clone(),
                 _ => known(&machine.kernel),
+            },
+            Dimension::Lab => match plan.venue.lab() {
+                Some("") => "unknown".to_owned(),
+                lab => lab.unwrap_or_default().to_owned(),
             },
             Dimension::Fslab => header.fslab.clone(),
             Dimension::Venue => match &plan.venue {

@@ -30,7 +30,7 @@ pub enum Privilege {
     UserNamespace,
 }
 
-/// A guest kernel that this machine can boot.
+/// A guest kernel that this machine can boot, with the programs of its root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestKernel {
     /// What it is called.
@@ -39,17 +39,20 @@ pub struct GuestKernel {
     pub release: String,
     /// The options that its configuration sets to `y`, such as `CONFIG_XFS_FS`.
     pub config: BTreeSet<String>,
+    /// The names of the programs that a guest finds; those of this machine it does not.
+    pub programs: BTreeSet<String>,
 }
 
 impl GuestKernel {
-    /// A kernel whose `.config` has the text `config`.
+    /// A kernel whose `.config` has the text `config`, and whose root has `programs`.
     #[must_use]
-    pub fn new(name: String, release: String, config: &str) -> Self {
+    pub fn new(name: String, release: String, config: &str, programs: BTreeSet<String>) -> Self {
         let config = options_set(config, &["y"]);
         Self {
             name,
             release,
             config,
+            programs,
         }
     }
 }
@@ -279,7 +282,7 @@ mod tests {
     #[test]
     fn a_guest_kernel_has_what_its_configuration_sets_to_y() {
         let text = "CONFIG_A=y\nCONFIG_B=m\n# CONFIG_C is not set\nCONFIG_D=\"y\"\n";
-        let guest = GuestKernel::new("uml".into(), "6.12".into(), text);
+        let guest = GuestKernel::new("uml".into(), "6.12".into(), text, BTreeSet::new());
         assert_eq!(guest.config, ["CONFIG_A".to_owned()].into());
     }
 

@@ -23,6 +23,17 @@ pub enum Obstacle {
         /// How to get it.
         hint: String,
     },
+    /// A guest does not have a program: it sees those of its lab alone.
+    NotInLab {
+        /// The program.
+        program: String,
+        /// The Debian package that has it.
+        package: String,
+        /// The lab.
+        lab: String,
+        /// How to get it.
+        hint: String,
+    },
     /// The kernel cannot mount it, or not to be written.
     MissingDriver {
         /// Which kernel: `this kernel`, or a guest's.
@@ -244,12 +255,15 @@ fn missing_tools(tools: impl Iterator<Item = Tool>, host: &Host) -> impl Iterato
 
 /// In a guest everybody is root, and no module loads: its configuration tells what it can mount.
 fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
-    let missing = missing_tools(file_system.tools().into_iter(), host);
     let Some(guest) = &host.guest else {
+        // What a lab that is built here would have is what this machine has.
+        let missing = missing_tools(file_system.tools().into_iter(), host);
         let hint = "fslab lab build".to_owned();
         let obstacles = missing.chain([Obstacle::NoGuestKernel { hint }]);
         return VenueProbe::new(VenueKind::Guest, None, obstacles.collect());
     };
+    let tools = file_system.tools().into_iter();
+    let missing = tools.filter_map(|tool| not_in_lab(guest, tool));
     let lacks = |config: &KernelConfig| !config.is_met_by(&guest.config);
     let driver = file_system.driver.config().filter(lacks);
     let driver = driver.map(|config| lacking_guest(guest, config));
@@ -259,6 +273,17 @@ fn probe_guest(file_system: &FileSystem, host: &Host) -> VenueProbe {
         Some(note),
         driver.into_iter().chain(missing).collect(),
     )
+}
+
+/// fslab is in every guest.
+fn not_in_lab(guest: &GuestKernel, tool: Tool) -> Option<Obstacle> {
+    let is_there = tool == Tool::FSLAB || guest.programs.contains(tool.program);
+    (!is_there).then(|| Obstacle::NotInLab {
+        program: tool.program.to_owned(),
+        package: tool.package.to_owned(),
+        lab: guest.name.clone(),
+        hint: format!("{}, then fslab lab build --new-root", tool.install_hint()),
+    })
 }
 
 fn lacking_guest(guest: &GuestKernel, config: KernelConfig) -> Obstacle {
@@ -297,6 +322,7 @@ impl Obstacle {
     pub fn hint(&self) -> Option<&str> {
         match self {
             Self::MissingTool { hint, .. }
+            | Self::NotInLab { hint, .. }
             | Self::MissingDriver { hint, .. }
             | Self::MissingPrivilege { hint }
             | Self::NoLoopDevices { hint }
@@ -313,11 +339,12 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MissingTool { program, .. } => write!(f, "{program} is not installed"),
+            Self::NotInLab { program, lab, .. } => write!(f, "{program} is not in the lab {lab}"),
             Self::MissingDriver { kernel, config, .. } => write!(f, "{kernel} has no {config}"),
             Self::MissingPrivilege { .. } => f.write_str("mounting is not permitted"),
             Self::NoLoopDevices { .. } => f.write_str("there are no loop devices"),
             Self::DaemonRuns { program, .. } => write!(f, "{program} runs already"),
-            Self::NoGuestKernel { .. } => f.write_str("there is no guest kernel"),
+            Self::NoGuestKernel { .. } => f.write_str("there is no lab"),
             Self::NotMounted { .. } => f.write_str("none is mounted"),
             Self::NoDriverAnywhere { reason } => f.write_str(reason),
         }
@@ -364,6 +391,11 @@ mod tests {
                 name: "uml".into(),
                 release: "6.12".into(),
                 config: options.map(str::to_owned).collect(),
+                programs: entries()
+                    .flat_map(|entry| entry.tools())
+                    .filter(|tool| *tool != Tool::FSLAB)
+                    .map(|tool| tool.program.to_owned())
+                    .collect(),
             }),
         }
     }
@@ -482,8 +514,22 @@ mod tests {
         );
         host.guest = None;
         let probe = of("xfs", &host, VenueKind::Guest);
-        assert_eq!(obstacles(&probe), ["there is no guest kernel"]);
+        assert_eq!(obstacles(&probe), ["there is no lab"]);
         assert_eq!(probe.obstacles[0].hint(), Some("fslab lab build"));
+    }
+
+    // A guest saw the programs of its host.
+    #[test]
+    fn a_guest_has_the_programs_of_its_lab_and_not_those_of_this_machine() {
+        let mut host = host();
+        host.tools.clear();
+        assert!(of("xfs", &host, VenueKind::Guest).works);
+        let guest = host.guest.as_mut().expect("there is one");
+        guest.programs.remove("mkfs.xfs");
+        let probe = of("xfs", &host, VenueKind::Guest);
+        assert_eq!(obstacles(&probe), ["mkfs.xfs is not in the lab uml"]);
+        let hint = "apt-get install xfsprogs, then fslab lab build --new-root";
+        assert_eq!(probe.obstacles[0].hint(), Some(hint));
     }
 
     #[test]

@@ -14,6 +14,9 @@ const SYSTEM_DIRECTORIES: [&str; 5] = ["/usr/local/sbin", "/usr/sbin", "/usr/bin
 /// Tells the versions of installed packages, where the machine has Debian's.
 const PACKAGE_QUERY: &str = "/usr/bin/dpkg-query";
 
+/// The versions of packages in a guest, whose root has no dpkg: a line `NAME VERSION` each.
+const GUEST_PACKAGES: &str = "/fslab/packages";
+
 /// The running program, by a name that leads to it even where its folder is gone or hidden, as in a
 /// guest.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -87,6 +90,14 @@ impl Tool {
     /// # Errors
     /// [`CatalogueError::Version`].
     pub fn ask_version(self, program: &Path) -> Result<String, CatalogueError> {
+        if self.version == VersionSource::Package
+            && let Ok(text) = std::fs::read_to_string(GUEST_PACKAGES)
+        {
+            return listed_version(&text, self.package).ok_or(CatalogueError::Version {
+                program: program.to_owned(),
+                source: None,
+            });
+        }
         let (asked, arguments, stream) = match self.version {
             VersionSource::Fslab => return Ok(concat!("fslab ", env!("CARGO_PKG_VERSION")).into()),
             VersionSource::Asked { argument, stream } => (program, vec![argument], stream),
@@ -115,6 +126,16 @@ impl Tool {
         };
         first_line(&String::from_utf8_lossy(&printed)).ok_or_else(|| failed(None))
     }
+}
+
+/// The line of `package`.
+fn listed_version(packages: &str, package: &str) -> Option<String> {
+    let mut lines = packages.lines();
+    let is_its = |line: &&str| {
+        line.split_once(' ')
+            .is_some_and(|(name, _)| name == package)
+    };
+    lines.find(is_its).map(str::to_owned)
 }
 
 /// The first line that is not blank.
@@ -255,6 +276,14 @@ mod tests {
             error,
             CatalogueError::Version { source: None, .. }
         ));
+    }
+
+    #[test]
+    fn in_a_guest_the_lab_lists_the_versions() {
+        let packages = "zfs 2.1\nzfs-fuse 0.7.0-25\n";
+        let listed = |package| listed_version(packages, package);
+        assert_eq!(listed("zfs-fuse").as_deref(), Some("zfs-fuse 0.7.0-25"));
+        assert_eq!(listed("zfs-f"), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Why there is no kernel.
+//! Why there is no lab.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use fslab_model::{Bytes, Failure, FailureKind};
 
 use crate::tools::{self, BuildTool};
 
-/// Why there is no kernel.
+/// Why there is no lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// No name or key of the cache.
-    #[error("there is no guest kernel '{name}'")]
+    #[error("there is no lab '{name}'")]
     NotBuilt {
         /// What was asked for.
         name: String,
@@ -19,7 +19,7 @@ pub enum LabError {
         nearest: Option<String>,
     },
     /// A text that is no name.
-    #[error("cannot name a kernel '{name}': {reason}")]
+    #[error("cannot name a lab '{name}': {reason}")]
     BadName {
         /// The text.
         name: String,

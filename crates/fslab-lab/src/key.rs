@@ -14,7 +14,7 @@ const DIGITS: usize = 12;
 
 /// The first 12 hexadecimal digits of a SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String", into = "String")]
 pub struct KernelKey(String);
 
 impl KernelKey {
@@ -40,6 +40,20 @@ impl FromStr for KernelKey {
         } else {
             Err(ParseKeyError)
         }
+    }
+}
+
+impl TryFrom<String> for KernelKey {
+    type Error = ParseKeyError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<KernelKey> for String {
+    fn from(key: KernelKey) -> Self {
+        key.0
     }
 }
 
@@ -74,6 +88,11 @@ pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
 /// The SHA-256 of a file's content, 64 hexadecimal digits.
 pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
     Ok(hexadecimal(digest_of_file(path)?))
+}
+
+/// The first digits of a whole digest.
+pub(crate) fn key_of(sha256: &str) -> KernelKey {
+    KernelKey(sha256.chars().take(DIGITS).collect())
 }
 
 fn digest_of_file(path: &Path) -> io::Result<Sha256> {

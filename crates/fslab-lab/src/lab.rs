@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::key::{Fingerprint, sha256_of};
+use crate::key::{Fingerprint, key_of, sha256_of};
 use crate::root::{Elf, LIST_VERSION};
 use crate::{Kernel, KernelKey, LabError, RootFacts, stored};
 
@@ -57,13 +57,20 @@ impl LabFacts {
         })
     }
 
+    /// The one in `folder`, which has its digest for a name.
     pub(crate) fn read(folder: &Path) -> Result<Self, LabError> {
+        let facts = Self::read_loose(folder)?;
+        let is_named = folder.ends_with(facts.digest.as_str());
+        let reason = "its digest is not that of its folder";
+        demand(is_named, &folder.join(LAB), reason).map(|()| facts)
+    }
+
+    /// The one in `folder`, whatever it is called.
+    pub(crate) fn read_loose(folder: &Path) -> Result<Self, LabError> {
         let path = folder.join(LAB);
         let facts: Self = stored::read(&path, VERSION)?;
-        let is_whole = folder.ends_with(facts.digest.as_str())
-            && facts.digest == digest_of(&facts.kernel_sha256, &facts.root_sha256);
-        let reason = "its digest is not that of its parts or of its folder";
-        demand(is_whole, &path, reason).map(|()| facts)
+        let is_whole = facts.digest == digest_of(&facts.kernel_sha256, &facts.root_sha256);
+        demand(is_whole, &path, "its digest is not that of its parts").map(|()| facts)
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
@@ -104,6 +111,16 @@ impl Lab {
     #[must_use]
     pub fn is_stale(&self) -> bool {
         self.kernel.is_stale() || self.root.is_stale()
+    }
+
+    /// The file that an archive calls `name`.
+    pub(crate) fn part(&self, name: &str) -> PathBuf {
+        let folder = self.kernel.binary.parent().unwrap_or(Path::new("/"));
+        match name.split_once('/') {
+            Some(("kernel", name)) => folder.join(name),
+            Some((_, name)) => self.root_image.with_file_name(name),
+            None => folder.with_file_name(name),
+        }
     }
 
     /// Reads kernel and image as a whole, and compares them with the digest.
@@ -178,12 +195,6 @@ pub(crate) fn write_root(
     };
     facts.write(folder)?;
     Ok(facts)
-}
-
-/// The first digits of a whole digest.
-pub(crate) fn key_of(sha256: &str) -> KernelKey {
-    let digits = sha256.get(..12).unwrap_or_default();
-    digits.parse().expect("a SHA-256 in hexadecimal digits")
 }
 
 fn digest_of(kernel_sha256: &str, root_sha256: &str) -> KernelKey {

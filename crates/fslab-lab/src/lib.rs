@@ -11,6 +11,7 @@
 //! A kernel's key is made of what it is built from; a name leads to one key at a time.
 
 mod additions;
+mod archive;
 mod builder;
 mod cache;
 mod error;
@@ -29,6 +30,7 @@ mod stored;
 mod tools;
 mod workshop;
 
+pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};
 pub use cache::{Cache, LabShelf, Shelf};
 pub use error::LabError;
@@ -40,7 +42,8 @@ pub use name::KernelName;
 pub use progress::{Objects, Progress, Stage};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,
-    RootFacts, RootProgram, Tree, find_library, loader_cache,
+    RootFacts, RootProgram, Tree, find_library, listed_programs,
+    loader_cache,
 };
 pub use source::{SourceKind, SourceRequest};
 pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};

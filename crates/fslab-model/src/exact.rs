@@ -8,12 +8,12 @@ use crate::{RunRecord, TrialRecord, VenueKind, VenuePlan};
 /// The fact that says what kept the names of a trial's phases in the tree of its subject.
 pub const CONFINEMENT_FACT: &str = "confinement";
 
-/// The fact that says that the host's kernel does not bound what a guest writes.
-pub const GUEST_CONFINED_FACT: &str = "guest.confined";
-
 /// The fact that names the lab of a trial in a guest: what kernel and root image are known by
 /// together.
 pub const LAB_FACT: &str = "lab";
+
+/// The fact that says that the host's kernel does not bound what a guest writes.
+pub const GUEST_CONFINED_FACT: &str = "guest.confined";
 
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;

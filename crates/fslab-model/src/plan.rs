@@ -72,6 +72,9 @@ pub enum VenuePlan {
         folder: PathBuf,
         /// The guest kernel: its name, and behind an `@` the key of what it was built from.
         kernel: String,
+        /// The digest of the lab, which is kernel and root image; empty in plans from before labs.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        lab: String,
         /// The guest's memory, its page cache included.
         memory_bytes: Bytes,
         /// Images over the guest's root, the topmost first.
@@ -85,6 +88,9 @@ pub enum VenuePlan {
         folder: PathBuf,
         /// The kernel: its release, and behind an `@` the key of what it was built from.
         kernel: String,
+        /// The digest of the lab, which is kernel and root image; empty in plans from before labs.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        lab: String,
         /// The guest's memory, which bounds its page cache.
         memory_bytes: Bytes,
         /// Images over the guest's root, the topmost first.
@@ -126,6 +132,20 @@ impl std::fmt::Display for LayerPlan {
 }
 
 impl VenuePlan {
+    /// The digest of a guest's lab, which is its kernel and its root image: empty in plans from
+    /// before labs, `None` where no guest runs.
+    #[must_use]
+    pub fn lab(&self) -> Option<&str> {
+        match self {
+            Self::Guest { lab, .. } | Self::Sim { lab, .. } => Some(lab),
+            Self::Dir { .. }
+            | Self::Loop { .. }
+            | Self::Block { .. }
+            | Self::Fake
+            | Self::Imported { .. } => None,
+        }
+    }
+
     /// The images over a guest's root, the topmost first.
     #[must_use]
     pub fn layers(&self) -> &[LayerPlan] {

@@ -53,6 +53,8 @@ pub struct GuestChoice {
     pub folder: PathBuf,
     /// The kernel: its name, and behind an `@` the key of what it was built from.
     pub kernel: String,
+    /// The digest of the lab that the kernel is part of.
+    pub lab: String,
     /// The guest's memory, where it is not the study's own.
     pub memory: Option<Bytes>,
 }
@@ -405,6 +407,7 @@ fn guest_venue(guest: &GuestChoice, sizes: Sizes) -> VenuePlan {
     VenuePlan::Guest {
         folder: guest.folder.clone(),
         kernel: guest.kernel.clone(),
+        lab: guest.lab.clone(),
         memory_bytes: guest_memory(guest, sizes),
         layers: Vec::new(),
     }
@@ -428,6 +431,7 @@ fn sim_venue(
     Ok(VenuePlan::Sim {
         folder: guest.folder.clone(),
         kernel: guest.kernel.clone(),
+        lab: guest.lab.clone(),
         memory_bytes: guest_memory(guest, sizes),
         layers: Vec::new(),
         disk: profile.simulated(),

@@ -2,15 +2,15 @@
 
 use std::num::NonZeroUsize;
 
-use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind, VenuePlan};
+use fslab_model::{Failure, FailureKind, Plan, RunHeader, RunId, RunRecord, VenueKind};
 use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, VenueChoice};
 use fslab_store::{RunSelector, Store};
-use fslab_venue::{Control, GuestSettings, Venue, VenueSettings};
+use fslab_venue::{Control, Venue, VenueSettings};
 
 use super::place_args::PlaceArgs;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
-use super::{clean, guest_kernel, plan_text, precision_text, report, show};
+use super::{clean, guest_lab, plan_text, precision_text, report, show};
 use crate::defaults::{self, true_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
@@ -292,19 +292,7 @@ fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
         leases: defaults::leases()?,
         mount_folder: true_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
-        guest: guest_settings(plan, jobs)?,
+        guest: guest_lab::settings_of(&plan.venue, jobs)?,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
-}
-
-/// The guest kernel that the plan names, and that very one: a plan is resumed under the kernel that
-/// it was begun with.
-fn guest_settings(plan: &Plan, jobs: NonZeroUsize) -> Result<Option<GuestSettings>, CommandError> {
-    let (VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. }) = &plan.venue else {
-        return Ok(None);
-    };
-    Ok(Some(GuestSettings {
-        kernel: guest_kernel::binary_of(kernel)?,
-        at_a_time: jobs,
-    }))
 }

@@ -8,7 +8,7 @@ use fslab_fs::{FileSystem, Host, KernelBug, Obstacle, Probe, VenueProbe};
 use fslab_model::{Bytes, VenueKind};
 use fslab_report::{Column, Table, TableCell, Tone};
 
-use super::guest_kernel;
+use super::guest_lab;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
@@ -79,8 +79,8 @@ fn list(json: bool) -> Result<(), CommandError> {
 
 fn list_probed(json: bool) -> Result<(), CommandError> {
     let mut host = Host::gather()?;
-    let kernel = guest_kernel::find(None).ok();
-    host.guest = kernel.as_ref().and_then(guest_kernel::for_probe);
+    let lab = guest_lab::find(None).ok();
+    host.guest = lab.as_ref().and_then(guest_lab::for_probe);
     let probes: Vec<_> = fslab_fs::all()
         .iter()
         .map(|entry| fslab_fs::probe(entry, &host))
@@ -127,12 +127,13 @@ fn venue_cell(venue: &VenueProbe) -> TableCell {
 fn obstacle_word(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::MissingTool { program, .. } => format!("missing tool {program}"),
+        Obstacle::NotInLab { program, .. } => format!("{program} not in the lab"),
         Obstacle::MissingDriver { .. } => "missing driver".to_owned(),
         Obstacle::MissingPrivilege { .. } => "needs root".to_owned(),
         Obstacle::NoLoopDevices { .. } => "no loop devices".to_owned(),
         Obstacle::NotMounted { .. } => "none mounted".to_owned(),
         Obstacle::DaemonRuns { program, .. } => format!("{program} runs"),
-        Obstacle::NoGuestKernel { .. } => "no guest kernel".to_owned(),
+        Obstacle::NoGuestKernel { .. } => "no lab".to_owned(),
         Obstacle::NoDriverAnywhere { .. } => "no driver exists".to_owned(),
     }
 }
@@ -158,8 +159,12 @@ fn probe_notes(probes: &[Probe]) -> Vec<String> {
             packages.join(" ")
         ));
     }
+    if has(|obstacle| matches!(obstacle, Obstacle::NotInLab { .. })) {
+        let text = "not in the lab: install it here, then `fslab lab build --new-root`";
+        notes.push(text.to_owned());
+    }
     if has(|obstacle| matches!(obstacle, Obstacle::NoGuestKernel { .. })) {
-        notes.push("no guest kernel: fslab lab build makes one, with every driver".to_owned());
+        notes.push("no lab: fslab lab build makes one, with every driver".to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::MissingDriver { .. })) {
         notes.push("missing driver: the venue guest has them all".to_owned());

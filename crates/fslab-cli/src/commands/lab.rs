@@ -1,20 +1,18 @@
-//! `fslab lab`: guest kernels.
+//! `fslab lab`: labs, each a guest kernel with a root image.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use fslab_lab::{BuildRequest, BuildTool, Cache, Kernel, Shelf, SourceRequest};
+use fslab_lab::{BuildRequest, BuiltLab, Cache, SourceRequest};
 use fslab_model::{Bytes, Failure, FailureKind};
-use fslab_report::{Column, Table, TableCell, Tone};
-use fslab_venue::{GuestSettings, ShellRequest};
-use serde::Serialize;
+use fslab_venue::ShellRequest;
 
-use super::guest_kernel;
 use super::lab_progress::BuildProgress;
+use super::{guest_lab, lab_status};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::minutes;
 use crate::{defaults, screen, signals};
@@ -28,22 +26,39 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 enum LabCommand {
-    /// Build a guest kernel that has every file system of the catalogue: 5 minutes, no root
+    /// Build a guest kernel that has every file system of the catalogue, and a root image with its
+    /// programs: 5 minutes, no root
     Build(BuildArgs),
-    /// Boot a guest kernel with a shell on this terminal
+    /// Boot a lab with a shell on this terminal
     Shell(ShellArgs),
-    /// List the guest kernels, and what is missing to build or run one
+    /// List the labs, and what is missing to build or run one
     Status {
         /// Print a JSON document
         #[arg(long)]
         json: bool,
+    },
+    /// Write a lab to a file, for another machine: the same lab gives the same bytes
+    Export {
+        /// The file, a tar archive
+        file: PathBuf,
+        /// The lab, by its name or digest
+        #[arg(long, default_value = "default")]
+        name: String,
+    },
+    /// Take a lab from a file that `fslab lab export` wrote; every digest is verified first
+    Import {
+        /// The file
+        file: PathBuf,
+        /// What to call the lab
+        #[arg(long, default_value = "default")]
+        name: String,
     },
 }
 
 /// Arguments of `fslab lab shell`.
 #[derive(Debug, Args)]
 struct ShellArgs {
-    /// The kernel, by the name that it was given
+    /// The lab, by its name or digest
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// The guest's memory
@@ -63,19 +78,17 @@ impl ShellArgs {
                 .hint(format!("truncate --size 1G {} makes one", disk.display()))
                 .into());
         }
+        let lab = guest_lab::find_bootable(self.kernel.as_deref())?;
         let request = ShellRequest {
-            guest: GuestSettings {
-                kernel: guest_kernel::find_bootable(self.kernel.as_deref())?.binary,
-                at_a_time: NonZeroUsize::MIN,
-            },
+            guest: guest_lab::settings(&lab, NonZeroUsize::MIN)?,
             memory: self.memory,
             disk,
             folder: defaults::true_path(&std::env::temp_dir())?,
             leases: defaults::leases()?,
         };
         screen::notice(
-            "the guest's root is this machine's, read-only; /tmp is memory, and /tmp/share a \
-             folder of the host that is removed afterwards; `exit` switches the guest off",
+            "the guest's root is the lab's image, read-only, and shows nothing of this machine; \
+             /tmp is memory; `exit` switches the guest off",
         );
         fslab_venue::run_shell(&request)?;
         Ok(())
@@ -85,7 +98,7 @@ impl ShellArgs {
 /// Arguments of `fslab lab build`.
 #[derive(Debug, Args)]
 struct BuildArgs {
-    /// What to call the kernel
+    /// What to call the lab
     #[arg(long, default_value = "default")]
     name: String,
     /// A kernel's source tree or tarball; a tree must be clean, and stays so [default: Debian's
@@ -98,6 +111,9 @@ struct BuildArgs {
     /// Build it also where it is there already; with Debian's source, from its newest version
     #[arg(long)]
     force: bool,
+    /// Build the root image anew, from the programs that this machine has now
+    #[arg(long)]
+    new_root: bool,
 }
 
 impl LabArgs {
@@ -106,7 +122,9 @@ impl LabArgs {
         match &self.command {
             LabCommand::Build(args) => args.build(&cache)?,
             LabCommand::Shell(args) => args.run()?,
-            LabCommand::Status { json } => status(&cache, *json)?,
+            LabCommand::Status { json } => lab_status::print(&cache, *json)?,
+            LabCommand::Export { file, name } => export(&cache, file, name)?,
+            LabCommand::Import { file, name } => import(&cache, file, name)?,
         }
         Ok(Exit::Done)
     }
@@ -124,6 +142,7 @@ impl BuildArgs {
             source,
             jobs: self.jobs.unwrap_or_else(processors),
             force: self.force,
+            new_root: self.new_root,
         })
     }
 
@@ -133,164 +152,80 @@ impl BuildArgs {
         signals::raise_on_signals(&stop)
             .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
         let mut progress = BuildProgress::new();
-        let built = fslab_lab::build(cache, &request, &stop, &mut |at| progress.show(at));
+        let built = fslab_lab::build_lab(cache, &request, &stop, &mut |at| progress.show(at));
         progress.finish();
         let built = built.map_err(Failure::from)?;
-        let facts = &built.kernel.facts;
+        let facts = &built.lab.kernel.facts;
         if !facts.config_ignored.is_empty() {
             screen::warn(&format!(
                 "this source does not know {}",
                 facts.config_ignored.join(", ")
             ));
         }
-        let how = if built.was_there {
-            "there already (--force builds it again)".to_owned()
-        } else {
-            let took = minutes(Duration::from_secs(facts.build_seconds));
-            format!("built in {took} from {}", facts.source)
-        };
-        screen::print(&format!(
-            "{}: {}, key {}, {}, {how}\n",
-            built.kernel.name,
-            facts.release,
-            facts.key,
-            Bytes(facts.binary_bytes)
-        ))
-    }
-}
-
-/// What `fslab lab status --json` prints.
-#[derive(Serialize)]
-struct Status<'a> {
-    cache: String,
-    kernels: Vec<KernelStatus<'a>>,
-    unreadable: Vec<String>,
-    missing_to_build: Vec<BuildTool>,
-    /// Why no guest runs here.
-    obstacle: Option<String>,
-}
-
-#[derive(Serialize)]
-struct KernelStatus<'a> {
-    #[serde(flatten)]
-    kernel: &'a Kernel,
-    stale: bool,
-}
-
-fn status(cache: &Cache, json: bool) -> Result<(), CommandError> {
-    let shelf = cache.kernels().map_err(Failure::from)?;
-    let status = Status {
-        cache: cache.folder().display().to_string(),
-        kernels: shelf.kernels.iter().map(kernel_status).collect(),
-        unreadable: shelf.unreadable.iter().map(ToString::to_string).collect(),
-        missing_to_build: fslab_lab::missing_tools(),
-        obstacle: fslab_lab::runs_here().err(),
-    };
-    if json {
-        return screen::print_json(&status);
-    }
-    if shelf.kernels.is_empty() {
-        let lines = [format!("no guest kernel in {}", status.cache)];
-        let lines: Vec<_> = lines.into_iter().chain(notes(&status)).collect();
-        return screen::print(&(lines.join("\n") + "\n"));
-    }
-    screen::print_styled(&screen::render(&table(&shelf, &status)))
-}
-
-fn kernel_status(kernel: &Kernel) -> KernelStatus<'_> {
-    KernelStatus {
-        kernel,
-        stale: kernel.is_stale(),
-    }
-}
-
-fn table(shelf: &Shelf, status: &Status<'_>) -> Table {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now_unix_s = now.map_or(0, |since| since.as_secs());
-    let columns = ["Name", "Release", "Key", "Built", "Source", "State"];
-    Table {
-        caption: format!(
-            "{} in {}",
-            screen::counted(shelf.kernels.len(), "guest kernel"),
-            status.cache
-        ),
-        columns: columns.map(Column::left).into(),
-        rows: shelf
-            .kernels
-            .iter()
-            .map(|kernel| row(kernel, now_unix_s))
-            .collect(),
-        notes: notes(status),
-    }
-}
-
-fn row(kernel: &Kernel, now_unix_s: u64) -> Vec<TableCell> {
-    let facts = &kernel.facts;
-    let age = Duration::from_secs(now_unix_s.saturating_sub(facts.built_unix_s));
-    let state = if kernel.is_stale() {
-        TableCell {
-            tone: Tone::Bad,
-            ..TableCell::new("stale: not this fslab's configuration")
+        if let Some(missing) = lab_status::missing_programs(&built.lab) {
+            screen::notice(&missing);
         }
-    } else if facts.config_ignored.is_empty() {
-        TableCell::new("current")
-    } else {
-        TableCell::new(format!("without {}", facts.config_ignored.join(", ")))
+        screen::print(&built_text(&built))
+    }
+}
+
+/// What a build gave: the lab, its kernel and its root image.
+fn built_text(built: &BuiltLab) -> String {
+    let (lab, kernel) = (&built.lab, &built.lab.kernel.facts);
+    let there = "there already";
+    let compiled = || {
+        let took = minutes(Duration::from_secs(kernel.build_seconds));
+        format!("built in {took} from {}", kernel.source)
     };
-    vec![
-        TableCell::new(&kernel.name),
-        TableCell::new(&facts.release),
-        TableCell::new(facts.key.as_str()),
-        TableCell::new(format!("{} ago", in_one_unit(age))),
-        TableCell::new(&facts.source),
-        state,
-    ]
+    let of_kernel = if built.kernel_was_there {
+        there.to_owned()
+    } else {
+        compiled()
+    };
+    let of_root = if built.root_was_there {
+        format!("{there} (--new-root builds it again)")
+    } else {
+        "built of this machine's programs".to_owned()
+    };
+    format!(
+        "{}: lab {}\n  kernel {}, key {}, {}, {of_kernel}\n  root image {}, {}, {}, {of_root}\n",
+        lab.name,
+        lab.digest,
+        kernel.release,
+        kernel.key,
+        Bytes(kernel.binary_bytes),
+        lab.root.key,
+        Bytes(lab.root.bytes),
+        screen::counted(lab.root.programs.len(), "program"),
+    )
 }
 
-fn notes(status: &Status<'_>) -> Vec<String> {
-    let mut notes = status.unreadable.clone();
-    if status.kernels.is_empty() {
-        notes.push("`fslab lab build` makes one.".into());
-    } else if status.kernels.iter().any(|kernel| kernel.stale) {
-        notes.push("`fslab lab build` makes a stale kernel anew.".into());
-    }
-    if !status.missing_to_build.is_empty() {
-        let missing = &status.missing_to_build;
-        let programs: Vec<_> = missing.iter().map(|tool| tool.program).collect();
-        let hint = fslab_lab::install_hint(missing);
-        notes.push(format!(
-            "Missing to build one: {}; {hint}",
-            programs.join(", ")
-        ));
-    }
-    if let Some(obstacle) = &status.obstacle {
-        notes.push(format!("Cannot run one: {obstacle}"));
-    }
-    notes
+fn export(cache: &Cache, file: &std::path::Path, name: &str) -> Result<(), CommandError> {
+    let lab = cache.find_lab(name).map_err(Failure::from)?;
+    let bytes = fslab_lab::export_lab(&lab, file).map_err(Failure::from)?;
+    screen::print(&format!(
+        "{}: lab {} is in {}, {}\n",
+        lab.name,
+        lab.digest,
+        file.display(),
+        Bytes(bytes)
+    ))
 }
 
-/// An age, coarsely: `40 s`, `5 min`, `3 h`, `12 days`.
-fn in_one_unit(age: Duration) -> String {
-    match age.as_secs() {
-        seconds @ 0..60 => format!("{seconds} s"),
-        seconds @ 60..3_600 => format!("{} min", seconds / 60),
-        seconds @ 3_600..172_800 => format!("{} h", seconds / 3_600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_are_told_in_the_largest_unit_that_says_something() {
-        let told = |seconds| in_one_unit(Duration::from_secs(seconds));
-        assert_eq!((told(59), told(60)), ("59 s".into(), "1 min".into()));
-        assert_eq!((told(3_599), told(3_600)), ("59 min".into(), "1 h".into()));
-        assert_eq!(
-            (told(172_799), told(172_800)),
-            ("47 h".into(), "2 days".into())
-        );
-    }
+fn import(cache: &Cache, file: &std::path::Path, name: &str) -> Result<(), CommandError> {
+    let name = name.parse().map_err(Failure::from)?;
+    let lab = fslab_lab::import_lab(cache, file, &name).map_err(Failure::from)?;
+    screen::warn(
+        "a lab is programs: its kernel will run as a process of yours, and what its root holds \
+         as programs in it. Where the host has Landlock, both write nothing but a trial's folder; \
+         they read what you can read. Run labs of people whose programs you would run",
+    );
+    screen::print(&format!(
+        "{}: lab {}, kernel {}, root image {} with {}\n",
+        lab.name,
+        lab.digest,
+        lab.kernel.facts.release,
+        lab.root.key,
+        screen::counted(lab.root.programs.len(), "program"),
+    ))
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use fslab_fs::Host;
-use fslab_lab::Kernel;
+use fslab_lab::Lab;
 use fslab_model::{Bytes, Failure, FailureKind, Plan, VenueKind, VenuePlan};
 use fslab_run::{GuestChoice, VenueChoice};
 
-use super::guest_kernel;
+use super::guest_lab;
 use super::plan_args::parse_size;
 use crate::defaults::{self, absolute_path, true_path};
 use crate::exit::CommandError;
@@ -30,7 +30,8 @@ pub(super) struct PlaceArgs {
     /// Memory of the guest, like 512MiB [default: the study's, or 1GiB]
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<Bytes>,
-    /// The guest kernel, by the name that `fslab lab build` gave it [default: default]
+    /// The lab, which is guest kernel and root image, by the name that `fslab lab build` or
+    /// `import` gave it, or by its digest [default: default]
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// The disk of the venue sim: a profile's name (see `fslab disk list`) or file [default: the
@@ -62,21 +63,21 @@ impl PlaceArgs {
         let Some(venue) = self.named()? else {
             return Ok(VenueChoice::Auto {
                 folder: self.true_folder()?,
-                guest: guest_kernel::find_bootable(None)
+                guest: guest_lab::find_bootable(None)
                     .ok()
-                    .map(|k| self.guest(&k))
+                    .map(|lab| self.guest(&lab))
                     .transpose()?,
                 dir: self.true_dir()?,
             });
         };
         Ok(VenueChoice::Named(match venue {
             VenueName::Guest => {
-                let kernel = guest_kernel::find_bootable(self.kernel.as_deref())?;
-                return Ok(VenueChoice::Guest(self.guest(&kernel)?));
+                let lab = guest_lab::find_bootable(self.kernel.as_deref())?;
+                return Ok(VenueChoice::Guest(self.guest(&lab)?));
             }
             VenueName::Sim => {
-                let kernel = guest_kernel::find_with_simdisk(self.kernel.as_deref())?;
-                return Ok(VenueChoice::Sim(self.guest(&kernel)?, self.disk.clone()));
+                let lab = guest_lab::find_with_simdisk(self.kernel.as_deref())?;
+                return Ok(VenueChoice::Sim(self.guest(&lab)?, self.disk.clone()));
             }
             VenueName::Loop => VenuePlan::Loop {
                 folder: self.true_folder()?,
@@ -90,10 +91,11 @@ impl PlaceArgs {
         }))
     }
 
-    fn guest(&self, kernel: &Kernel) -> Result<GuestChoice, Failure> {
+    fn guest(&self, lab: &Lab) -> Result<GuestChoice, Failure> {
         Ok(GuestChoice {
             folder: self.true_folder()?,
-            kernel: guest_kernel::identity(kernel),
+            kernel: guest_lab::identity(&lab.kernel),
+            lab: lab.digest.to_string(),
             memory: self.memory,
         })
     }
@@ -143,8 +145,8 @@ impl PlaceArgs {
         };
         let mut host = Host::gather()?;
         if probed == VenueKind::Guest {
-            let kernel = guest_kernel::find(self.kernel.as_deref())?;
-            host.guest = guest_kernel::for_probe(&kernel);
+            let lab = guest_lab::find(self.kernel.as_deref())?;
+            host.guest = guest_lab::for_probe(&lab);
         }
         let text = format!(
             "this machine cannot run every subject in the venue '{}'",

@@ -17,6 +17,9 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
 fn write_plan(text: &mut String, plan: &Plan) -> std::fmt::Result {
     writeln!(text, "study    {} ({})", plan.study, plan.title)?;
     writeln!(text, "venue    {}", venue(&plan.venue))?;
+    if let Some(lab) = plan.venue.lab().filter(|lab| !lab.is_empty()) {
+        writeln!(text, "lab      {lab}")?;
+    }
     for layer in plan.venue.layers() {
         writeln!(text, "layer    {layer}")?;
     }

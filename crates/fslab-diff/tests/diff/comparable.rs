@@ -55,6 +55,7 @@ fn virtual_and_real_time_never_compare() {
     simulated.header.plan.venue = VenuePlan::Sim {
         folder: "/var/tmp".into(),
         kernel: "6.12".into(),
+        lab: "0123456789ab".into(),
         memory_bytes: Bytes::gib(1),
         layers: Vec::new(),
         disk: SimulatedDisk {

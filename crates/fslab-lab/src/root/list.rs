@@ -286,3 +286,14 @@ pub(crate) const DATA: &[(&str, &[&str])] = &[
         &["/usr/lib/terminfo/l/linux", "/usr/share/terminfo/l/linux"],
     ),
 ];
+
+/// The programs that a root has where the machine has them, each with its Debian package.
+pub fn listed_programs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PROGRAMS.iter().flat_map(|listed| {
+        listed.programs.iter().flat_map(|(path, names)| {
+            let name = path.rsplit_once('/').map_or(*path, |(_, name)| name);
+            let all = std::iter::once(name).chain(names.iter().copied());
+            all.map(|name| (name, listed.package))
+        })
+    })
+}

@@ -95,6 +95,10 @@ fn plan(run: &RunRecord) -> Facts {
         words("study", format!("{}: {}", plan.study, plan.title)),
         words("venue", venue),
     ];
+    if let Some(lab) = plan.venue.lab().filter(|lab| !lab.is_empty()) {
+        let text = format!("{lab}: the guest's kernel and root image");
+        entries.push(words("lab", text));
+    }
     let layers = plan.venue.layers().iter().map(ToString::to_string);
     let layers: Vec<_> = layers.collect();
     if !layers.is_empty() {

@@ -250,6 +250,8 @@ fn brief(run: &RunRecord, exact: bool) -> Vec<(&'static str, String)> {
         brief.insert(1, ("disk", disk.profile.clone()));
     }
     brief.extend(kernel(run).map(|kernel| ("kernel", kernel)));
+    let lab = header.plan.venue.lab().filter(|lab| !lab.is_empty());
+    brief.extend(lab.map(|lab| ("lab", lab.to_owned())));
     let host = header.machine.host.clone();
     brief.extend(host.map(|host| ("host", host)));
     brief

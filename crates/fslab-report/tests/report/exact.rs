@@ -26,6 +26,7 @@ pub(crate) fn several() -> RunRecord {
     run.header.plan.venue = VenuePlan::Sim {
         folder: "/var/tmp/fslab".into(),
         kernel: "6.12.95@0123".into(),
+        lab: "0123456789ab".into(),
         memory_bytes: Bytes::gib(1),
         layers: Vec::new(),
         disk: SimulatedDisk {
@@ -201,7 +202,11 @@ fn the_head_of_the_page_names_the_kernel_and_the_disk_of_the_trials() {
     let head = page.split("<dl class=\"brief\">").nth(1);
     let head = head.and_then(|rest| rest.split("</dl>").next());
     let head = head.expect("a head");
-    for (name, value) in [("kernel", "6.12.95"), ("disk", "hdd")] {
+    for (name, value) in [
+        ("kernel", "6.12.95"),
+        ("lab", "0123456789ab"),
+        ("disk", "hdd"),
+    ] {
         let entry = format!("<dt>{name}</dt><dd>{value}</dd>");
         assert!(head.contains(&entry), "{entry} in {head}");
     }

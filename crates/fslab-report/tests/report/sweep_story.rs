@@ -46,6 +46,7 @@ pub(crate) fn swept(subjects: &[&str], (sizes, records): (u32, u32), repeats: u3
     plan.venue = VenuePlan::Guest {
         folder: "/var/tmp/fslab".into(),
         kernel: "6.12.48".into(),
+        lab: "0123456789ab".into(),
         memory_bytes: Bytes(MEMORY),
         layers: Vec::new(),
     };

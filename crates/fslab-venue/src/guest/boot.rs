@@ -40,6 +40,8 @@ pub struct GuestSettings {
     pub kernel: PathBuf,
     /// The image of its root.
     pub root: PathBuf,
+    /// The digest of the lab that both belong to; it stands in each record.
+    pub lab: String,
     /// How many guests run at a time.
     pub at_a_time: NonZeroUsize,
     /// Images of layers over the guest's root, the topmost first: `/dev/lab1` and so on.
@@ -51,6 +53,7 @@ pub struct GuestSettings {
 pub(crate) struct Guest {
     kernel: PathBuf,
     root: PathBuf,
+    lab: String,
     layers: Vec<PathBuf>,
     memory: Bytes,
     /// Whether the memory of all guests that run at a time has room where it costs no writing back.
@@ -91,6 +94,7 @@ impl Guest {
         let mut guest = Self {
             kernel: settings.kernel.clone(),
             root: settings.root.clone(),
+            lab: settings.lab.clone(),
             layers: settings.layers.clone(),
             memory,
             is_memory_shared: false,
@@ -126,6 +130,11 @@ impl Guest {
             self.whole_memory().0
         };
         Ok(Bytes(program.saturating_add(memory)))
+    }
+
+    /// The digest of the lab.
+    pub(crate) fn lab(&self) -> &str {
+        &self.lab
     }
 
     pub(crate) fn at_a_time(&self) -> NonZeroUsize {

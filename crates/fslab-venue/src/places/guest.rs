@@ -107,6 +107,7 @@ impl Place for GuestDisk {
         })?;
         let mut facts = Facts::new();
         facts.insert("guest.memory".into(), self.guest.memory().to_string());
+        facts.insert(fslab_model::LAB_FACT.into(), self.guest.lab().to_owned());
         if fslab_sys::WriteLimits::abi().is_ok_and(|abi| abi.is_none()) {
             let text = "without Landlock: by the guest's kernel alone";
             facts.insert(GUEST_CONFINED_FACT.into(), text.into());

@@ -1,0 +1,187 @@
+//! `fslab lab status`: the labs that are there, and what is missing to build or run one.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fslab_lab::{BuildTool, Cache, Lab, LabShelf};
+use fslab_model::Failure;
+use fslab_report::{Column, Table, TableCell, Tone};
+use serde::Serialize;
+
+use crate::exit::CommandError;
+use crate::screen;
+
+/// What `fslab lab status --json` prints.
+#[derive(Serialize)]
+struct Status<'a> {
+    cache: String,
+    labs: Vec<LabStatus<'a>>,
+    /// Names of kernels of an earlier fslab.
+    without_root: &'a [String],
+    unreadable: Vec<String>,
+    missing_to_build: Vec<BuildTool>,
+    /// Why no guest runs here.
+    obstacle: Option<String>,
+}
+
+#[derive(Serialize)]
+struct LabStatus<'a> {
+    #[serde(flatten)]
+    lab: &'a Lab,
+    stale: bool,
+}
+
+/// Prints it, for people or as JSON.
+pub(super) fn print(cache: &Cache, json: bool) -> Result<(), CommandError> {
+    let shelf = cache.labs().map_err(Failure::from)?;
+    let status = Status {
+        cache: cache.folder().display().to_string(),
+        labs: shelf.labs.iter().map(lab_status).collect(),
+        without_root: &shelf.without_root,
+        unreadable: shelf.unreadable.iter().map(ToString::to_string).collect(),
+        missing_to_build: fslab_lab::missing_tools(),
+        obstacle: fslab_lab::runs_here().err(),
+    };
+    if json {
+        return screen::print_json(&status);
+    }
+    if shelf.labs.is_empty() {
+        let lines = [format!("no lab in {}", status.cache)];
+        let lines: Vec<_> = lines.into_iter().chain(notes(&status)).collect();
+        return screen::print(&(lines.join("\n") + "\n"));
+    }
+    screen::print_styled(&screen::render(&table(&shelf, &status)))
+}
+
+/// A sentence on what the machine did not have when the root image was built.
+pub(super) fn missing_programs(lab: &Lab) -> Option<String> {
+    let missing = &lab.root.missing;
+    let mut packages: Vec<_> = missing.iter().map(|it| it.package.as_str()).collect();
+    packages.dedup();
+    let names: Vec<_> = missing
+        .iter()
+        .map(|it| format!("{} ({})", it.name, it.reason))
+        .collect();
+    (!missing.is_empty()).then(|| {
+        format!(
+            "the root image of {} is without {}; apt-get install {}, then fslab lab build \
+             --new-root, makes one that has them",
+            lab.name,
+            names.join(", "),
+            packages.join(" ")
+        )
+    })
+}
+
+fn lab_status(lab: &Lab) -> LabStatus<'_> {
+    LabStatus {
+        lab,
+        stale: lab.is_stale(),
+    }
+}
+
+fn table(shelf: &LabShelf, status: &Status<'_>) -> Table {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now_unix_s = now.map_or(0, |since| since.as_secs());
+    let columns = [
+        "Name", "Lab", "Release", "Key", "Root", "Built", "Source", "State",
+    ];
+    Table {
+        caption: format!(
+            "{} in {}",
+            screen::counted(shelf.labs.len(), "lab"),
+            status.cache
+        ),
+        columns: columns.map(Column::left).into(),
+        rows: shelf.labs.iter().map(|lab| row(lab, now_unix_s)).collect(),
+        notes: notes(status),
+    }
+}
+
+fn row(lab: &Lab, now_unix_s: u64) -> Vec<TableCell> {
+    let facts = &lab.kernel.facts;
+    let built_unix_s = facts.built_unix_s.max(lab.root.built_unix_s);
+    let age = Duration::from_secs(now_unix_s.saturating_sub(built_unix_s));
+    let stale = |text: &str| TableCell {
+        tone: Tone::Bad,
+        ..TableCell::new(text)
+    };
+    let state = if lab.kernel.is_stale() {
+        stale("stale: not this fslab's configuration")
+    } else if lab.root.is_stale() {
+        stale("stale: not this fslab's list of programs")
+    } else if !facts.config_ignored.is_empty() {
+        TableCell::new(format!("without {}", facts.config_ignored.join(", ")))
+    } else if !lab.root.missing.is_empty() {
+        let missing = lab.root.missing.iter().map(|it| it.name.as_str());
+        TableCell::new(format!(
+            "without {}",
+            missing.collect::<Vec<_>>().join(", ")
+        ))
+    } else {
+        TableCell::new("current")
+    };
+    vec![
+        TableCell::new(&lab.name),
+        TableCell::new(lab.digest.as_str()),
+        TableCell::new(&facts.release),
+        TableCell::new(facts.key.as_str()),
+        TableCell::new(lab.root.key.as_str()),
+        TableCell::new(format!("{} ago", in_one_unit(age))),
+        TableCell::new(&facts.source),
+        state,
+    ]
+}
+
+fn notes(status: &Status<'_>) -> Vec<String> {
+    let mut notes = status.unreadable.clone();
+    for name in status.without_root {
+        notes.push(format!(
+            "{name} is a kernel without a root image: `fslab lab build` makes it, in some seconds \
+             where the kernel is current."
+        ));
+    }
+    if status.labs.is_empty() && status.without_root.is_empty() {
+        notes.push("`fslab lab build` makes one, `fslab lab import` takes one.".into());
+    } else if status.labs.iter().any(|lab| lab.stale) {
+        notes.push("`fslab lab build` makes a stale lab anew.".into());
+    }
+    if !status.missing_to_build.is_empty() {
+        let missing = &status.missing_to_build;
+        let programs: Vec<_> = missing.iter().map(|tool| tool.program).collect();
+        let hint = fslab_lab::install_hint(missing);
+        notes.push(format!(
+            "Missing to build one: {}; {hint}",
+            programs.join(", ")
+        ));
+    }
+    if let Some(obstacle) = &status.obstacle {
+        notes.push(format!("Cannot run one: {obstacle}"));
+    }
+    notes
+}
+
+/// An age, coarsely: `40 s`, `5 min`, `3 h`, `12 days`.
+fn in_one_unit(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3_600 => format!("{} min", seconds / 60),
+        seconds @ 3_600..172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_told_in_the_largest_unit_that_says_something() {
+        let told = |seconds| in_one_unit(Duration::from_secs(seconds));
+        assert_eq!((told(59), told(60)), ("59 s".into(), "1 min".into()));
+        assert_eq!((told(3_599), told(3_600)), ("59 min".into(), "1 h".into()));
+        assert_eq!(
+            (told(172_799), told(172_800)),
+            ("47 h".into(), "2 days".into())
+        );
+    }
+}

@@ -1,0 +1,464 @@
+//! A lab in one file, for another machine: a tar archive of its parts, the same bytes for the same
+//! lab.
+//!
+//! What comes from elsewhere is believed nowhere: only the six files that a lab consists of, in
+//! their order and within their sizes, are read, into a folder that becomes part of the cache after
+//! every digest has been found right. Nothing of it is run.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use fslab_sys::WholeFile;
+
+use crate::kernel::{self, Kernel};
+use crate::key::{key_of, sha256_of};
+use crate::lab::{IMAGE, LAB, LabFacts, ROOT};
+use crate::lab_builder::Bench;
+use crate::lock::BuildLock;
+use crate::{Cache, KernelName, Lab, LabError, RootFacts};
+
+/// Bytes of a record of an archive.
+const RECORD: usize = 512;
+
+/// A file of the archive, with the most that it may have.
+struct Member {
+    name: &'static str,
+    mode: u32,
+    bytes_max: u64,
+}
+
+/// Everything that a lab consists of, in this order.
+const MEMBERS: [Member; 6] = [
+    member("lab.json", 0o644, 1 << 16),
+    member("kernel/kernel.json", 0o644, 1 << 20),
+    member("kernel/config", 0o644, 4 << 20),
+    member("kernel/linux", 0o755, 1 << 30),
+    member("root/root.json", 0o644, 16 << 20),
+    member("root/root.img", 0o644, 4 << 30),
+];
+
+const fn member(name: &'static str, mode: u32, bytes_max: u64) -> Member {
+    Member {
+        name,
+        mode,
+        bytes_max,
+    }
+}
+
+/// Writes `lab`, which is verified first, to `path`; gives the bytes.
+///
+/// # Errors
+/// [`LabError`]; what stood at the path is as it was.
+pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
+    lab.verify()?;
+    let failed = |error| LabError::io("write", path)(error);
+    let mut whole = WholeFile::create(path).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 18, &mut whole);
+    let mut written = 0;
+    for member in &MEMBERS {
+        let source = lab.part(member.name);
+        let mut file = File::open(&source).map_err(LabError::io("read", &source))?;
+        let about = file.metadata().map_err(LabError::io("read", &source))?;
+        let bytes = about.len();
+        if bytes > member.bytes_max {
+            return Err(LabError::Unreadable {
+                path: source,
+                reason: "it is larger than a lab's may be".to_owned(),
+            });
+        }
+        out.write_all(&header(member, bytes)).map_err(failed)?;
+        let copied = io::copy(&mut (&mut file).take(bytes), &mut out).map_err(failed)?;
+        if copied != bytes {
+            return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+        }
+        out.write_all(&[0; RECORD][..padding(bytes)])
+            .map_err(failed)?;
+        written += RECORD as u64 + bytes + padding(bytes) as u64;
+    }
+    out.write_all(&[0; 2 * RECORD])
+        .and_then(|()| out.flush())
+        .map_err(failed)?;
+    drop(out);
+    whole.commit().map_err(failed)?;
+    Ok(written + 2 * RECORD as u64)
+}
+
+/// Reads a lab from `path` into the cache, and lets `name` lead to it.
+///
+/// # Errors
+/// [`LabError::BadArchive`] where it is no lab, or one whose parts are not those of its digest;
+/// [`LabError`]. Nothing of it stays then.
+pub fn import_lab(cache: &Cache, path: &Path, name: &KernelName) -> Result<Lab, LabError> {
+    let mut file = File::open(path).map_err(LabError::io("read", path))?;
+    cache.prepare()?;
+    let _lock = BuildLock::take(cache.folder())?;
+    let bench = Bench::open(cache.building())?;
+    let arrived = bench.make("arrived")?;
+    unpack(&mut file, path, &arrived)?;
+    let bad = |reason: String| LabError::BadArchive {
+        path: path.to_owned(),
+        reason,
+    };
+    let (facts, root) = sort_out(&bench, &arrived).map_err(|error| match error {
+        LabError::Unreadable { reason, .. } => bad(reason),
+        other => other,
+    })?;
+    cache.keep_root(&bench.folder().join(root.key.as_str()), &root.key)?;
+    cache.keep_lab(
+        &bench.folder().join(facts.digest.as_str()),
+        &facts.digest,
+        name,
+    )
+}
+
+/// Brings what arrived into folders as the cache has them, and verifies them.
+fn sort_out(bench: &Bench, arrived: &Path) -> Result<(LabFacts, RootFacts), LabError> {
+    let unreadable = |reason: &str| LabError::Unreadable {
+        path: arrived.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let kernel_sha256 = digest(&arrived.join("linux"))?;
+    let root_sha256 = digest(&arrived.join(IMAGE))?;
+    for text in [LAB, ROOT, kernel::DESCRIPTION] {
+        demand_plain(&arrived.join(text))?;
+    }
+    let facts = LabFacts::read_loose(arrived)?;
+    if (&facts.kernel_sha256, &facts.root_sha256) != (&kernel_sha256, &root_sha256) {
+        return Err(unreadable(
+            "kernel or root image are not those of the lab's digest",
+        ));
+    }
+    let move_to = |folder: &Path, names: &[&str]| {
+        for name in names {
+            let (from, to) = (arrived.join(name), folder.join(name));
+            fs::rename(&from, &to).map_err(LabError::io("make", &to))?;
+        }
+        Ok(())
+    };
+    let lab = bench.make(facts.digest.as_str())?;
+    move_to(&lab, &[LAB])?;
+    // Their folders must have the names that the descriptions say, as in the cache.
+    let facts = LabFacts::read(&lab)?;
+    let key = facts.kernel_key.as_str();
+    let kernel = bench.make(&format!("{}/{key}", facts.digest))?;
+    move_to(&kernel, &["linux", kernel::DESCRIPTION, kernel::CONFIG])?;
+    Kernel::read(&kernel, key)?;
+    let folder = bench.make(key_of(&root_sha256).as_str())?;
+    move_to(&folder, &[IMAGE, ROOT])?;
+    let root = RootFacts::read(&folder)?;
+    if root.sha256 != root_sha256 || root.key != facts.root_key {
+        return Err(unreadable("the root image is not that of its description"));
+    }
+    Ok((facts, root))
+}
+
+fn digest(path: &Path) -> Result<String, LabError> {
+    sha256_of(path).map_err(LabError::io("read", path))
+}
+
+/// Demands that no text of a description changes the terminal that it is shown on.
+fn demand_plain(path: &Path) -> Result<(), LabError> {
+    fn is_plain(value: &serde_json::Value) -> bool {
+        let plain = |text: &str| !text.chars().any(char::is_control);
+        match value {
+            serde_json::Value::String(text) => plain(text),
+            serde_json::Value::Array(values) => values.iter().all(is_plain),
+            serde_json::Value::Object(fields) => fields
+                .iter()
+                .all(|(name, value)| plain(name) && is_plain(value)),
+            _ => true,
+        }
+    }
+    let text = fs::read(path).map_err(LabError::io("read", path))?;
+    let value = serde_json::from_slice(&text);
+    let unreadable = |reason: String| LabError::Unreadable {
+        path: path.to_owned(),
+        reason,
+    };
+    match value {
+        Err(error) => Err(unreadable(error.to_string())),
+        Ok(value) if !is_plain(&value) => {
+            Err(unreadable("a text of it has control characters".to_owned()))
+        }
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Reads the members of an archive into `folder`, each under its own last name.
+fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
+    let bad = |reason: String| LabError::BadArchive {
+        path: path.to_owned(),
+        reason,
+    };
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => bad("it is cut off".to_owned()),
+        _ => LabError::io("read", path)(error),
+    };
+    for member in &MEMBERS {
+        let mut found = [0; RECORD];
+        file.read_exact(&mut found).map_err(failed)?;
+        let bytes = size_in(&found).filter(|bytes| found == header(member, *bytes));
+        let bytes =
+            bytes.ok_or_else(|| bad(format!("it has no {} where it belongs", member.name)))?;
+        if bytes > member.bytes_max {
+            return Err(bad(format!("its {} is too large", member.name)));
+        }
+        let name = member.name.rsplit('/').next().unwrap_or(member.name);
+        let to = folder.join(name);
+        let mut out = File::create_new(&to).map_err(LabError::io("make", &to))?;
+        let copied = io::copy(&mut Read::by_ref(file).take(bytes), &mut out)
+            .map_err(LabError::io("write", &to))?;
+        if copied != bytes {
+            return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+        }
+        let mode = fs::Permissions::from_mode(member.mode);
+        out.set_permissions(mode)
+            .map_err(LabError::io("write", &to))?;
+        out.sync_all().map_err(LabError::io("write", &to))?;
+        let mut rest = [0; RECORD];
+        file.read_exact(&mut rest[..padding(bytes)])
+            .map_err(failed)?;
+    }
+    let mut end = Vec::new();
+    let limit = 2 * RECORD as u64 + 1;
+    Read::by_ref(file)
+        .take(limit)
+        .read_to_end(&mut end)
+        .map_err(failed)?;
+    if end != [0; 2 * RECORD] {
+        return Err(bad("it does not end where a lab ends".to_owned()));
+    }
+    Ok(())
+}
+
+/// The record before a file, as POSIX has it (`ustar`): all of it follows from name, mode and size.
+fn header(member: &Member, bytes: u64) -> [u8; RECORD] {
+    let mut record = [0; RECORD];
+    let mut put = |at: usize, text: &str| {
+        record[at..at + text.len()].copy_from_slice(text.as_bytes());
+    };
+    put(0, member.name);
+    put(100, &format!("{:07o}", member.mode));
+    put(108, "0000000");
+    put(116, "0000000");
+    put(124, &format!("{bytes:011o}"));
+    put(136, "00000000000");
+    put(148, "        ");
+    put(156, "0");
+    put(257, "ustar");
+    put(263, "00");
+    let sum: u32 = record.iter().copied().map(u32::from).sum();
+    record[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    record
+}
+
+/// The size that a record says: 11 octal digits, which are less than 8 GiB.
+fn size_in(record: &[u8; RECORD]) -> Option<u64> {
+    let digits = std::str::from_utf8(&record[124..135]).ok()?;
+    let is_octal = digits.bytes().all(|digit| (b'0'..b'8').contains(&digit));
+    is_octal.then(|| u64::from_str_radix(digits, 8).ok())?
+}
+
+/// Bytes up to the next record.
+fn padding(bytes: u64) -> usize {
+    let over = usize::try_from(bytes % RECORD as u64).unwrap_or_default();
+    (RECORD - over) % RECORD
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::kernel::tests::{facts, place};
+    use crate::lab_builder::Bench;
+    use crate::root::{Assembly, FileSource, Node, Tree};
+
+    struct Desk {
+        place: tempfile::TempDir,
+        lab: Lab,
+    }
+
+    impl Desk {
+        /// A cache with one small lab, and that lab in a file.
+        fn new() -> Self {
+            let place_of = tempfile::tempdir().expect("a folder");
+            let cache = Cache::below(&place_of.path().join("here"));
+            cache.prepare().expect("prepared");
+            let bench = Bench::open(cache.building()).expect("opened");
+            let facts = facts("aaaaaaaaaaaa");
+            let folder = bench.folder().join(facts.key.as_str());
+            place(&folder, &facts);
+            fs::write(folder.join("config"), "CONFIG_A=y\n").expect("written");
+            let kernel = Kernel::read(&folder, "kernel").expect("read");
+            let mut tree = Tree::new();
+            let node = Node::File {
+                source: FileSource::Bytes(b"content".into()),
+                mode: 0o644,
+            };
+            tree.add(Path::new("/a"), node).expect("added");
+            let assembly = Assembly {
+                tree,
+                programs: Vec::new(),
+                missing: Vec::new(),
+                glibc: (2, 36),
+            };
+            let root = bench.make("root").expect("made");
+            let written = crate::lab::write_root(&root, assembly, 1).expect("written");
+            let root = cache.keep_root(&root, &written.key).expect("kept");
+            let finished = bench.make("lab").expect("made");
+            let about = LabFacts::of(&kernel, &root).expect("read");
+            about.write(&finished).expect("written");
+            kernel.link_into(&finished).expect("linked");
+            let name = "default".parse().expect("a name");
+            let lab = cache
+                .keep_lab(&finished, &about.digest, &name)
+                .expect("kept");
+            let desk = Self {
+                place: place_of,
+                lab,
+            };
+            export_lab(&desk.lab, &desk.file()).expect("exported");
+            desk
+        }
+
+        fn file(&self) -> PathBuf {
+            self.place.path().join("lab.tar")
+        }
+
+        fn there(&self) -> Cache {
+            Cache::below(&self.place.path().join("there"))
+        }
+
+        fn import(&self) -> Result<Lab, LabError> {
+            import_lab(
+                &self.there(),
+                &self.file(),
+                &"theirs".parse().expect("a name"),
+            )
+        }
+
+        /// Imports an archive that was changed, which must not be believed.
+        fn refuse(&self, change: impl FnOnce(&mut Vec<u8>)) -> String {
+            export_lab(&self.lab, &self.file()).expect("exported");
+            let mut bytes = fs::read(self.file()).expect("read");
+            change(&mut bytes);
+            fs::write(self.file(), bytes).expect("written");
+            let refused = self.import().expect_err("refused");
+            let LabError::BadArchive { reason, .. } = &refused else {
+                panic!("{refused}");
+            };
+            for folder in ["labs", "roots", "names"] {
+                let listed = fs::read_dir(self.there().folder().join(folder)).expect("listed");
+                assert_eq!(listed.count(), 0, "{folder}");
+            }
+            assert!(!self.there().building().exists());
+            reason.clone()
+        }
+    }
+
+    /// Where `text` begins.
+    fn find(bytes: &[u8], text: &str) -> usize {
+        let mut windows = bytes.windows(text.len());
+        windows
+            .position(|window| window == text.as_bytes())
+            .expect("it is there")
+    }
+
+    fn replace(bytes: &mut [u8], text: &str, other: &str) {
+        assert_eq!(text.len(), other.len());
+        let at = find(bytes, text);
+        bytes[at..at + other.len()].copy_from_slice(other.as_bytes());
+    }
+
+    #[test]
+    fn a_lab_arrives_as_it_was_sent() {
+        let desk = Desk::new();
+        let lab = desk.import().expect("imported");
+        assert_eq!(
+            (&lab.digest, lab.name.as_str()),
+            (&desk.lab.digest, "theirs")
+        );
+        assert_eq!(
+            (&lab.root, &lab.kernel.facts),
+            (&desk.lab.root, &desk.lab.kernel.facts)
+        );
+        lab.verify().expect("whole");
+        let mode = lab
+            .kernel
+            .binary
+            .metadata()
+            .expect("there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o755);
+        let sent = fs::read(desk.file()).expect("read");
+        export_lab(&lab, &desk.file()).expect("exported");
+        assert_eq!(fs::read(desk.file()).expect("read"), sent, "the same bytes");
+        desk.import().expect("imported twice");
+        // tar(1) reads it.
+        let mut tar = std::process::Command::new("tar");
+        let listed = tar.arg("-tf").arg(desk.file()).output().expect("tar runs");
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        assert_eq!(
+            listed.lines().collect::<Vec<_>>(),
+            MEMBERS.map(|member| member.name)
+        );
+    }
+
+    #[test]
+    fn an_archive_that_was_changed_is_refused_and_nothing_of_it_stays() {
+        let desk = Desk::new();
+        let image = |bytes: &[u8]| find(bytes, "content");
+        let digest = "those of the lab's digest";
+        let reason = desk.refuse(|bytes| {
+            let at = image(bytes);
+            bytes[at] ^= 1;
+        });
+        assert!(reason.contains(digest), "{reason}");
+        let reason = desk.refuse(|bytes| {
+            let at = find(bytes, "kernel/linux") + RECORD;
+            bytes[at] ^= 1;
+        });
+        assert!(reason.contains(digest), "{reason}");
+        let reason = desk.refuse(|bytes| bytes.truncate(bytes.len() - 1500));
+        assert!(reason.contains("cut off"), "{reason}");
+        let reason = desk.refuse(|bytes| bytes.push(0));
+        assert!(reason.contains("does not end"), "{reason}");
+        let reason = desk.refuse(|bytes| replace(bytes, "\"linux-source", "\"linux\\u001be"));
+        assert!(reason.contains("control characters"), "{reason}");
+        let reason = desk.refuse(|bytes| replace(bytes, "\"aaaaaaaaaaaa\"", "\"../../../../\""));
+        assert!(reason.contains("12 hexadecimal digits"), "{reason}");
+    }
+
+    #[test]
+    fn members_that_lead_elsewhere_or_are_no_files_are_refused() {
+        let desk = Desk::new();
+        for (name, kind) in [
+            ("../../labs/x", b'0'),
+            ("kernel/linux", b'2'),
+            ("/etc/passwd\0", b'0'),
+        ] {
+            let reason = desk.refuse(|bytes| {
+                let at = find(bytes, "kernel/linux");
+                bytes[at..at + name.len()].copy_from_slice(name.as_bytes());
+                bytes[at + 156] = kind;
+                let record = &mut bytes[at..at + RECORD];
+                record[148..156].fill(b' ');
+                let sum: u32 = record.iter().copied().map(u32::from).sum();
+                record[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+            });
+            assert!(
+                reason.contains("no kernel/linux where it belongs"),
+                "{reason}"
+            );
+        }
+        let large = |bytes: &mut Vec<u8>| {
+            let huge = header(&MEMBERS[0], MEMBERS[0].bytes_max + 1);
+            bytes[..RECORD].copy_from_slice(&huge);
+        };
+        assert!(desk.refuse(large).contains("too large"));
+    }
+}
