@@ -115,6 +115,7 @@ impl Tool {
             .args(arguments)
             .env_clear()
             .env("LC_ALL", "C")
+            .envs(fslab_sys::inherited_loading())
             .current_dir("/")
             .stdin(Stdio::null())
             .output()

@@ -23,6 +23,7 @@ mod file_system;
 mod group_keeper;
 mod kernel_log;
 mod landlock;
+mod loading;
 mod loop_device;
 mod loopback;
 mod machine_load;
@@ -70,6 +71,7 @@ pub use file_system::{
 };
 pub use kernel_log::{KernelLine, KernelLog};
 pub use landlock::WriteLimits;
+pub use loading::{inherited_loading, load_alike};
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{

@@ -81,6 +81,7 @@ pub(crate) fn plain(line: &CommandLine) -> Result<Command, Failure> {
         .env_clear()
         .env("PATH", fslab_sys::PLAIN_PATH)
         .env("LC_ALL", "C")
+        .envs(fslab_sys::inherited_loading())
         .current_dir(Path::new("/"))
         .stdin(Stdio::null());
     Ok(command)

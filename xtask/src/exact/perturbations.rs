@@ -407,7 +407,8 @@ const SMALL_ROOT: Perturbation = Perturbation {
 mkdir "$ROOT"
 mount -t tmpfs -o mode=755 none "$ROOT"
 mkdir -p "$ROOT/bin" "$ROOT/proc" "$ROOT/dev/shm" "$ROOT/tmp" "$ROOT$WORK"
-for program in /bin/sh "$FSLAB" "$WORK"/cache/fslab/kernels/*/linux; do
+find "$WORK/cache" -name linux -type f | { cat; echo /bin/sh; echo "$FSLAB"; } |
+while read -r program; do
     ldd "$program" | tr ' \t' '\n\n' | grep '^/' | sort -u | while read -r library; do
         mkdir -p "$ROOT${library%/*}"
         cp -L "$library" "$ROOT$library"

@@ -103,9 +103,10 @@ fn serve(task: GuestTask) -> io::Result<()> {
         fix_limits(kib)?;
         fslab_sys::hold_memory()?;
     }
+    let is_measured = measured_kib.is_some();
     let work = thread::Builder::new().stack_size(STACK_BYTES);
     let worker = work.spawn(move || match task {
-        GuestTask::Trial => reap_until_gone(&spawn_trial()?).and_then(write_status),
+        GuestTask::Trial => reap_until_gone(&spawn_trial(is_measured)?).and_then(write_status),
         GuestTask::Shell => reap_until_gone(&spawn_shell()?).map(drop),
     })?;
     worker
@@ -172,8 +173,14 @@ fn mount_over(fs_type: &str, target: &str, data: &str) -> io::Result<()> {
     fslab_sys::mount(Path::new(fs_type), Path::new(target), fs_type, flags, data)
 }
 
-fn spawn_trial() -> io::Result<Child> {
-    clean(Command::new("/proc/self/exe").arg("trial"))
+/// Starts the trial. Where memory is measured, its programs are loaded alike on every processor.
+fn spawn_trial(is_measured: bool) -> io::Result<Child> {
+    let mut command = Command::new("/proc/self/exe");
+    clean(command.arg("trial"));
+    if is_measured {
+        fslab_sys::load_alike(&mut command);
+    }
+    command
         .stdin(File::open(SPEC)?)
         .stdout(File::options().write(true).open(EVENTS)?)
         .stderr(Stdio::inherit())

@@ -128,6 +128,7 @@ impl Session {
             .env_clear()
             .env("PATH", PLAIN_PATH)
             .env("LC_ALL", "C")
+            .envs(fslab_sys::inherited_loading())
             .env("HOME", self.context.outer_path(&self.directory))
             .env("TMPDIR", self.context.outer_path(&self.temporary))
             .envs(&self.environment);

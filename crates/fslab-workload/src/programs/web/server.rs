@@ -253,6 +253,7 @@ fn start_program(name: &str, mut command: Command) -> Result<Running, ProgramErr
         .env_clear()
         .env("PATH", PLAIN_PATH)
         .env("LC_ALL", "C")
+        .envs(fslab_sys::inherited_loading())
         .current_dir("/");
     let group =
         ChildGroup::start(command, KEPT_BYTES).map_err(|error| ProgramError::start(name, error))?;
