@@ -209,3 +209,174 @@ fn processes_of(group: u32) -> Vec<u32> {
     };
     numbers.filter(is_of_group).collect()
 }
+
+const GUEST: [&str; 11] = [
+    "run",
+    "./foreign.toml",
+    "--venue",
+    "sim",
+    "--size",
+    "64MiB",
+    "--out",
+    "out",
+    "--repeats",
+    "1",
+    "--allow-commands",
+];
+
+/// The phase of a command, with `more`.
+fn command(argv: &str, more: &str) -> String {
+    format!("[[phase]]\nname = \"c\"\nworkload = \"command\"\nargv = {argv:?}\n{more}\n")
+}
+
+/// The layers of the plan of these phases: names and digests.
+fn layers(desk: &Desk, phases: &str) -> Vec<(String, String)> {
+    write_study(desk, phases);
+    let ended = desk.run(&[&GUEST[..], &["--dry-run", "--json"]].concat());
+    ended.expect_code(0);
+    let plan: serde_json::Value = serde_json::from_str(&ended.out).expect("a plan");
+    let layers = plan["venue"]["layers"].as_array().cloned();
+    let text = |layer: &serde_json::Value, key: &str| layer[key].as_str().expect(key).to_owned();
+    let layers = layers.unwrap_or_default();
+    layers
+        .iter()
+        .map(|layer| (text(layer, "name"), text(layer, "digest")))
+        .collect()
+}
+
+/// A folder that a guest would see at its place: not below /tmp.
+fn visible_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/srv").expect("a folder")
+}
+
+/// A guest saw the whole machine, and what it found there was in its figures.
+#[test]
+fn a_plan_for_a_guest_names_what_is_brought_by_its_content() {
+    if !rustix::process::geteuid().is_root() {
+        skip("layers", "a file in /srv can be made by root alone");
+        return;
+    }
+    let Some(desk) = Desk::new().with_lab("layers, plan") else {
+        return;
+    };
+    let folder = visible_folder();
+    let input = folder.path().join("input");
+    fs::write(&input, "one").expect("an input");
+    let phases = command("cat x", &format!("inputs = [{input:?}]"));
+    let first = layers(&desk, &phases);
+    let names: Vec<_> = first.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["inputs", "loader", "command"]);
+    assert!(first.iter().all(|(_, digest)| digest.len() == 64));
+    // The same content with other times is the same layer, and another content is another.
+    fs::remove_file(&input).expect("removed");
+    fs::write(&input, "one").expect("an input");
+    assert_eq!(layers(&desk, &phases), first);
+    fs::write(&input, "two").expect("an input");
+    let second = layers(&desk, &phases);
+    assert_ne!(second[0], first[0]);
+    assert_eq!(second[1..], first[1..]);
+    // Nothing is brought for phases that start nothing.
+    let plain = "[[phase]]\nname = \"w\"\nworkload = \"write\"\n";
+    assert!(layers(&desk, plain).is_empty());
+}
+
+#[test]
+fn what_a_guest_cannot_be_given_is_an_error_before_anything_runs() {
+    let Some(desk) = Desk::new().with_lab("layers, errors") else {
+        return;
+    };
+    let hidden = desk.path("foreign.toml");
+    let hidden = format!("inputs = [{hidden:?}]");
+    for (phases, words) in [
+        (
+            command("true", "programs = [\"no-such-program\"]"),
+            ["no-such-program", "programs are looked for"],
+        ),
+        (
+            command("true", &hidden),
+            ["a folder of its own", "another folder"],
+        ),
+        (
+            command("true", "inputs = [\"/srv/no/such/file\"]"),
+            ["/srv/no/such/file", "No such file"],
+        ),
+    ] {
+        write_study(&desk, &phases);
+        let ended = desk.run(&GUEST);
+        assert_ne!(ended.code, Some(0), "{phases}");
+        for word in words {
+            assert!(ended.err.contains(word), "{word} in {}", ended.err);
+        }
+        assert!(!desk.store().exists(), "nothing was begun: {phases}");
+    }
+}
+
+#[test]
+fn without_leave_a_plan_is_shown_and_nothing_that_it_names_is_written() {
+    let Some(desk) = Desk::new().with_lab("layers, leave") else {
+        return;
+    };
+    write_study(&desk, &command("true", ""));
+    let ended = desk.run(&[&GUEST[..10], &["--dry-run"]].concat());
+    ended.expect_code(0);
+    assert!(ended.err.contains("without layers"), "{}", ended.err);
+    assert!(!ended.out.contains("\nlayer "), "{}", ended.out);
+    assert!(!desk.path("home/.cache/fslab/layers").exists());
+}
+
+/// Programs and files of layers are what a guest has, and the machine's others are not there.
+#[test]
+fn a_guest_runs_what_was_brought_and_sees_nothing_else() {
+    if !rustix::process::geteuid().is_root() {
+        skip("layers", "a file in /srv can be made by root alone");
+        return;
+    }
+    let Some(desk) = Desk::new().with_lab("layers, guest") else {
+        return;
+    };
+    let _turn = turn();
+    let folder = visible_folder();
+    let (input, other) = (folder.path().join("input"), folder.path().join("other"));
+    fs::write(&input, "was brought\n").expect("an input");
+    fs::write(&other, "was not\n").expect("a file");
+    let argv = format!(
+        "cat {}; [ -e {} ] && echo seen || echo unseen; touch /usr/x || echo closed",
+        input.display(),
+        other.display()
+    );
+    let phases = command(&argv, &format!("inputs = [{input:?}]\nkeep_output = true"));
+    write_study(&desk, &phases);
+    desk.run(&GUEST).expect_code(0);
+    let trial = desk.last_run()["trials"][0].clone();
+    let text = trial["phases"].to_string();
+    for word in ["was brought", "unseen", "closed"] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+    let facts = &trial["facts"];
+    for layer in ["layer.inputs", "layer.loader", "layer.command"] {
+        assert!(facts[layer].is_string(), "{layer} in {facts}");
+    }
+}
+
+/// The program that fslab makes from its seed is built by the machine's compiler, brought whole.
+#[test]
+fn a_guest_builds_a_program_and_serves_a_site_by_layers_alone() {
+    let has = |name: &str| fs::exists(name).unwrap_or(false);
+    if !["/usr/bin/cc", "/usr/bin/make", "/usr/sbin/nginx"]
+        .into_iter()
+        .all(has)
+    {
+        skip("layers, build", "cc, make or nginx is not installed");
+        return;
+    }
+    let Some(desk) = Desk::new().with_lab("layers, build") else {
+        return;
+    };
+    let _turn = turn();
+    let site = "[[phase]]\nname = \"publish\"\nworkload = \"web-publish\"\nfiles = 10\n\
+                [[phase]]\nname = \"serve\"\nworkload = \"web-server\"\nfiles = 10\n\
+                server = \"nginx\"\n";
+    write_study(&desk, &format!("{}{site}", build("")));
+    let ended = desk.run(&[&GUEST[..4], &GUEST[6..]].concat());
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.err, desk.last_run());
+}

@@ -14,6 +14,8 @@ use crate::pairing::{Pair, subjects};
 const MEMORY_STEP_BYTES: u64 = 256 << 20;
 /// Facts of a trial that begin so are versions of tools.
 const TOOL_FACT: &str = "tool.";
+/// And so digests of the layers in which a guest has the programs and files of a study.
+const LAYER_FACT: &str = "layer.";
 
 /// In what two runs may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -45,7 +47,7 @@ pub enum Dimension {
     Engine,
     /// mkfs and mount options of one and the same subject.
     Options,
-    /// Versions of mkfs and the other tools.
+    /// Versions of mkfs and the other tools, and the programs and files that a study brings.
     Tools,
     /// The data and its places, where the figures depend on nothing else: in virtual time.
     Seed,
@@ -253,7 +255,15 @@ fn of_pair(
         // Two subjects differ in their commands: that is what is studied.
         Dimension::Options if names.0 != names.1 => Default::default(),
         Dimension::Options => (commands(base, pair.base), commands(new, pair.new)),
-        _ => differing(&tools(base, pair.base), &tools(new, pair.new)),
+        _ => {
+            let (mut of_base, mut of_new) = (tools(base, pair.base), tools(new, pair.new));
+            // A layer holds what its lab has not: of another lab it is another by that alone.
+            if base.header.plan.venue.lab() == new.header.plan.venue.lab() {
+                of_base.extend(layers(base));
+                of_new.extend(layers(new));
+            }
+            differing(&of_base, &of_new)
+        }
     }
 }
 
@@ -277,6 +287,12 @@ fn tools(run: &RunRecord, place: usize) -> BTreeMap<String, String> {
     tools
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()
+}
+
+/// The layers over a guest's root, by name.
+fn layers(run: &RunRecord) -> impl Iterator<Item = (String, String)> {
+    let layers = run.header.plan.venue.layers().iter();
+    layers.map(|layer| (format!("{LAYER_FACT}{}", layer.name), layer.to_string()))
 }
 
 /// What both know and know differently, on either side.

@@ -208,6 +208,38 @@ mod tests {
         );
     }
 
+    /// In a guest there is nothing of the machine but what a phase says that it brings.
+    #[test]
+    fn a_workload_brings_the_programs_that_it_starts_and_the_files_that_it_reads() {
+        let brings = |name: &str, given: serde_json::Value| {
+            let given = serde_json::from_value(given).expect("a map");
+            let workload = find(name).expect("known");
+            let parameters = workload.resolve(&given, Bytes::gib(1)).expect(name);
+            workload.brings(&parameters).expect("resolved")
+        };
+        for workload in all() {
+            let name = workload.name();
+            let starts = matches!(name, "command" | "web-server");
+            let found = brings(name, serde_json::json!({}));
+            assert!(starts || found.is_empty(), "{name}: {found:?}");
+        }
+        let server = |server: &str| brings("web-server", serde_json::json!({ "server": server }));
+        assert!(server("nginx").programs["nginx"].is_required);
+        let apache = server("apache2").programs;
+        assert_eq!(apache.len(), 1, "{apache:?}");
+        assert!(server("embedded").is_empty());
+        let folder = tempfile::tempdir().expect("a folder");
+        let trace = folder.path().join("x.trace");
+        std::fs::write(&trace, include_bytes!("replay/sample.trace")).expect("written");
+        let found = brings("replay", serde_json::json!({ "trace": trace }));
+        let (path, place) = found.files.first_key_value().expect("the trace");
+        assert_eq!(*path, trace.canonicalize().expect("a path"));
+        let fslab_model::InputPlace::Content { sha256 } = place else {
+            panic!("a trace is known by its content")
+        };
+        assert_eq!(sha256.len(), 64);
+    }
+
     /// The workloads in the only order in which they make sense.
     const ORDER: &[&str] = &[
         "write",

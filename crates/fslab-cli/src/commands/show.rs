@@ -99,6 +99,12 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
         record.trials_done(),
         screen::counted(record.trials_planned(), "trial")
     );
+    let layers = header.plan.venue.layers().iter().map(ToString::to_string);
+    let layers: Vec<_> = layers.collect();
+    if !layers.is_empty() {
+        let layers = screen::plain(&layers.join(", ")).into_owned();
+        text.push_str(&format!("Layers over the guest's root: {layers}\n\n"));
+    }
     let mut shown = if header.plan.subjects.len() > SUBJECTS_ABREAST_MAX {
         tables::overview_by_subject(&analysis, PHASES_ABREAST_MAX)
     } else {

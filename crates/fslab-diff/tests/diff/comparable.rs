@@ -80,6 +80,39 @@ fn virtual_and_real_time_never_compare() {
     assert!(matches!(error, DiffError::Question { .. }), "{error}");
 }
 
+/// Two runs with other compilers were compared as if the file system alone had changed.
+#[test]
+fn another_layer_over_a_guests_root_is_another_tool_where_the_lab_is_the_same() {
+    let (mut base, mut new) = pair();
+    let guest = |lab: &str, digit: &str| VenuePlan::Guest {
+        folder: "/var/tmp".into(),
+        kernel: "6.12@k".into(),
+        lab: lab.into(),
+        memory_bytes: Bytes::gib(1),
+        layers: vec![fslab_model::LayerPlan {
+            name: "compile".into(),
+            digest: digit.repeat(64),
+        }],
+    };
+    base.header.plan.venue = guest("one", "a");
+    new.header.plan.venue = guest("one", "a");
+    let dimensions = |new: &RunRecord| {
+        let found = fslab_diff::unlike(&base, new, &[]);
+        found.map(|it| (it.dimension, it.base, it.new))
+    };
+    assert_eq!(dimensions(&new), None);
+    new.header.plan.venue = guest("one", "b");
+    let compile = |digit: &str| format!("compile {}", digit.repeat(12));
+    assert_eq!(
+        dimensions(&new),
+        Some((Dimension::Tools, compile("a"), compile("b")))
+    );
+    // A layer leaves out what its lab has: with another lab that alone is what differs.
+    new.header.plan.venue = guest("two", "b");
+    let differs = dimensions(&new).expect("another lab");
+    assert_eq!(differs.0, Dimension::Lab);
+}
+
 #[test]
 fn subjects_of_one_name_are_paired_and_the_rest_is_named() {
     let (base, mut new) = pair();

@@ -155,7 +155,8 @@ impl Contents {
         Ok(self)
     }
 
-    /// The file of this machine that the name `path` of the layer leads to; `None` where it is none.
+    /// The file of this machine that the name `path` of the layer leads to; `None` where that is no
+    /// file.
     fn host_of(&self, path: &Path) -> Option<PathBuf> {
         let host = match self.nodes.get(path)? {
             Node::File {

@@ -118,7 +118,8 @@ impl Packages {
         is_right.then(|| plain.to_owned())
     }
 
-    /// The packages without which those of `first` do not run, they among them, with their versions.
+    /// The packages without which those of `first` do not run, with their versions; they are among
+    /// them.
     pub(super) fn closure(&self, first: &BTreeSet<String>) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         let mut open: Vec<_> = first.iter().cloned().collect();

@@ -6,8 +6,8 @@
 //!     /           the lab's root image      /
 //! ```
 //!
-//! Invariant: called by the first process, before it mounts anything but what is said here. No layer
-//! is mounted for writing, and there is no upper one: nobody in the guest changes a program.
+//! Invariant: called by the first process, before it mounts anything but what is said here. No
+//! layer is mounted for writing, and there is no upper one: nothing in the guest changes a program.
 
 use std::fs;
 use std::io;
