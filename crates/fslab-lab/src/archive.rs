@@ -311,7 +311,7 @@ mod tests {
             let finished = bench.make("lab").expect("made");
             let about = LabFacts::of(&kernel, &root).expect("read");
             about.write(&finished).expect("written");
-            kernel.link_into(&finished).expect("linked");
+            kernel.copy_into(&finished).expect("copied");
             let name = "default".parse().expect("a name");
             let lab = cache
                 .keep_lab(&finished, &about.digest, &name)

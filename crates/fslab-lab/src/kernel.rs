@@ -83,16 +83,14 @@ impl Kernel {
         self.facts.recipe != Recipe::current().digest()
     }
 
-    /// Puts it into `folder`, below its key, by links that stay when the kernel is replaced.
-    pub(crate) fn link_into(&self, folder: &Path) -> Result<(), LabError> {
+    /// Copies it into `folder`, below its key: what a lab consists of stays when the kernel is
+    /// replaced, and a program with a second name would not be trusted.
+    pub(crate) fn copy_into(&self, folder: &Path) -> Result<(), LabError> {
         let place = folder.join(self.facts.key.as_str());
         fs::create_dir(&place).map_err(LabError::io("make", &place))?;
         for name in [BINARY, DESCRIPTION, CONFIG] {
             let (from, to) = (self.binary.with_file_name(name), place.join(name));
-            // Some file systems have no hard links.
-            fs::hard_link(&from, &to)
-                .or_else(|_| fs::copy(&from, &to).map(drop))
-                .map_err(LabError::io("make", &to))?;
+            fs::copy(&from, &to).map_err(LabError::io("make", &to))?;
         }
         Ok(())
     }

@@ -110,6 +110,7 @@ mod tests {
     fn the_embedded_configuration_has_no_way_past_the_guest_kernel() {
         let config = Recipe::current().config;
         for symbol in [
+            "HOSTFS",
             "MODULES",
             "MCONSOLE",
             "SSL",
@@ -137,7 +138,8 @@ mod tests {
     fn the_embedded_configuration_has_what_a_guest_cannot_do_without() {
         let config = Recipe::current().config;
         for line in [
-            "CONFIG_HOSTFS=y",
+            "CONFIG_EROFS_FS=y",
+            "CONFIG_OVERLAY_FS=y",
             "CONFIG_BLK_DEV_UBD=y",
             "CONFIG_DEVTMPFS=y",
         ] {
