@@ -51,7 +51,7 @@ fn a_lab_that_was_sent_is_the_same_lab_elsewhere() {
 
 #[test]
 fn a_lab_that_was_tampered_with_is_refused_and_leaves_nothing() {
-    let Some((_, file)) = exported("labs, tampered with") else {
+    let Some((_desk, file)) = exported("labs, tampered with") else {
         return;
     };
     let elsewhere = Desk::new();

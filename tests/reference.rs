@@ -7,7 +7,7 @@ use std::fs;
 use crate::harness::Desk;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-const COMMANDS: [&[&str]; 31] = [
+const COMMANDS: [&[&str]; 34] = [
     &[],
     &["compare"],
     &["run"],

@@ -109,6 +109,12 @@ const ALL: &[Target] = &[
         run: readers::import_csv,
     },
     Target {
+        name: "import-lab",
+        syntax: Syntax::Text,
+        seeds: &["tests/fixtures/labs/*.tar"],
+        run: readers::import_lab,
+    },
+    Target {
         name: "import-any",
         syntax: Syntax::Text,
         seeds: &["tests/fixtures/exchange/*", "tests/fixtures/stores/*.json"],

@@ -9,6 +9,7 @@ use fslab_claims::{Claims, Original, Published, evaluate, then_and_now};
 use fslab_disk::Profile;
 use fslab_engine::EngineKind;
 use fslab_exchange::{Format, Labels, Source, csv_wide, fio_json, import, parquet};
+use fslab_lab::{Cache, KernelName as LabName};
 use fslab_model::{
     Bytes, Parameters, PhaseSpec, Plan, RunId, RunRecord, Study, TrialSpec, VenuePlan,
 };
@@ -108,6 +109,23 @@ pub(crate) fn profile(input: &[u8]) {
     let written = Profile::from_toml(&profile.to_toml()).expect("reads back");
     assert_eq!(written.digest(), profile.digest(), "reads back as itself");
     drop((profile.derived(), profile.parameters(), profile.simulated()));
+}
+
+/// A lab is taken into an empty cache: what is refused leaves nothing there, and what is taken is
+/// whole.
+pub(crate) fn import_lab(input: &[u8]) {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let file = place.path().join("lab.tar");
+    std::fs::write(&file, input).expect("is written");
+    let cache = Cache::below(&place.path().join("cache"));
+    match fslab_lab::import_lab(&cache, &file, &LabName::default()) {
+        Ok(lab) => lab.verify().expect("is whole"),
+        Err(error) => {
+            drop(error.to_string());
+            let shelf = cache.labs().expect("is listed");
+            assert!(shelf.labs.is_empty() && shelf.unreadable.is_empty());
+        }
+    }
 }
 
 /// A trace is put in order, and planned as a phase.

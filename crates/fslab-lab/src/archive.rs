@@ -408,6 +408,22 @@ mod tests {
         );
     }
 
+    // An archive is kept for years: the first version of its form stays readable.
+    #[test]
+    fn an_archive_of_version_1_is_taken_and_written_again_the_same() {
+        let place_of = tempfile::tempdir().expect("a folder");
+        let fixture =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/labs/v1.tar");
+        let cache = Cache::below(place_of.path());
+        let lab = import_lab(&cache, &fixture, &KernelName::default()).expect("imported");
+        let again = place_of.path().join("lab.tar");
+        export_lab(&lab, &again).expect("exported");
+        assert_eq!(
+            fs::read(again).expect("read"),
+            fs::read(fixture).expect("read")
+        );
+    }
+
     #[test]
     fn an_archive_that_was_changed_is_refused_and_nothing_of_it_stays() {
         let desk = Desk::new();

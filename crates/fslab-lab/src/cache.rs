@@ -3,8 +3,8 @@
 //! ```text
 //!     FOLDER/kernels/KEY/    linux, kernel.json, config, build.log
 //!            roots/KEY/      root.img, root.json
-//!            labs/DIGEST/    lab.json, which names a root, and KEY/, the kernel: links to the files
-//!                            above, which stay when a kernel of that key is built again
+//!            labs/DIGEST/    lab.json, which names a root, and KEY/, the kernel: links to the
+//!                            files above, which stay when a kernel of that key is built again
 //!            names/NAME      a symbolic link to ../labs/DIGEST; to ../kernels/KEY where a kernel
 //!                            has no root yet
 //!            logs/NAME.log   of the build under way, or of the last one where it failed
@@ -12,8 +12,8 @@
 //!            build.lock      held by the build under way
 //! ```
 //!
-//! A folder comes to `kernels`, `roots` and `labs` whole, by a rename. A lab that lost its name to a
-//! newer one stays, for records name it by its digest.
+//! A folder comes to `kernels`, `roots` and `labs` whole, by a rename. A lab that lost its name to
+//! a newer one stays, for records name it by its digest.
 
 use std::fs;
 use std::io;

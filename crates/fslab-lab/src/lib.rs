@@ -20,6 +20,7 @@ mod kernel;
 mod key;
 mod lab;
 mod lab_builder;
+mod layers;
 mod lock;
 mod name;
 mod progress;
@@ -38,12 +39,12 @@ pub use kernel::{Kernel, KernelFacts};
 pub use key::KernelKey;
 pub use lab::Lab;
 pub use lab_builder::{BuiltLab, build_lab};
+pub use layers::{BaseRoot, Draft, Layer, LayerError, LayerFacts, LayerRequest, drafts};
 pub use name::KernelName;
 pub use progress::{Objects, Progress, Stage};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,
-    RootFacts, RootProgram, Tree, find_library, listed_programs,
-    loader_cache,
+    RootFacts, RootProgram, Tree, find_library, listed_programs, loader_cache,
 };
 pub use source::{SourceKind, SourceRequest};
 pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};

@@ -125,6 +125,7 @@ mod tests {
         VenuePlan::Sim {
             folder: "/var/tmp".into(),
             kernel: "6.12@0".into(),
+            lab: String::new(),
             memory_bytes: Bytes::gib(1),
             layers: Vec::new(),
             disk: SimulatedDisk {

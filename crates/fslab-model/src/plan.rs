@@ -402,6 +402,24 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_plan_of_before_there_were_labs_reads_as_one_without_and_keeps_its_hash() {
+        let guest = |lab: &str| {
+            let text = format!(
+                r#"{{"venue":"guest","folder":"/f","kernel":"k@a"{lab},"memory_bytes":1048576}}"#
+            );
+            serde_json::from_str::<VenuePlan>(&text).expect("reads")
+        };
+        let old = guest("");
+        assert_eq!((old.lab(), VenuePlan::Fake.lab()), (Some(""), None));
+        let text = serde_json::to_string(&old).expect("serialises");
+        assert!(!text.contains("lab"), "{text}");
+        let new = guest(r#","lab":"0123456789ab""#);
+        assert_eq!(new.lab(), Some("0123456789ab"));
+        let hash = |venue| Plan { venue, ..plan() }.hash();
+        assert_ne!(hash(old), hash(new));
+    }
+
+    #[test]
     fn a_plan_of_before_there_were_layers_reads_as_one_without_and_keeps_its_hash() {
         let guest = |layers: &str| {
             let text = format!(

@@ -10,7 +10,7 @@ use fslab_venue::{Control, Venue, VenueSettings};
 use super::place_args::PlaceArgs;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
-use super::{clean, guest_lab, plan_text, precision_text, report, show};
+use super::{clean, guest_lab, layers, plan_text, precision_text, report, show};
 use crate::defaults::{self, true_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
@@ -36,11 +36,12 @@ impl Execution<'_> {
     /// Plans, runs, stores, tells.
     pub(super) fn exec(&self) -> CommandResult {
         let Resolved {
-            plan,
+            mut plan,
             notices,
             is_whole_catalogue,
         } = fslab_run::resolve(&self.request()?)?;
         notices.iter().for_each(|notice| screen::notice(notice));
+        self.bring_layers(&mut plan)?;
         if self.plan.dry_run {
             if self.output.json {
                 screen::print_json(&plan)?;
@@ -49,7 +50,6 @@ impl Execution<'_> {
             }
             return Ok(Exit::Done);
         }
-        self.demand_leave(&plan)?;
         if !is_whole_catalogue {
             self.place.demand_what_it_takes(&plan)?;
         }
@@ -83,6 +83,22 @@ impl Execution<'_> {
             repetition: self.plan.repetition.repetition(),
             trial_limit_s: self.plan.trial_limit,
         })
+    }
+
+    /// What a guest does not have of itself. Nothing that a study names is looked for without leave:
+    /// then its plan can be seen, and not run.
+    fn bring_layers(&self, plan: &mut Plan) -> Result<(), CommandError> {
+        match self.demand_leave(plan) {
+            Ok(()) => layers::bring(plan),
+            Err(_) if self.plan.dry_run => {
+                screen::notice(
+                    "without --allow-commands the plan is shown without layers for a guest, and \
+                     has another hash than with them",
+                );
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A study from elsewhere may start anything: whoever runs it must have said that it may.
@@ -292,7 +308,7 @@ fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
         leases: defaults::leases()?,
         mount_folder: true_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
-        guest: guest_lab::settings_of(&plan.venue, jobs)?,
+        guest: guest_lab::settings_of(plan, jobs)?,
     };
     Ok(Venue::open(&plan.venue, plan.size_bytes, settings)?)
 }

@@ -5,11 +5,12 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use fslab_fs::GuestKernel;
-use fslab_lab::{Kernel, Lab};
-use fslab_model::{Failure, FailureKind, VenuePlan};
+use fslab_lab::{BaseRoot, Kernel, Lab};
+use fslab_model::{Failure, FailureKind, Plan, VenuePlan};
 use fslab_sys::TrustedFolder;
 use fslab_venue::GuestSettings;
 
+use super::layers;
 use crate::defaults;
 
 /// The lab that is meant where none is named.
@@ -60,10 +61,10 @@ pub(crate) fn identity(kernel: &Kernel) -> String {
 /// What the venue boots: the lab that the plan names, and that very one. A plan is resumed in the
 /// lab that it was begun with.
 pub(crate) fn settings_of(
-    plan: &VenuePlan,
+    plan: &Plan,
     jobs: NonZeroUsize,
 ) -> Result<Option<GuestSettings>, Failure> {
-    let Some(digest) = plan.lab() else {
+    let Some(digest) = plan.venue.lab() else {
         return Ok(None);
     };
     if digest.is_empty() {
@@ -73,7 +74,10 @@ pub(crate) fn settings_of(
         ));
     }
     let lab = bootable(defaults::cache()?.find_lab(digest)?)?;
-    Ok(Some(settings(&lab, jobs)?))
+    Ok(Some(GuestSettings {
+        layers: layers::images(plan)?,
+        ..settings(&lab, jobs)?
+    }))
 }
 
 /// The lab as the venue wants it.
@@ -86,6 +90,15 @@ pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, F
         lab: lab.digest.to_string(),
         layers: Vec::new(),
         at_a_time: jobs,
+    })
+}
+
+/// What the root of the lab has that a plan names: layers over it do not bring it once more.
+pub(crate) fn base_of(venue: &VenuePlan) -> Result<BaseRoot, Failure> {
+    let lab = find(venue.lab())?;
+    let files = lab.root.files.into_iter();
+    Ok(BaseRoot {
+        files: files.map(|file| (file.path, file.sha256)).collect(),
     })
 }
 

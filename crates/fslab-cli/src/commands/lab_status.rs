@@ -82,9 +82,7 @@ fn lab_status(lab: &Lab) -> LabStatus<'_> {
 fn table(shelf: &LabShelf, status: &Status<'_>) -> Table {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_unix_s = now.map_or(0, |since| since.as_secs());
-    let columns = [
-        "Name", "Lab", "Release", "Key", "Root", "Built", "Source", "State",
-    ];
+    let columns = ["Name", "Lab", "Release", "Built", "Source", "State"];
     Table {
         caption: format!(
             "{} in {}",
@@ -124,8 +122,6 @@ fn row(lab: &Lab, now_unix_s: u64) -> Vec<TableCell> {
         TableCell::new(&lab.name),
         TableCell::new(lab.digest.as_str()),
         TableCell::new(&facts.release),
-        TableCell::new(facts.key.as_str()),
-        TableCell::new(lab.root.key.as_str()),
         TableCell::new(format!("{} ago", in_one_unit(age))),
         TableCell::new(&facts.source),
         state,

@@ -24,6 +24,7 @@ mod import;
 mod lab;
 mod lab_progress;
 mod lab_status;
+mod layers;
 mod list;
 mod mkfs;
 mod output_file;

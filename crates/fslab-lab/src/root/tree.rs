@@ -82,11 +82,11 @@ impl Tree {
         Self::default()
     }
 
-    /// Adds `node` at `path`, which is absolute, and the folders above it. Nothing is replaced: what
-    /// is there already must be the same, and a folder that is there gets the mode.
+    /// Adds `node` at `path`, which is absolute, and the folders above it. Nothing is replaced:
+    /// what is there already must be the same, and a folder that is there gets the mode.
     ///
     /// # Errors
-    /// [`LabError::BadTree`] where the path is none of a file, something else is there, or something
+    /// [`LabError::BadTree`] where the path is none of a file, something else is there, or what lies
     /// above it is no folder.
     pub fn add(&mut self, path: &Path, node: Node) -> Result<(), LabError> {
         let names = names(path)?;

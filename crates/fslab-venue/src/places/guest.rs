@@ -133,7 +133,7 @@ impl Place for GuestDisk {
             },
             facts,
             holder: None,
-            start: Start::InGuest(self.guest.clone(), share),
+            start: Start::InGuest(Box::new(self.guest.clone()), share),
         })
     }
 }

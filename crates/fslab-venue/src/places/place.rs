@@ -26,7 +26,7 @@ pub(crate) enum Start {
     /// As a process of this system.
     Here,
     /// As the first process of a guest, which shares a folder with us.
-    InGuest(Guest, Share),
+    InGuest(Box<Guest>, Share),
 }
 
 /// What a place works under while it prepares.

@@ -1,0 +1,322 @@
+//! The tree of a layer: paths of this machine as nodes at their places in a guest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use fslab_model::Bytes;
+use sha2::{Digest, Sha256};
+
+use super::LayerError;
+use super::places::{guest_path, is_left_out};
+use crate::key::hexadecimal;
+use crate::root::{Elf, FileSource, Node, Tree};
+
+/// The most that a layer holds.
+const BYTES_MAX: Bytes = Bytes::gib(4);
+/// Who is not the owner may read it: what is brought does not depend on who brings it.
+const READ_BY_ALL: u32 = 0o004;
+const EXECUTE: u32 = 0o111;
+
+/// The root that layers lie over: what it has is not brought once more.
+#[derive(Clone, Debug, Default)]
+pub struct BaseRoot {
+    /// SHA-256 of each regular file, by its path in a guest.
+    pub files: BTreeMap<PathBuf, String>,
+}
+
+/// The nodes of a layer, each with what tells whether its file was changed.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    nodes: BTreeMap<PathBuf, Node>,
+    /// For a file of this machine: identity, length and times.
+    stamps: BTreeMap<PathBuf, String>,
+    bytes: u64,
+}
+
+impl Contents {
+    /// The nodes of `paths`. What is not there, what a guest does not see, and what only some users
+    /// may read is left out.
+    pub(super) fn of(paths: &BTreeSet<PathBuf>) -> Result<Self, LayerError> {
+        let mut contents = Self::default();
+        for path in paths {
+            let guest = guest_path(path);
+            if is_left_out(&guest) || guest == Path::new("/") {
+                continue;
+            }
+            match path.symlink_metadata() {
+                // A package's file that the user has removed, or that was never unpacked.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                found => {
+                    let found = found.map_err(LayerError::io("look at", path))?;
+                    contents.take(path, guest, &found)?;
+                }
+            }
+        }
+        contents.join_linked_folders();
+        Ok(contents)
+    }
+
+    fn take(&mut self, path: &Path, guest: PathBuf, found: &Metadata) -> Result<(), LayerError> {
+        if found.is_symlink() {
+            let target = std::fs::read_link(path).map_err(LayerError::io("read", path))?;
+            // /lib and its like are links of every root, and lie below no other path.
+            self.nodes.insert(guest, Node::Link { target });
+        } else if found.is_dir() {
+            self.nodes.insert(guest, Node::folder(0o755));
+        } else if found.is_file() && found.permissions().mode() & READ_BY_ALL != 0 {
+            self.add_file(path, guest, found);
+        }
+        Ok(())
+    }
+
+    /// Adds the file `path` of this machine, which is `found` to be one.
+    pub(super) fn add_file(&mut self, path: &Path, guest: PathBuf, found: &Metadata) {
+        let is_program = found.permissions().mode() & EXECUTE != 0;
+        let mode = if is_program { 0o755 } else { 0o644 };
+        self.bytes += found.len();
+        self.stamps.insert(guest.clone(), stamp(path, found));
+        let source = FileSource::Host(path.to_owned());
+        self.nodes.insert(guest, Node::File { source, mode });
+    }
+
+    /// Adds a file with these bytes.
+    pub(super) fn add_bytes(&mut self, guest: PathBuf, bytes: Vec<u8>) {
+        let digest = Sha256::new_with_prefix(&bytes);
+        self.bytes += bytes.len() as u64;
+        self.stamps.insert(guest.clone(), hexadecimal(digest));
+        let source = FileSource::Bytes(bytes);
+        let mode = 0o644;
+        self.nodes.insert(guest, Node::File { source, mode });
+    }
+
+    /// What a package has below a name that another one made a link is where that link leads.
+    fn join_linked_folders(&mut self) {
+        let links: Vec<_> = self
+            .nodes
+            .iter()
+            .filter_map(|(path, node)| match node {
+                Node::Link { target } => Some((path.clone(), target.clone())),
+                _ => None,
+            })
+            .collect();
+        for (link, target) in links {
+            let below: Vec<_> = self
+                .nodes
+                .range(link.join("")..)
+                .map(|(path, _)| path.clone())
+                .skip_while(|path| *path == link)
+                .take_while(|path| path.starts_with(&link))
+                .collect();
+            let folder = link.parent().unwrap_or(Path::new("/")).join(&target);
+            for path in below {
+                let node = self.nodes.remove(&path).expect("it was listed");
+                let stamp = self.stamps.remove(&path);
+                let rest = path.strip_prefix(&link).expect("it lies below");
+                let true_path = guest_path(&folder.join(rest));
+                if let Some(stamp) = stamp {
+                    self.stamps.entry(true_path.clone()).or_insert(stamp);
+                }
+                self.nodes.entry(true_path).or_insert(node);
+            }
+        }
+    }
+
+    /// Leaves out what the root has already.
+    ///
+    /// # Errors
+    /// [`LayerError::Differs`] where the root has another program or library at the same path. Of
+    /// other files the root has its own.
+    pub(super) fn without(mut self, layer: &str, base: &BaseRoot) -> Result<Self, LayerError> {
+        let in_both: Vec<_> = self
+            .nodes
+            .keys()
+            .filter(|path| base.files.contains_key(*path))
+            .cloned()
+            .collect();
+        for path in in_both {
+            let Some(host) = self.host_of(&path) else {
+                continue;
+            };
+            let differs = digest_of(&host)? != base.files[&path];
+            if differs && Elf::read(&host)?.is_some() {
+                return Err(LayerError::Differs {
+                    layer: layer.to_owned(),
+                    path,
+                });
+            }
+            self.stamps.remove(&path);
+            if let Some(Node::File { .. }) = self.nodes.remove(&path) {
+                let length = host.metadata().map_or(0, |found| found.len());
+                self.bytes = self.bytes.saturating_sub(length);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The file of this machine that the name `path` of the layer leads to; `None` where it is none.
+    fn host_of(&self, path: &Path) -> Option<PathBuf> {
+        let host = match self.nodes.get(path)? {
+            Node::File {
+                source: FileSource::Host(host),
+                ..
+            } => host.clone(),
+            // The root has the files of libraries under the names that programs demand.
+            Node::Link { .. } => path.to_owned(),
+            _ => return None,
+        };
+        host.canonicalize().ok().filter(|host| host.is_file())
+    }
+
+    pub(super) fn demand_size(&self, layer: &str) -> Result<(), LayerError> {
+        if self.bytes <= BYTES_MAX.0 {
+            return Ok(());
+        }
+        Err(LayerError::TooLarge {
+            layer: layer.to_owned(),
+            bytes: Bytes(self.bytes),
+            max: BYTES_MAX,
+        })
+    }
+
+    pub(super) fn bytes(&self) -> Bytes {
+        Bytes(self.bytes)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The paths in a guest that are files or links.
+    pub(super) fn names(&self) -> impl Iterator<Item = &Path> {
+        let nodes = self.nodes.iter();
+        let nodes = nodes.filter(|(_, node)| !matches!(node, Node::Folder { .. }));
+        nodes.map(|(path, _)| path.as_path())
+    }
+
+    /// What the image follows from, as far as it can be known without reading the files.
+    pub(super) fn key(&self) -> String {
+        let mut digest = Sha256::new();
+        for (path, node) in &self.nodes {
+            let shown = match node {
+                Node::Link { target } => format!("link {}", target.display()),
+                Node::File { mode, .. } => format!("file {mode:o}"),
+                _ => "folder".to_owned(),
+            };
+            let stamp = self.stamps.get(path).map_or("", String::as_str);
+            digest.update(format!("{}\0{shown}\0{stamp}\n", path.display()));
+        }
+        hexadecimal(digest)
+    }
+
+    pub(super) fn tree(&self) -> Result<Tree, LayerError> {
+        let mut tree = Tree::new();
+        for (path, node) in &self.nodes {
+            tree.add(path, node.clone())?;
+        }
+        Ok(tree)
+    }
+}
+
+/// Changes with every change of a file: its time of change is the kernel's, which nobody sets.
+fn stamp(path: &Path, found: &Metadata) -> String {
+    format!(
+        "{} {} {} {} {}.{} {}.{}",
+        path.display(),
+        found.dev(),
+        found.ino(),
+        found.len(),
+        found.mtime(),
+        found.mtime_nsec(),
+        found.ctime(),
+        found.ctime_nsec()
+    )
+}
+
+fn digest_of(path: &Path) -> Result<String, LayerError> {
+    let bytes = std::fs::read(path).map_err(LayerError::io("read", path))?;
+    Ok(hexadecimal(Sha256::new_with_prefix(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn set(paths: &[PathBuf]) -> BTreeSet<PathBuf> {
+        paths.iter().cloned().collect()
+    }
+
+    /// A folder that a guest sees: not below /tmp.
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir_in(std::env::current_dir().expect("a folder")).expect("a folder")
+    }
+
+    #[test]
+    fn what_only_the_owner_reads_is_not_brought_and_rights_are_two() {
+        let folder = folder();
+        let at = |name: &str| folder.path().join(name);
+        for (name, mode) in [("plain", 0o664), ("secret", 0o640), ("suid", 0o4755)] {
+            std::fs::write(at(name), name).expect("written");
+            std::fs::set_permissions(at(name), PermissionsExt::from_mode(mode)).expect("set");
+        }
+        let paths = set(&[at("plain"), at("secret"), at("suid"), at("gone")]);
+        let contents = Contents::of(&paths).expect("taken");
+        let tree = contents.tree().expect("a tree");
+        let mode = |name: &str| match tree.get(&guest_path(&at(name))) {
+            Some(Node::File { mode, .. }) => Some(*mode),
+            _ => None,
+        };
+        assert_eq!(
+            [mode("plain"), mode("secret"), mode("suid"), mode("gone")],
+            [Some(0o644), None, Some(0o755), None]
+        );
+    }
+
+    #[test]
+    fn a_file_below_a_link_stands_where_the_link_leads() {
+        let folder = folder();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("true")).expect("made");
+        std::fs::write(at("true/x"), "x").expect("written");
+        symlink("true", at("link")).expect("linked");
+        let contents = Contents::of(&set(&[at("link"), at("link/x")])).expect("taken");
+        let tree = contents.tree().expect("a tree");
+        assert!(tree.get(&guest_path(&at("true/x"))).is_some());
+    }
+
+    #[test]
+    fn a_program_that_the_root_has_otherwise_is_refused_and_a_text_is_the_roots() {
+        let running = std::env::current_exe().expect("it runs");
+        let folder = folder();
+        let text = folder.path().join("text");
+        std::fs::write(&text, "ours").expect("written");
+        let paths = set(&[running.clone(), text.clone()]);
+        let over = |path: &Path, digest: String| {
+            let files = BTreeMap::from([(guest_path(path), digest)]);
+            let contents = Contents::of(&paths).expect("taken");
+            contents.without("l", &BaseRoot { files })
+        };
+        let other = "0".repeat(64);
+        let same = over(&running, digest_of(&running).expect("read")).expect("the same");
+        assert_eq!(same.names().count(), 1);
+        let kept = over(&text, other.clone()).expect("a text");
+        assert_eq!(kept.names().count(), 1);
+        let refused = over(&running, other).expect_err("another program");
+        assert!(matches!(refused, LayerError::Differs { .. }), "{refused}");
+    }
+
+    #[test]
+    fn a_key_changes_with_the_file_and_with_nothing_else() {
+        let folder = folder();
+        let path = folder.path().join("x");
+        let key = || Contents::of(&set(&[path.clone()])).expect("taken").key();
+        std::fs::write(&path, "one").expect("written");
+        let first = key();
+        assert_eq!(first, key());
+        std::fs::write(&path, "other").expect("written");
+        assert_ne!(first, key());
+    }
+}

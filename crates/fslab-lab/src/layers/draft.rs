@@ -1,0 +1,262 @@
+//! Layers that are known but not written: what each will hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use fslab_model::{Brings, Bytes, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
+
+use super::LayerError;
+use super::contents::{BaseRoot, Contents};
+use super::packages::Packages;
+use super::places::demand_visible;
+use super::search::{Found, search};
+use crate::root::loader_cache;
+
+/// The layer of the user's files.
+const INPUTS: &str = "inputs";
+/// The layer of the one file that tells the loader where all libraries are.
+const LOADER: &str = "loader";
+const LOADER_CACHE: &str = "/etc/ld.so.cache";
+/// The folders in which the loader looks, by their paths in a guest.
+const LIBRARY_FOLDERS: [&str; 2] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib"];
+
+/// What is to be brought for one purpose.
+#[derive(Clone, Debug)]
+pub struct LayerRequest {
+    /// The layer's name: that of the workload.
+    pub name: String,
+    /// What.
+    pub brings: Brings,
+}
+
+/// A layer that can be written.
+#[derive(Debug)]
+pub struct Draft {
+    pub(super) name: String,
+    pub(super) contents: Contents,
+    pub(super) programs: BTreeMap<String, PathBuf>,
+    pub(super) packages: BTreeMap<String, String>,
+    /// Files whose content the plan has already: the digest, by the path in a guest.
+    pub(super) expected: BTreeMap<PathBuf, (PathBuf, String)>,
+}
+
+/// The layers of `requests` over the root `base`, the topmost first: the loader's, the inputs, and
+/// one of programs for each request that has any. Nothing is written.
+///
+/// # Errors
+/// [`LayerError`], before anything is run: with each program that is missing.
+pub fn drafts(requests: &[LayerRequest], base: &BaseRoot) -> Result<Vec<Draft>, LayerError> {
+    let mut drafts = Vec::new();
+    let with_programs: Vec<_> = requests
+        .iter()
+        .filter(|request| !request.brings.programs.is_empty())
+        .collect();
+    if !with_programs.is_empty() {
+        let packages = Packages::read()?;
+        for LayerRequest { name, brings } in with_programs {
+            drafts.push(of_programs(name, &brings.programs, &packages, base)?);
+        }
+        drafts.insert(0, of_loader(&drafts, base));
+    }
+    let files: BTreeMap<_, _> = requests
+        .iter()
+        .flat_map(|request| request.brings.files.clone())
+        .collect();
+    if !files.is_empty() {
+        drafts.insert(0, of_inputs(&files, base)?);
+    }
+    for draft in &drafts {
+        draft.contents.demand_size(&draft.name)?;
+    }
+    Ok(drafts)
+}
+
+fn of_programs(
+    name: &str,
+    programs: &BTreeMap<String, ProgramNeed>,
+    packages: &Packages,
+    base: &BaseRoot,
+) -> Result<Draft, LayerError> {
+    let Found {
+        programs,
+        packages,
+        paths,
+    } = search(name, programs, packages)?;
+    Ok(Draft {
+        name: name.to_owned(),
+        contents: Contents::of(&paths)?.without(name, base)?,
+        programs,
+        packages,
+        expected: BTreeMap::new(),
+    })
+}
+
+/// Where the libraries of the root and of the layers are. Without this file the loader looks first
+/// into folders for the processor that it runs on, other ones on other machines.
+fn of_loader(drafts: &[Draft], base: &BaseRoot) -> Draft {
+    let of_base = base.files.keys().map(PathBuf::as_path);
+    let of_layers = drafts.iter().flat_map(|draft| draft.contents.names());
+    let mut libraries = BTreeMap::new();
+    // What comes first in the order of folders is what the loader would find.
+    let all: BTreeSet<&Path> = of_base.chain(of_layers).collect();
+    for folder in LIBRARY_FOLDERS {
+        for path in all
+            .iter()
+            .filter(|it| it.parent() == Some(Path::new(folder)))
+        {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let (Some(name), Some(path)) = (name, path.to_str()) else {
+                continue;
+            };
+            if name.contains(".so.") || name.ends_with(".so") {
+                let entry = libraries.entry(name.to_owned());
+                entry.or_insert_with(|| path.to_owned());
+            }
+        }
+    }
+    let mut contents = Contents::default();
+    contents.add_bytes(LOADER_CACHE.into(), loader_cache(&libraries));
+    Draft {
+        name: LOADER.to_owned(),
+        contents,
+        programs: BTreeMap::new(),
+        packages: BTreeMap::new(),
+        expected: BTreeMap::new(),
+    }
+}
+
+fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<Draft, LayerError> {
+    let mut contents = Contents::default();
+    let mut expected = BTreeMap::new();
+    for (path, place) in files {
+        let refused = |reason: String, hint| LayerError::Input {
+            path: path.clone(),
+            reason,
+            hint,
+        };
+        let found = path
+            .metadata()
+            .map_err(|error| refused(error.to_string(), None))?;
+        if !found.is_file() {
+            return Err(refused("it is no regular file".to_owned(), None));
+        }
+        let guest = match place {
+            InputPlace::Content { sha256 } => {
+                let guest = input_path(sha256).ok_or_else(|| {
+                    refused(
+                        "it could not be read when the run was planned".to_owned(),
+                        None,
+                    )
+                })?;
+                expected.insert(guest.clone(), (path.clone(), sha256.clone()));
+                guest
+            }
+            InputPlace::SamePath => {
+                demand_visible(path)?;
+                super::places::guest_path(path)
+            }
+        };
+        if base.files.contains_key(&guest) {
+            let reason = "the guest's own root has a file of that name".to_owned();
+            return Err(refused(
+                reason,
+                Some("put it into another folder, such as /srv"),
+            ));
+        }
+        contents.add_file(path, guest, &found);
+    }
+    debug_assert!(expected.keys().all(|path| path.starts_with(INPUTS_FOLDER)));
+    Ok(Draft {
+        name: INPUTS.to_owned(),
+        contents,
+        programs: BTreeMap::new(),
+        packages: BTreeMap::new(),
+        expected,
+    })
+}
+
+impl Draft {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What its files hold together.
+    #[must_use]
+    pub fn bytes(&self) -> Bytes {
+        self.contents.bytes()
+    }
+
+    /// How many names it has.
+    #[must_use]
+    pub fn names(&self) -> usize {
+        self.contents.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir_in(std::env::current_dir().expect("a folder")).expect("a folder")
+    }
+
+    fn inputs(path: &Path, place: InputPlace) -> Result<Vec<Draft>, LayerError> {
+        let brings = Brings::default().with_file(path.to_owned(), place);
+        let name = "replay".to_owned();
+        drafts(&[LayerRequest { name, brings }], &BaseRoot::default())
+    }
+
+    #[test]
+    fn a_file_is_brought_by_its_content_from_anywhere_and_by_its_path_where_a_guest_sees_it() {
+        let hidden = tempfile::NamedTempFile::new_in("/tmp").expect("a file");
+        let sha256 = "ab".repeat(32);
+        let place = InputPlace::Content {
+            sha256: sha256.clone(),
+        };
+        let found = inputs(hidden.path(), place).expect("brought");
+        let [draft] = &found[..] else {
+            panic!("one layer")
+        };
+        assert_eq!(draft.name(), "inputs");
+        let names: Vec<_> = draft.contents.names().collect();
+        assert_eq!(names, [Path::new(INPUTS_FOLDER).join(&sha256)]);
+        let refused = inputs(hidden.path(), InputPlace::SamePath).expect_err("is hidden");
+        assert!(refused.to_string().contains("/tmp"), "{refused}");
+        let folder = folder();
+        let seen = folder.path().join("x");
+        std::fs::write(&seen, "x").expect("written");
+        let found = inputs(&seen, InputPlace::SamePath).expect("brought");
+        assert_eq!(found[0].contents.names().next(), Some(seen.as_path()));
+        for gone in [folder.path().join("gone"), folder.path().to_owned()] {
+            assert!(inputs(&gone, InputPlace::SamePath).is_err());
+        }
+    }
+
+    #[test]
+    fn programs_come_with_a_list_of_all_libraries() {
+        let brings = Brings::default().with_required(&[("sh", "dash")]);
+        let name = "command".to_owned();
+        let base = BaseRoot {
+            files: BTreeMap::from([("/usr/lib/x86_64-linux-gnu/libbase.so.1".into(), "00".into())]),
+        };
+        let found = drafts(&[LayerRequest { name, brings }], &base).expect("drafts");
+        let names: Vec<_> = found.iter().map(Draft::name).collect();
+        assert_eq!(names, ["loader", "command"]);
+        let cache = found[0].contents.tree().expect("a tree");
+        let Some(crate::Node::File { source, .. }) = cache.get(Path::new(LOADER_CACHE)) else {
+            panic!("a file")
+        };
+        let crate::FileSource::Bytes(bytes) = source else {
+            panic!("ours")
+        };
+        let text = String::from_utf8_lossy(bytes);
+        assert!(
+            text.contains("libbase.so.1") && text.contains("libc.so.6"),
+            "{text}"
+        );
+        assert!(found[1].programs.contains_key("sh"));
+    }
+}

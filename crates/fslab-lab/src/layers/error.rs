@@ -1,0 +1,171 @@
+//! Why there is no layer.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fslab_model::{Bytes, Failure, FailureKind};
+
+use crate::LabError;
+
+/// Why there is no layer.
+#[derive(Debug, thiserror::Error)]
+pub enum LayerError {
+    /// Programs that are not installed: each its name and, where it is known, its package.
+    #[error("this machine lacks programs that '{layer}' brings into a guest: {}", listed(.missing))]
+    Missing {
+        /// The layer.
+        layer: String,
+        /// Name and package of Debian.
+        missing: Vec<(String, Option<String>)>,
+    },
+    /// A program that the lab's root has otherwise.
+    #[error(
+        "{path} of the layer '{layer}' differs from that of the lab's root: it was updated since \
+         the lab was built",
+        path = .path.display()
+    )]
+    Differs {
+        /// The layer.
+        layer: String,
+        /// The path in the guest.
+        path: PathBuf,
+    },
+    /// More than a layer may hold.
+    #[error("the layer '{layer}' would hold {bytes}, more than {max}")]
+    TooLarge {
+        /// The layer.
+        layer: String,
+        /// What it would hold.
+        bytes: Bytes,
+        /// The most.
+        max: Bytes,
+    },
+    /// A file of the study that cannot be brought.
+    #[error("cannot bring {path} into a guest: {reason}", path = .path.display())]
+    Input {
+        /// The file.
+        path: PathBuf,
+        /// A fragment.
+        reason: String,
+        /// What the user may do about it.
+        hint: Option<&'static str>,
+    },
+    /// What a plan names and nobody has.
+    #[error("there is no layer {digest} for '{layer}'")]
+    Unknown {
+        /// The layer.
+        layer: String,
+        /// Its digest.
+        digest: String,
+    },
+    /// Debian's list of packages does not answer.
+    #[error("cannot ask which packages are installed: dpkg-query {reason}")]
+    Packages {
+        /// A fragment.
+        reason: String,
+    },
+    /// A file of the machine or of the cache.
+    #[error("cannot {operation} {path}", path = .path.display())]
+    Io {
+        /// `read`, `write`, `make`.
+        operation: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The image.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
+
+impl LayerError {
+    pub(super) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            operation,
+            path,
+            source,
+        }
+    }
+
+    /// What the user may do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Missing { missing, .. } => {
+                let packages = missing.iter().filter_map(|(_, package)| package.as_deref());
+                let packages: Vec<_> = packages.collect();
+                let places = fslab_sys::PLAIN_PATH;
+                Some(match packages.as_slice() {
+                    [] => format!("programs are looked for in {places}"),
+                    packages => format!("on Debian: apt install {}", packages.join(" ")),
+                })
+            }
+            Self::Differs { .. } => {
+                Some("fslab lab build --force builds the lab anew on this machine".to_owned())
+            }
+            Self::TooLarge { .. } => Some("name fewer programs or smaller files".to_owned()),
+            Self::Input { hint, .. } => hint.map(str::to_owned),
+            Self::Unknown { .. } => {
+                Some("it was removed since; run the same command once more".to_owned())
+            }
+            Self::Packages { .. } | Self::Io { .. } => None,
+            Self::Lab(error) => error.hint(),
+        }
+    }
+}
+
+fn listed(missing: &[(String, Option<String>)]) -> String {
+    let each = missing.iter().map(|(name, package)| match package {
+        Some(package) => format!("{name} (package {package})"),
+        None => name.clone(),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+impl From<LayerError> for Failure {
+    fn from(error: LayerError) -> Self {
+        let kind = match &error {
+            LayerError::Missing { .. } | LayerError::Unknown { .. } => FailureKind::MissingTool,
+            LayerError::Differs { .. } | LayerError::Packages { .. } => FailureKind::Unsupported,
+            LayerError::TooLarge { .. } | LayerError::Input { .. } => FailureKind::BadInput,
+            LayerError::Io { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    FailureKind::Permission
+                }
+                io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                _ => FailureKind::Device,
+            },
+            LayerError::Lab(_) => {
+                let LayerError::Lab(error) = error else {
+                    unreachable!("it was matched")
+                };
+                return error.into();
+            }
+        };
+        let mut failure = Self::new(kind, error.to_string());
+        if let Some(source) = std::error::Error::source(&error) {
+            failure = failure.because(source);
+        }
+        failure.hint = error.hint();
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_named_with_its_package() {
+        let failure = Failure::from(LayerError::Missing {
+            layer: "compile".into(),
+            missing: vec![("cc".into(), Some("gcc".into())), ("no-such".into(), None)],
+        });
+        assert_eq!(failure.kind, FailureKind::MissingTool);
+        let text = failure.to_string();
+        assert!(text.contains("cc (package gcc), no-such"), "{text}");
+        assert_eq!(failure.hint.as_deref(), Some("on Debian: apt install gcc"));
+    }
+}

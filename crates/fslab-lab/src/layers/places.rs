@@ -1,0 +1,119 @@
+//! Where a file of this machine stands in a guest.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::LayerError;
+
+/// Folders of the root that lead to those of /usr in a lab, as on every machine of today; where a
+/// machine has them apart, a guest does not.
+const MERGED: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
+/// Folders of which a guest has its own, whatever a layer has there.
+const HIDDEN: [&str; 10] = [
+    "/dev",
+    "/proc",
+    "/sys",
+    "/tmp",
+    "/run",
+    "/var/tmp",
+    "/var/lib/nilfs",
+    "/root",
+    "/etc/zfs",
+    "/fslab",
+];
+/// Below these, a package has what no program reads: texts for people, in many languages, and what
+/// a system is started and tended with.
+const LEFT_OUT: [&str; 17] = [
+    "/boot",
+    "/etc/cron.d",
+    "/etc/cron.daily",
+    "/etc/cron.weekly",
+    "/etc/init.d",
+    "/etc/logrotate.d",
+    "/usr/lib/systemd",
+    "/usr/share/bug",
+    "/usr/share/doc",
+    "/usr/share/doc-base",
+    "/usr/share/info",
+    "/usr/share/lintian",
+    "/usr/share/locale",
+    "/usr/share/man",
+    "/usr/share/menu",
+    "/usr/share/pixmaps",
+    "/var",
+];
+
+/// The path in a guest of what has this absolute path here.
+pub(super) fn guest_path(path: &Path) -> PathBuf {
+    let mut parts = path.components().skip(1);
+    let first = parts.clone().next();
+    let is_merged = matches!(first, Some(Component::Normal(name))
+        if MERGED.iter().any(|merged| name == *merged));
+    let mut guest = PathBuf::from(if is_merged { "/usr" } else { "/" });
+    guest.extend(&mut parts);
+    guest
+}
+
+/// Whether what a package has at this path of a guest is left out.
+pub(super) fn is_left_out(guest: &Path) -> bool {
+    LEFT_OUT
+        .iter()
+        .chain(&HIDDEN)
+        .any(|it| guest.starts_with(it))
+}
+
+/// Demands that a guest sees a file at `path`, where the user has it.
+///
+/// # Errors
+/// [`LayerError::Input`].
+pub(super) fn demand_visible(path: &Path) -> Result<(), LayerError> {
+    let is_plain = path
+        .components()
+        .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    if !path.is_absolute() || !is_plain {
+        return Err(LayerError::Input {
+            path: path.to_owned(),
+            reason: "it is no absolute path without '..'".to_owned(),
+            hint: None,
+        });
+    }
+    match HIDDEN.iter().find(|hidden| path.starts_with(hidden)) {
+        None => Ok(()),
+        Some(hidden) => Err(LayerError::Input {
+            path: path.to_owned(),
+            reason: format!("a guest has a folder of its own at {hidden}"),
+            hint: Some("put it into another folder, such as /srv"),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_apart_from_usr_here_is_in_usr_in_a_guest() {
+        for (here, there) in [
+            ("/bin/sh", "/usr/bin/sh"),
+            (
+                "/lib/x86_64-linux-gnu/libc.so.6",
+                "/usr/lib/x86_64-linux-gnu/libc.so.6",
+            ),
+            ("/lib64/ld.so", "/usr/lib64/ld.so"),
+            ("/usr/bin/cc", "/usr/bin/cc"),
+            ("/etc/lib/x", "/etc/lib/x"),
+            ("/library/x", "/library/x"),
+        ] {
+            assert_eq!(guest_path(Path::new(here)), Path::new(there));
+        }
+    }
+
+    #[test]
+    fn a_file_is_brought_only_where_a_guest_sees_it() {
+        demand_visible(Path::new("/srv/x")).expect("is seen");
+        for bad in ["/tmp/x", "/root/a/x", "/srv/../root/x", "x", "/dev/zero"] {
+            assert!(demand_visible(Path::new(bad)).is_err(), "{bad}");
+        }
+        assert!(is_left_out(Path::new("/usr/share/doc/gcc/copyright")));
+        assert!(!is_left_out(Path::new("/usr/share/documents")));
+    }
+}

@@ -1,0 +1,271 @@
+//! Which files a program needs: those of its package and of what that depends on; where it belongs
+//! to none, itself, its libraries and its interpreter.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use fslab_model::ProgramNeed;
+
+use super::LayerError;
+use super::packages::Packages;
+use crate::root::{Elf, find_library};
+
+/// So many links may follow one another (path_resolution(7)).
+const LINKS_MAX: usize = 40;
+/// The longest first line of a script.
+const SCRIPT_LINE_MAX: u64 = 256;
+/// Where the links are by which a system chooses among programs of one use.
+const ALTERNATIVES: &str = "/etc/alternatives";
+/// Where the names are that lead there.
+const NAMES_OF_ALTERNATIVES: [&str; 2] = ["/usr/bin", "/usr/sbin"];
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Where each program is, by its name.
+    pub(super) programs: BTreeMap<String, PathBuf>,
+    /// Packages with their versions.
+    pub(super) packages: BTreeMap<String, String>,
+    /// Paths of this machine: files, links and folders.
+    pub(super) paths: BTreeSet<PathBuf>,
+}
+
+/// Searches for all that `programs` need; `layer` is for the errors.
+pub(super) fn search(
+    layer: &str,
+    programs: &BTreeMap<String, ProgramNeed>,
+    packages: &Packages,
+) -> Result<Found, LayerError> {
+    let found = locate_all(layer, programs)?;
+    let mut first: BTreeSet<String> = found
+        .keys()
+        .filter_map(|it| packages.companion(it))
+        .collect();
+    let mut paths = BTreeSet::new();
+    let mut open: BTreeSet<PathBuf> = found.values().cloned().collect();
+    while !open.is_empty() {
+        let chains: Vec<_> = open.iter().map(|path| chain(path)).collect();
+        let steps: BTreeSet<PathBuf> = chains.iter().flatten().cloned().collect();
+        let owners = packages.owners(&steps)?;
+        first.extend(owners.values().cloned());
+        let mut next = BTreeSet::new();
+        for end in chains.iter().filter_map(|chain| chain.last()) {
+            if !owners.contains_key(end) && !paths.contains(end) {
+                next.extend(needs_of(end)?);
+            }
+        }
+        paths.extend(steps);
+        open = next.into_iter().filter(|it| !paths.contains(it)).collect();
+    }
+    let closure = packages.closure(&first);
+    paths.extend(packages.files(closure.keys())?);
+    add_alternatives(&mut paths);
+    Ok(Found {
+        programs: found,
+        packages: closure,
+        paths,
+    })
+}
+
+/// Where the programs are. What is not required and not installed is left out.
+fn locate_all(
+    layer: &str,
+    programs: &BTreeMap<String, ProgramNeed>,
+) -> Result<BTreeMap<String, PathBuf>, LayerError> {
+    let mut found = BTreeMap::new();
+    let mut missing = Vec::new();
+    for (name, need) in programs {
+        match locate(name) {
+            Some(path) => {
+                found.insert(name.clone(), path);
+            }
+            None if need.is_required => missing.push((name.clone(), need.package.clone())),
+            None => {}
+        }
+    }
+    if missing.is_empty() {
+        return Ok(found);
+    }
+    Err(LayerError::Missing {
+        layer: layer.to_owned(),
+        missing,
+    })
+}
+
+/// The program of that name in PATH, or at that absolute path.
+fn locate(name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let is_program = |path: &PathBuf| {
+        let found = path.metadata();
+        found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|it| it.is_absolute() && is_program(it));
+    }
+    let mut folders = fslab_sys::PLAIN_PATH.split(':');
+    folders.find_map(|folder| Some(Path::new(folder).join(name)).filter(is_program))
+}
+
+/// A path, and every step of the links behind it; the last is no link.
+fn chain(path: &Path) -> Vec<PathBuf> {
+    let mut steps = vec![path.to_owned()];
+    let mut at = path.to_owned();
+    while let Ok(target) = std::fs::read_link(&at) {
+        let folder = at.parent().unwrap_or(Path::new("/"));
+        // A target may begin with `..`, from the folder that the link truly lies in.
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        at = without_dots(&folder.join(target));
+        steps.push(at.clone());
+        if steps.len() > LINKS_MAX {
+            break;
+        }
+    }
+    steps
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    use std::path::Component;
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// What a file of no package needs to be run: of a script its interpreter, of a program its loader
+/// and its libraries.
+fn needs_of(path: &Path) -> Result<Vec<PathBuf>, LayerError> {
+    let failed = |error| LayerError::io("read", path)(error);
+    let mut line = Vec::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(SCRIPT_LINE_MAX)
+        .read_to_end(&mut line)
+        .map_err(failed)?;
+    if let Some(rest) = line.strip_prefix(b"#!") {
+        let rest = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        return Ok(interpreters(rest));
+    }
+    let Some(elf) = Elf::read(path)? else {
+        return Ok(Vec::new());
+    };
+    let mut needs: Vec<_> = elf.interpreter.into_iter().collect();
+    for name in &elf.needed {
+        let library = find_library(name).ok_or_else(|| LayerError::Input {
+            path: path.to_owned(),
+            reason: format!("it needs {name}, which is in no folder where the loader looks"),
+            hint: Some("install what it needs as a package, or link it statically"),
+        })?;
+        needs.push(library);
+    }
+    Ok(needs)
+}
+
+/// The interpreter of a script, and what env is to start.
+fn interpreters(line: &[u8]) -> Vec<PathBuf> {
+    let words = line.split(u8::is_ascii_whitespace);
+    let mut words = words.filter(|word| !word.is_empty());
+    let Some(first) = words.next() else {
+        return Vec::new();
+    };
+    let first = PathBuf::from(OsStr::from_bytes(first));
+    let is_env = first.file_name() == Some(OsStr::new("env"));
+    let mut behind = words.skip_while(|word| word.starts_with(b"-"));
+    let second = behind.next().filter(|_| is_env);
+    let second = second.and_then(|word| locate(std::str::from_utf8(word).ok()?));
+    [Some(first), second].into_iter().flatten().collect()
+}
+
+/// Adds the names that lead to files of `paths` by the system's choice: cc to gcc, awk to mawk.
+fn add_alternatives(paths: &mut BTreeSet<PathBuf>) {
+    let entries = std::fs::read_dir(ALTERNATIVES).into_iter().flatten();
+    for entry in entries.flatten() {
+        let choice = entry.path();
+        let Ok(chosen) = std::fs::read_link(&choice) else {
+            continue;
+        };
+        for folder in NAMES_OF_ALTERNATIVES {
+            let name = Path::new(folder).join(entry.file_name());
+            let leads_here = std::fs::read_link(&name).is_ok_and(|target| target == choice);
+            if leads_here && is_among(&chosen, paths) {
+                paths.insert(choice.clone());
+                paths.insert(name);
+            }
+        }
+    }
+}
+
+/// Packages list what is below /usr by either name.
+fn is_among(path: &Path, paths: &BTreeSet<PathBuf>) -> bool {
+    let short = path
+        .strip_prefix("/usr")
+        .map(|rest| Path::new("/").join(rest));
+    paths.contains(path) || short.is_ok_and(|short| paths.contains(&short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_needs_its_interpreter_and_what_env_starts() {
+        let names = |line: &str| interpreters(line.as_bytes());
+        assert_eq!(names("/bin/sh -e"), [Path::new("/bin/sh")]);
+        let by_env = names(" /usr/bin/env -S sh");
+        assert_eq!(by_env[0], Path::new("/usr/bin/env"));
+        assert!(by_env[1].ends_with("sh"), "{by_env:?}");
+        assert!(names("").is_empty());
+    }
+
+    #[test]
+    fn every_link_on_the_way_to_a_program_is_a_step() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("d")).expect("made");
+        std::fs::write(at("program"), "").expect("written");
+        std::os::unix::fs::symlink("../program", at("d/second")).expect("linked");
+        std::os::unix::fs::symlink("d/second", at("first")).expect("linked");
+        assert_eq!(
+            chain(&at("first")),
+            [at("first"), at("d/second"), at("program")]
+        );
+        // A circle has an end, too.
+        std::os::unix::fs::symlink("circle", at("circle")).expect("linked");
+        assert!(chain(&at("circle")).len() <= LINKS_MAX + 1);
+    }
+
+    #[test]
+    fn what_is_missing_is_an_error_only_where_it_is_required() {
+        let packages = Packages::default();
+        let mut wanted = BTreeMap::from([("no-such-program".to_owned(), ProgramNeed::default())]);
+        let found = search("l", &wanted, &packages).expect("is helpful alone");
+        assert!(found.paths.is_empty());
+        wanted.values_mut().for_each(|need| need.is_required = true);
+        let error = search("l", &wanted, &packages).expect_err("is required");
+        assert!(matches!(error, LayerError::Missing { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_program_of_no_package_comes_with_its_libraries_and_their_loader() {
+        let running = std::env::current_exe().expect("it runs");
+        let name = running.to_str().expect("text").to_owned();
+        let wanted = BTreeMap::from([(name, ProgramNeed::default())]);
+        let found = search("l", &wanted, &Packages::default()).expect("found");
+        assert!(found.paths.contains(&running));
+        let has = |name: &str| found.paths.iter().any(|path| path.ends_with(name));
+        assert!(
+            has("libc.so.6") && has("ld-linux-x86-64.so.2"),
+            "{:?}",
+            found.paths
+        );
+    }
+}

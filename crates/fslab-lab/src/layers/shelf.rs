@@ -1,0 +1,266 @@
+//! Layers in the cache.
+//!
+//! ```text
+//!     FOLDER/layers/DIGEST/       layer.img, layer.json
+//!                   known/KEY     the digest of what a draft of that key becomes
+//!                   .new-PID/     of a layer under way
+//! ```
+//!
+//! Nobody else may enter `layers`: an image may hold what only the user may read. A folder comes
+//! there whole, by a rename. The key of a draft is made of the names, lengths and
+//! times of its files: where it is known, no file is read.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use fslab_sys::TrustedFolder;
+use serde::{Deserialize, Serialize};
+
+use super::{Draft, LayerError};
+use crate::Cache;
+
+const VERSION: u32 = 1;
+const IMAGE: &str = "layer.img";
+const DESCRIPTION: &str = "layer.json";
+const KNOWN: &str = "known";
+const UNDER_WAY: &str = ".new-";
+const DIGITS: usize = 64;
+
+/// A layer that is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// The image.
+    pub image: PathBuf,
+    /// What it is.
+    pub facts: LayerFacts,
+}
+
+/// The description of a layer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerFacts {
+    /// Of this description.
+    pub version: u32,
+    /// The workload that it was first made for, `inputs` or `loader`.
+    pub name: String,
+    /// SHA-256 of the image.
+    pub digest: String,
+    /// Length of the image.
+    pub image_bytes: u64,
+    /// The programs that it was made for, with their paths on the machine.
+    pub programs: BTreeMap<String, PathBuf>,
+    /// The packages that are in it, with their versions.
+    pub packages: BTreeMap<String, String>,
+    /// Regular files in it.
+    pub files: usize,
+}
+
+impl Cache {
+    /// The layer with this digest.
+    ///
+    /// # Errors
+    /// [`LayerError::Unknown`], naming `name`; [`LayerError::Io`].
+    pub fn layer(&self, name: &str, digest: &str) -> Result<Layer, LayerError> {
+        let unknown = || LayerError::Unknown {
+            layer: name.to_owned(),
+            digest: digest.to_owned(),
+        };
+        if !is_digest(digest) {
+            return Err(unknown());
+        }
+        let folder = self.layers().join(digest);
+        let path = folder.join(DESCRIPTION);
+        let text = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(unknown()),
+            text => text.map_err(LayerError::io("read", &path))?,
+        };
+        let facts: Option<LayerFacts> = serde_json::from_slice(&text).ok();
+        let image = folder.join(IMAGE);
+        let length = image.metadata().map_or(0, |found| found.len());
+        facts
+            .filter(|it| it.version == VERSION && it.digest == digest && it.image_bytes == length)
+            .map(|facts| Layer { image, facts })
+            .ok_or_else(unknown)
+    }
+
+    /// The layer that `draft` was written as before; `None` where that has to be done.
+    ///
+    /// # Errors
+    /// [`LayerError::Io`].
+    pub fn written(&self, draft: &Draft) -> Result<Option<Layer>, LayerError> {
+        let known = self.known(draft);
+        match fs::read_to_string(&known) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            digest => {
+                let digest = digest.map_err(LayerError::io("read", &known))?;
+                Ok(self.layer(draft.name(), digest.trim()).ok())
+            }
+        }
+    }
+
+    /// Writes `draft` as a layer, or finds it written.
+    ///
+    /// # Errors
+    /// [`LayerError::Input`] where a file was changed since the plan was made; [`LayerError::Io`]
+    /// and [`LayerError::Lab`].
+    pub fn write_layer(&self, draft: &Draft) -> Result<Layer, LayerError> {
+        if let Some(layer) = self.written(draft)? {
+            return Ok(layer);
+        }
+        let folder = self.layers();
+        let known = folder.join(KNOWN);
+        // A guest runs what is there, and files of the user's may be nobody else's to read.
+        TrustedFolder::open_or_make(&folder).map_err(LayerError::io("make", &folder))?;
+        fs::create_dir_all(&known).map_err(LayerError::io("make", &known))?;
+        remove_abandoned(&folder);
+        let fresh = folder.join(format!("{UNDER_WAY}{}", std::process::id()));
+        fs::create_dir(&fresh).map_err(LayerError::io("make", &fresh))?;
+        let digest = write(draft, &fresh).and_then(|digest| {
+            let place = folder.join(&digest);
+            // One that is damaged makes room; one that is whole is the same.
+            if self.layer(draft.name(), &digest).is_err() {
+                let _ = fslab_sys::remove_tree(&place);
+                fs::rename(&fresh, &place).map_err(LayerError::io("make", &place))?;
+            }
+            Ok(digest)
+        });
+        let _ = fslab_sys::remove_tree(&fresh);
+        let digest = digest?;
+        let path = self.known(draft);
+        fs::write(&path, &digest).map_err(LayerError::io("write", &path))?;
+        self.layer(draft.name(), &digest)
+    }
+
+    fn layers(&self) -> PathBuf {
+        self.folder().join("layers")
+    }
+
+    fn known(&self, draft: &Draft) -> PathBuf {
+        self.layers().join(KNOWN).join(draft.contents.key())
+    }
+}
+
+/// Writes image and description into `folder`, and gives the digest.
+fn write(draft: &Draft, folder: &Path) -> Result<String, LayerError> {
+    let path = folder.join(IMAGE);
+    let mut out = File::create_new(&path).map_err(LayerError::io("make", &path))?;
+    let image = draft.contents.tree()?.write(&mut out, &path)?;
+    for file in &image.files {
+        if let Some((source, sha256)) = draft.expected.get(&file.path)
+            && *sha256 != file.sha256
+        {
+            return Err(LayerError::Input {
+                path: source.clone(),
+                reason: "it was changed since the run was planned".to_owned(),
+                hint: None,
+            });
+        }
+    }
+    out.sync_all().map_err(LayerError::io("write", &path))?;
+    let facts = LayerFacts {
+        version: VERSION,
+        name: draft.name.clone(),
+        digest: image.sha256.clone(),
+        image_bytes: image.bytes,
+        programs: draft.programs.clone(),
+        packages: draft.packages.clone(),
+        files: image.files.len(),
+    };
+    let path = folder.join(DESCRIPTION);
+    let text = serde_json::to_vec_pretty(&facts).expect("a map with text as keys");
+    fs::write(&path, text).map_err(LayerError::io("write", &path))?;
+    Ok(image.sha256)
+}
+
+/// Removes what killed processes left. What cannot be removed now is removed another time.
+fn remove_abandoned(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(UNDER_WAY));
+        let is_abandoned = process.is_some_and(|number| {
+            number == std::process::id().to_string() || !Path::new("/proc").join(number).exists()
+        });
+        if is_abandoned {
+            let _ = fslab_sys::remove_tree(&entry.path());
+        }
+    }
+}
+
+fn is_digest(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == DIGITS && text.bytes().all(is_digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::{Brings, InputPlace};
+
+    use super::*;
+    use crate::layers::{BaseRoot, LayerRequest, drafts};
+
+    fn draft_of(path: &Path, place: InputPlace) -> Draft {
+        let brings = Brings::default().with_file(path.to_owned(), place);
+        let name = "replay".to_owned();
+        let mut found = drafts(&[LayerRequest { name, brings }], &BaseRoot::default());
+        found.as_mut().expect("drafts").remove(0)
+    }
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir_in(std::env::current_dir().expect("a folder")).expect("a folder")
+    }
+
+    #[test]
+    fn a_layer_is_named_by_its_content_and_written_once() {
+        let folder = folder();
+        let path = folder.path().join("x");
+        fs::write(&path, "content").expect("written");
+        let cache = Cache::below(&folder.path().join("cache"));
+        let draft = draft_of(&path, InputPlace::SamePath);
+        assert_eq!(cache.written(&draft).expect("asked"), None);
+        let layer = cache.write_layer(&draft).expect("written");
+        assert_eq!(cache.written(&draft).expect("asked"), Some(layer.clone()));
+        // The same content at another time, by another inode, is the same layer.
+        fs::remove_file(&path).expect("removed");
+        fs::write(&path, "content").expect("written");
+        let again = draft_of(&path, InputPlace::SamePath);
+        assert_eq!(cache.written(&again).expect("asked"), None);
+        assert_eq!(cache.write_layer(&again).expect("written"), layer);
+        fs::write(&path, "content!").expect("written");
+        let other = cache.write_layer(&draft_of(&path, InputPlace::SamePath));
+        assert_ne!(other.expect("written").facts.digest, layer.facts.digest);
+        let found = cache.layer("inputs", &layer.facts.digest).expect("found");
+        assert_eq!(found, layer);
+    }
+
+    #[test]
+    fn a_file_that_is_not_the_plans_any_more_is_refused_and_nothing_is_left() {
+        let folder = folder();
+        let path = folder.path().join("x");
+        fs::write(&path, "other").expect("written");
+        let cache = Cache::below(&folder.path().join("cache"));
+        let sha256 = "00".repeat(32);
+        let draft = draft_of(&path, InputPlace::Content { sha256 });
+        let error = cache.write_layer(&draft).expect_err("was changed");
+        assert!(error.to_string().contains("changed since"), "{error}");
+        let left = fs::read_dir(cache.layers()).expect("there").count();
+        assert_eq!(left, 1, "the folder of what is known");
+    }
+
+    #[test]
+    fn a_layer_that_is_damaged_or_missing_is_none() {
+        let folder = folder();
+        let path = folder.path().join("x");
+        fs::write(&path, "content").expect("written");
+        let cache = Cache::below(&folder.path().join("cache"));
+        let draft = draft_of(&path, InputPlace::SamePath);
+        let layer = cache.write_layer(&draft).expect("written");
+        fs::write(&layer.image, "").expect("damaged");
+        assert!(cache.layer("inputs", &layer.facts.digest).is_err());
+        assert_eq!(cache.write_layer(&draft).expect("anew"), layer);
+        for bad in ["", "..", "../kernels", &"0".repeat(64)] {
+            let missing = cache.layer("inputs", bad);
+            assert!(matches!(missing, Err(LayerError::Unknown { .. })), "{bad}");
+        }
+    }
+}
