@@ -1,8 +1,9 @@
 //! How the programs of a guest in virtual time are loaded: as if every processor were the same.
 //!
-//! The C library chooses its routines by the processor's features and caches, the loader the folders
-//! in which it looks and the stack that it needs to find a function late. Other routines lie in
-//! other pages, and a page more that is read or touched moves everything that is measured after it.
+//! The C library chooses its routines by the processor's features and caches, the loader the
+//! folders in which it looks and the stack that it needs to find a function late. Other routines
+//! lie in other pages, and a page more that is read or touched moves everything that is measured
+//! after it.
 //!
 //! It does not own what a program itself chooses by the processor.
 
@@ -11,8 +12,8 @@ use std::process::Command;
 
 /// Every function is found before the program begins.
 const BIND_NOW: (&str, &str) = ("LD_BIND_NOW", "1");
-/// The features of the first processors with 64 bits, and caches of 32 KiB and 1 MiB. Names that a C
-/// library does not know have no effect.
+/// The features of the first processors with 64 bits, and caches of 32 KiB and 1 MiB. Names that a
+/// C library does not know have no effect.
 const TUNABLES: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.cpu.hwcaps=-SSSE3,-SSE4_1,-SSE4_2,-AVX,-AVX2,-AVX512F,-AVX512CD,-AVX512BW,-AVX512DQ,\
@@ -30,9 +31,9 @@ pub fn load_alike(command: &mut Command) {
     command.envs([BIND_NOW, TUNABLES]);
 }
 
-/// What of this process's environment decides how programs are loaded. A trial has it from the first
-/// process of its guest, where time is virtual, and elsewhere from nobody, since a venue starts it
-/// with an environment that is empty of it.
+/// What of this process's environment decides how programs are loaded. A trial has it from the
+/// first process of its guest, where time is virtual, and else has nothing of it, since a venue
+/// starts it with an environment of a few variables.
 #[must_use]
 pub fn inherited_loading() -> Vec<(&'static str, OsString)> {
     [BIND_NOW, TUNABLES]
