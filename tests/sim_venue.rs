@@ -91,7 +91,7 @@ fn repeats_are_perturbed_by_the_seed_and_the_first_is_the_exact_point() {
         return;
     };
     let run = |words: &[&str]| -> Vec<Value> {
-        let study = ["btrfs", "--study", SMALL_STUDY];
+        let study = ["ext4", "--study", SMALL_STUDY];
         compare(&desk, &[&study, words].concat()).expect_code(0);
         let mut trials: Vec<Value> = serde_json::from_str(&exact(&desk)).expect("JSON");
         // Its place depends on how many trials there are.
@@ -109,18 +109,13 @@ fn repeats_are_perturbed_by_the_seed_and_the_first_is_the_exact_point() {
     for repeat in &three[1..] {
         assert_eq!(repeat["outcome"], "done");
         assert_ne!(repeat["perturbation"], Value::Null);
-        assert_ne!(
-            repeat["phases"], three[0]["phases"],
-            "the state shows nowhere"
-        );
     }
+    let shows = |repeat: &Value| repeat["phases"] != three[0]["phases"];
+    assert!(three[1..].iter().any(shows), "the state shows nowhere");
     let shown = desk.run(&["show", "last~2"]).out;
     assert_eq!(shown.matches("ensitive").count(), 1, "{shown}");
     let point = desk.run(&["show", "last"]).out;
-    assert!(
-        point.contains("1 repeat.") || point.contains("and 1 repeat"),
-        "{point}"
-    );
+    assert!(point.contains("with the seed 1 and 1 repeat."), "{point}");
 }
 
 #[test]

@@ -280,7 +280,9 @@ impl Plan {
     /// SHA-256 over the plan without its seed, its number of repeats and its time limit: whoever
     /// asks for more repeats, for another order, or with more patience, asks the same question.
     ///
-    /// Object keys are sorted, so that the hash does not depend on the order of declaration.
+    /// Nor is the folder of images in it where time is virtual: no figure depends on that, and two
+    /// people have the same plan there. Object keys are sorted, so that the hash does not depend on
+    /// the order of declaration.
     #[must_use]
     pub fn hash(&self) -> PlanHash {
         let mut value = serde_json::to_value(self).expect("a plan serialises");
@@ -290,6 +292,10 @@ impl Plan {
             map.remove("adaptive");
             map.remove("trial_limit_s");
             map.remove("figures");
+            let venue = map.get_mut("venue").and_then(|venue| venue.as_object_mut());
+            if let Some(venue) = venue.filter(|_| self.venue.kind() == VenueKind::Sim) {
+                venue.remove("folder");
+            }
         }
         value.sort_all_objects();
         let digest = Sha256::digest(value.to_string());
@@ -399,6 +405,37 @@ pub(crate) mod tests {
             }
             .hash()
         );
+    }
+
+    /// The same records had two plans, on two machines or in two folders of one.
+    #[test]
+    fn the_folder_of_images_is_in_the_hash_where_time_is_real_and_nowhere_else() {
+        let hash = |venue| Plan { venue, ..plan() }.hash();
+        let in_loop = |folder: &str| VenuePlan::Loop {
+            folder: folder.into(),
+        };
+        assert_ne!(hash(in_loop("/a")), hash(in_loop("/b")));
+        let sim = |folder: &str, memory_bytes| VenuePlan::Sim {
+            folder: folder.into(),
+            kernel: "6.12@0".into(),
+            memory_bytes,
+            disk: SimulatedDisk {
+                profile: "p".into(),
+                queue: crate::DiskQueue {
+                    max_request_bytes: 4096,
+                    physical_block_bytes: 512,
+                    discard_bytes: 0,
+                    write_cache: false,
+                    fua: false,
+                    rotational: true,
+                    scheduler: true,
+                },
+                model: String::new(),
+            },
+        };
+        let one = hash(sim("/a", Bytes::gib(1)));
+        assert_eq!(one, hash(sim("/b", Bytes::gib(1))));
+        assert_ne!(one, hash(sim("/a", Bytes::gib(2))));
     }
 
     #[test]

@@ -187,7 +187,11 @@ fn differences(runs: &[RunRecord]) -> Vec<String> {
         ("engine", Box::new(|run| run.header.plan.engine.clone())),
         (
             "repeats",
-            Box::new(|run| run.header.plan.repeats.to_string()),
+            Box::new(|run| {
+                let plan = &run.header.plan;
+                let perturbed = if plan.perturb { ", perturbed" } else { "" };
+                format!("{}{perturbed}", plan.repeats)
+            }),
         ),
         ("fslab", Box::new(|run| run.header.fslab.clone())),
     ];

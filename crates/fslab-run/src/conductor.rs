@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use fslab_model::{
-    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Perturbation, Plan, RunHeader,
-    SubjectPlan, TrialId, TrialOutcome, TrialRecord, TrialSpec,
+    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
+    TrialOutcome, TrialRecord, TrialSpec,
 };
 use fslab_store::{RunSelector, Store, StoreError};
 use fslab_venue::{Control, TrialRequest, Venue};
@@ -256,6 +256,7 @@ impl<'a> Conductor<'a> {
 
     fn request(&self, trial: TrialId, subject: &SubjectPlan) -> TrialRequest {
         let plan: &Plan = &self.header.plan;
+        let (seed, perturbation) = order::of_repeat(plan, trial.repeat);
         TrialRequest {
             run: self.header.run.clone(),
             spec: TrialSpec {
@@ -270,11 +271,8 @@ impl<'a> Conductor<'a> {
                 phases: plan.phases.clone(),
                 rounds: plan.rounds,
                 required_facts: plan.required_facts.clone(),
-                seed: order::trial_seed(plan.seed, if plan.perturb { 0 } else { trial.repeat }),
-                perturbation: match plan.perturb {
-                    true => Perturbation::of(plan.seed, trial.repeat),
-                    false => Perturbation::NONE,
-                },
+                seed,
+                perturbation,
                 host_forgets: None,
                 counter_hz: None,
                 virtual_time: false,

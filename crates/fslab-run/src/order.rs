@@ -3,7 +3,7 @@
 //! A randomised complete block design: what changes slowly on a machine (heat, other tenants, wear)
 //! meets every subject alike.
 
-use fslab_model::{CellId, TrialId};
+use fslab_model::{CellId, Perturbation, Plan, TrialId};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -47,9 +47,22 @@ impl Iterator for Blocks {
     }
 }
 
-/// The seed of a trial's data and places: the same for every subject in one repeat, so that they
-/// are measured with the same work, and another in the next.
-pub(crate) fn trial_seed(seed: u64, repeat: u32) -> u64 {
+/// What a repeat has of its own: the seed of its data and places, and its perturbation. Both are
+/// the same for every subject in one repeat, so that they are measured with the same work.
+///
+/// Repeats that are perturbed all have the work of the first, so that nothing else makes them
+/// differ; of others, each has a work of its own.
+pub(crate) fn of_repeat(plan: &Plan, repeat: u32) -> (u64, Perturbation) {
+    match plan.perturb {
+        true => (
+            trial_seed(plan.seed, 0),
+            Perturbation::of(plan.seed, repeat),
+        ),
+        false => (trial_seed(plan.seed, repeat), Perturbation::NONE),
+    }
+}
+
+fn trial_seed(seed: u64, repeat: u32) -> u64 {
     SplitMix64::seed_from_u64(seed.wrapping_add(u64::from(repeat))).next_u64()
 }
 
@@ -87,6 +100,35 @@ mod tests {
     fn places_count_through_all_blocks() {
         let places = Blocks::new(3, 1).take(2).flatten().map(|(place, _)| place);
         assert_eq!(places.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn perturbed_repeats_have_the_work_of_the_first_and_others_their_own() {
+        let request = crate::Request {
+            study: crate::load_study("quick").expect("built in").0,
+            subjects: vec!["fake".into()],
+            venue: crate::VenueChoice::Named(fslab_model::VenuePlan::Fake),
+            size: None,
+            aged: None,
+            scale: None,
+            repetition: crate::Repetition::default(),
+            trial_limit_s: None,
+            seed: 7,
+        };
+        let plan = crate::resolve(&request).expect("resolves").plan;
+        let perturbed = Plan {
+            perturb: true,
+            ..plan.clone()
+        };
+        // The first is the same either way: the exact point.
+        assert_eq!(of_repeat(&plan, 0), of_repeat(&perturbed, 0));
+        assert!(of_repeat(&plan, 0).1.is_none());
+        let (work, state) = of_repeat(&perturbed, 1);
+        assert_eq!(work, of_repeat(&perturbed, 0).0);
+        assert_eq!(state, Perturbation::of(7, 1));
+        let (work, state) = of_repeat(&plan, 1);
+        assert_ne!(work, of_repeat(&plan, 0).0);
+        assert!(state.is_none());
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub(super) struct PlanArgs {
 pub(super) struct RepetitionArgs {
     /// Repeats, each on a fresh file system: 5, or 3..20 to repeat each subject until its figures
     /// are known to within --target, at least 3 and at most 20 times (see docs/repeats.md)
-    /// [default: the study's]
+    /// [default: the study's; 3 in the venue sim where that is 1]
     #[arg(long, value_name = "N|N..M", allow_hyphen_values = true)]
     pub(super) repeats: Option<Repeats>,
     /// How far the 95 % interval of each key figure may reach from it, with --repeats N..M

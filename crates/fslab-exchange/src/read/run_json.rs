@@ -32,11 +32,18 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     demand_sense(&record)?;
     let again = serde_json::to_value(&record)
         .map_err(|error| Fault::value("", error.to_string(), "a run of fslab"))?;
+    let mut value = value;
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove(COMPUTED);
+    }
     let mut lost = Vec::new();
     missing(&value, &again, "", &mut lost);
     lost.truncate(LOST_MAX);
     Ok((record, lost))
 }
+
+/// What an export says beside the record: it was computed of that, and is so anew.
+const COMPUTED: &str = "sensitivity";
 
 /// The most fields that are named.
 const LOST_MAX: usize = 5;

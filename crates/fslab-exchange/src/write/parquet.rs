@@ -72,6 +72,17 @@ pub fn parquet(run: &RunRecord) -> Result<Vec<u8>, ExportError> {
     Ok(writer.into_inner()?)
 }
 
+/// Which rows have a number in the column `name`, and these numbers.
+fn doubles(name: &str, rows: &[Observation]) -> (Vec<i16>, Vec<f64>) {
+    let number = |row: &Observation| match name {
+        "value" => row.value,
+        _ => row.sensitivity,
+    };
+    let numbers: Vec<Option<f64>> = rows.iter().map(number).collect();
+    let levels = numbers.iter().map(|it| it.is_some().into()).collect();
+    (levels, numbers.into_iter().flatten().collect())
+}
+
 fn write_column(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     (column, name): (usize, &str),
@@ -87,13 +98,7 @@ fn write_column(
     let place = PLACES.iter().position(|known| *known == name);
     match name {
         "value" | "sensitivity" => {
-            let value = |row: &Observation| match name {
-                "value" => row.value,
-                _ => row.sensitivity,
-            };
-            let numbers: Vec<Option<f64>> = rows.iter().map(value).collect();
-            let levels: Vec<i16> = numbers.iter().map(|it| it.is_some().into()).collect();
-            let values: Vec<f64> = numbers.into_iter().flatten().collect();
+            let (levels, values) = doubles(name, rows);
             writer
                 .typed::<DoubleType>()
                 .write_batch(&values, Some(&levels), None)?;

@@ -217,6 +217,19 @@ fn a_run_as_json_is_the_same_to_the_byte_again() {
     }
 }
 
+/// What was computed of a run stands beside it in its JSON, and was said to be lost by an import.
+#[test]
+fn the_sensitivity_of_a_perturbed_run_is_no_loss() {
+    let mut run = run_of(text("bonnie-1.96-two-machines.csv"));
+    run.header.plan.perturb = true;
+    let exported = json(&run).expect("JSON");
+    assert!(exported.contains("\"sensitivity\": ["));
+    let read = crate::fixture::read(&[crate::fixture::source("file", exported.as_str())]);
+    let read = read.expect("a run");
+    assert_eq!(read.notes, Vec::<String>::new());
+    assert_eq!(json(&read.runs[0]).expect("JSON"), exported);
+}
+
 #[test]
 fn the_wide_csv_has_a_row_for_each_trial_and_phase() {
     let run = run_of(text("bonnie-1.96-two-machines.csv"));
@@ -224,7 +237,7 @@ fn the_wide_csv_has_a_row_for_each_trial_and_phase() {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let heads = reader.headers().expect("heads").clone();
     let place = |name: &str| heads.iter().position(|head| head == name).expect(name);
-    assert_eq!(heads.len(), 24 + METRICS.len());
+    assert_eq!(heads.len(), 25 + METRICS.len());
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
     let phases = run.header.plan.phases.len();
     assert_eq!(rows.len(), 6 * (phases + 1));

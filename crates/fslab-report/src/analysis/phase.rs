@@ -296,8 +296,8 @@ impl<'a> PhaseCell<'a> {
         Some(merged)
     }
 
-    /// What the simulated disk did, in the first repeat that knows: with virtual time, all repeats
-    /// are alike.
+    /// What the simulated disk did, in the first repeat that knows: in virtual time that is the one
+    /// without perturbation, where it was done.
     #[must_use]
     pub fn insight(&self) -> Option<&'a DeviceInsight> {
         self.done().find_map(|record| record.insight.as_ref())

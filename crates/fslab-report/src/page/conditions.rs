@@ -124,10 +124,14 @@ fn plan(run: &RunRecord) -> Facts {
 }
 
 fn repeats(plan: &Plan) -> String {
+    let perturbed = match plan.perturb && (plan.repeats > 1 || plan.adaptive.is_some()) {
+        true => ", each but the first in a perturbed state of the guest",
+        false => "",
+    };
     match &plan.adaptive {
-        None => format!("{}, trials in random order", plan.repeats),
+        None => format!("{}{perturbed}, trials in random order", plan.repeats),
         Some(adaptive) => format!(
-            "{} to {}, until a cell is known to within {}; trials in random order",
+            "{} to {}, until a cell is known to within {}{perturbed}; trials in random order",
             plan.repeats, adaptive.repeats_max, adaptive.target
         ),
     }
