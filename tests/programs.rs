@@ -224,6 +224,13 @@ const GUEST: [&str; 11] = [
     "--allow-commands",
 ];
 
+/// The same words for another venue of guests.
+fn in_venue(venue: &'static str) -> [&'static str; 11] {
+    let mut words = GUEST;
+    words[3] = venue;
+    words
+}
+
 /// The phase of a command, with `more`.
 fn command(argv: &str, more: &str) -> String {
     format!("[[phase]]\nname = \"c\"\nworkload = \"command\"\nargv = {argv:?}\n{more}\n")
@@ -346,15 +353,17 @@ fn a_guest_runs_what_was_brought_and_sees_nothing_else() {
     );
     let phases = command(&argv, &format!("inputs = [{input:?}]\nkeep_output = true"));
     write_study(&desk, &phases);
-    desk.run(&GUEST).expect_code(0);
-    let trial = desk.last_run()["trials"][0].clone();
-    let text = trial["phases"].to_string();
-    for word in ["was brought", "unseen", "closed"] {
-        assert!(text.contains(word), "{word} in {text}");
-    }
-    let facts = &trial["facts"];
-    for layer in ["layer.inputs", "layer.loader", "layer.command"] {
-        assert!(facts[layer].is_string(), "{layer} in {facts}");
+    for venue in ["guest", "sim"] {
+        desk.run(&in_venue(venue)).expect_code(0);
+        let trial = desk.last_run()["trials"][0].clone();
+        let text = trial["phases"].to_string();
+        for word in ["was brought", "unseen", "closed"] {
+            assert!(text.contains(word), "{venue}: {word} in {text}");
+        }
+        let facts = &trial["facts"];
+        for layer in ["layer.inputs", "layer.loader", "layer.command"] {
+            assert!(facts[layer].is_string(), "{venue}: {layer} in {facts}");
+        }
     }
 }
 
@@ -377,6 +386,7 @@ fn a_guest_builds_a_program_and_serves_a_site_by_layers_alone() {
                 [[phase]]\nname = \"serve\"\nworkload = \"web-server\"\nfiles = 10\n\
                 server = \"nginx\"\n";
     write_study(&desk, &format!("{}{site}", build("")));
-    let ended = desk.run(&[&GUEST[..4], &GUEST[6..]].concat());
+    let guest = in_venue("guest");
+    let ended = desk.run(&[&guest[..4], &guest[6..]].concat());
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.err, desk.last_run());
 }

@@ -26,7 +26,7 @@ pub struct BaseRoot {
     pub files: BTreeMap<PathBuf, String>,
 }
 
-/// The nodes of a layer, each with what tells whether its file was changed.
+/// The nodes of a layer, each with what shows a change of its file.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     nodes: BTreeMap<PathBuf, Node>,
@@ -220,7 +220,7 @@ impl Contents {
     }
 }
 
-/// Changes with every change of a file: its time of change is the kernel's, which nobody sets.
+/// Changes with every change of a file: its time of change is the kernel's, which no program sets.
 fn stamp(path: &Path, found: &Metadata) -> String {
     format!(
         "{} {} {} {} {}.{} {}.{}",

@@ -14,7 +14,7 @@ use crate::root::loader_cache;
 
 /// The layer of the user's files.
 const INPUTS: &str = "inputs";
-/// The layer of the one file that tells the loader where all libraries are.
+/// The layer of the one file by which the loader knows where all libraries are.
 const LOADER: &str = "loader";
 const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// The folders in which the loader looks, by their paths in a guest.

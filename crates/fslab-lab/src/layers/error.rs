@@ -50,7 +50,7 @@ pub enum LayerError {
         /// What the user may do about it.
         hint: Option<&'static str>,
     },
-    /// What a plan names and nobody has.
+    /// What a plan names and the cache has not.
     #[error("there is no layer {digest} for '{layer}'")]
     Unknown {
         /// The layer.

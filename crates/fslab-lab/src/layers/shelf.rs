@@ -6,7 +6,7 @@
 //!                   .new-PID/     of a layer under way
 //! ```
 //!
-//! Nobody else may enter `layers`: an image may hold what only the user may read. A folder comes
+//! No other user may enter `layers`: an image may hold what only the user may read. A folder comes
 //! there whole, by a rename. The key of a draft is made of the names, lengths and
 //! times of its files: where it is known, no file is read.
 
@@ -110,7 +110,7 @@ impl Cache {
         }
         let folder = self.layers();
         let known = folder.join(KNOWN);
-        // A guest runs what is there, and files of the user's may be nobody else's to read.
+        // A guest runs what is there, and files of the user's may be for that user alone.
         TrustedFolder::open_or_make(&folder).map_err(LayerError::io("make", &folder))?;
         fs::create_dir_all(&known).map_err(LayerError::io("make", &known))?;
         remove_abandoned(&folder);

@@ -208,7 +208,7 @@ impl WorkloadParameters for CompileParameters {
                     .with_file(path.clone(), InputPlace::Content { sha256 })
             }
             (_, None) => brings.with_required(&TOOLS).with_required(&SCRIPT_TOOLS),
-            // Of somebody's configure nobody knows what it calls.
+            // What a foreign configure calls is not known.
             (_, Some(_)) => brings
                 .with_required(&TOOLS)
                 .with_required(&SCRIPT_TOOLS)
