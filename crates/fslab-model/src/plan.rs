@@ -418,6 +418,8 @@ pub(crate) mod tests {
         let sim = |folder: &str, memory_bytes| VenuePlan::Sim {
             folder: folder.into(),
             kernel: "6.12@0".into(),
+            lab: String::new(),
+            layers: Vec::new(),
             memory_bytes,
             disk: SimulatedDisk {
                 profile: "p".into(),

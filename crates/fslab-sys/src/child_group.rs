@@ -26,6 +26,7 @@ use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 use crate::clock::monotonic_ns;
 use crate::group_keeper::GroupKeeper;
 use crate::process::{GroupSignal, end_with_parent, signal_group};
+use crate::steady_memory::is_memory_held;
 use crate::{ResourceUse, signal_name};
 
 /// How often somebody who waits looks whether it is to go on waiting.
@@ -35,7 +36,8 @@ const LOOK_EACH: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct ChildGroup {
     _reaping: Reaping,
-    /// `None` where the group is to be killed by this process, which must reap the keeper first.
+    /// `None` where the group is to be killed by this process, which must reap the keeper first, and
+    /// where this process holds its memory: then its guest ends with it.
     keeper: Option<GroupKeeper>,
     start_ns: u64,
     /// `None` after it was reaped.
@@ -91,7 +93,10 @@ impl ChildGroup {
             .stderr(writer);
         end_with_parent(&mut command);
         let reaping = Reaping::begin()?;
-        let keeper = GroupKeeper::start()?;
+        let keeper = match is_memory_held() {
+            true => None,
+            false => Some(GroupKeeper::start()?),
+        };
         let start_ns = monotonic_ns();
         let child = command.spawn();
         // The command holds our copies of the pipe's other end.
@@ -99,7 +104,7 @@ impl ChildGroup {
         let leader = Pid::from_child(&child?);
         let mut group = Self {
             _reaping: reaping,
-            keeper: Some(keeper),
+            keeper,
             start_ns,
             leader: Some(leader),
             // Replaced at once: a group without it would be lost where pidfd_open(2) fails.

@@ -99,7 +99,7 @@ pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, forget_cached, zero_range};
-pub use steady_memory::hold_memory;
+pub use steady_memory::{hold_memory, is_memory_held, take_descriptors};
 pub use stream::{Stream, StreamUse};
 pub use time_limit::TimeLimit;
 pub use trusted_folder::TrustedFolder;

@@ -2,11 +2,34 @@
 //! the system that it measures, whatever its program is as large as.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The heap that is taken at once; what exceeds it comes in pieces as large.
 const HEAP_BYTES: usize = 32 << 20;
 /// Larger allocations have mappings for themselves, in each build the same.
 const MAPPED_FROM_BYTES: libc::c_int = 128 << 10;
+
+/// Whether this process has locked its memory.
+static IS_HELD: AtomicBool = AtomicBool::new(false);
+
+/// Whether [`hold_memory`] has locked the memory of this process. It makes no copies of itself then:
+/// a fork takes pages for page tables, and for what either side writes afterwards, and how many
+/// depends on how the program was built.
+pub fn is_memory_held() -> bool {
+    IS_HELD.load(Ordering::Relaxed)
+}
+
+/// Lets the calling thread have descriptors for itself, as a process has.
+///
+/// # Errors
+/// That of unshare(2).
+pub fn take_descriptors() -> io::Result<()> {
+    // SAFETY: the call takes flags; descriptors that are open stay valid in this thread.
+    match unsafe { libc::unshare(libc::CLONE_FILES) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
 
 /// Takes a heap of a fixed size for all threads, and locks everything that the process has mapped and
 /// will map: a page is there from then on when it is mapped, and not when it is first touched.
@@ -31,7 +54,10 @@ pub fn hold_memory() -> io::Result<()> {
     drop(std::hint::black_box(grown));
     // SAFETY: the call takes flags.
     match unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } {
-        0 => Ok(()),
+        0 => {
+            IS_HELD.store(true, Ordering::Relaxed);
+            Ok(())
+        }
         _ => Err(io::Error::last_os_error()),
     }
 }
@@ -60,5 +86,8 @@ mod tests {
         assert!(kib << 10 >= HEAP_BYTES, "{kib} KiB");
         // SAFETY: the call takes nothing.
         assert_eq!(unsafe { libc::munlockall() }, 0);
+        assert!(is_memory_held());
+        // Tests of forks run in this process, too.
+        IS_HELD.store(false, Ordering::Relaxed);
     }
 }

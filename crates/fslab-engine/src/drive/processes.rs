@@ -82,7 +82,7 @@ fn collect(
     report.map_err(EngineError::from_failure)
 }
 
-fn process_error(operation: &'static str, source: io::Error) -> EngineError {
+pub(super) fn process_error(operation: &'static str, source: io::Error) -> EngineError {
     let given_up = source.kind() == io::ErrorKind::Interrupted;
     let error = EngineError::io(operation, Path::new("a worker process"), source);
     if given_up {

@@ -8,7 +8,7 @@ use fslab_sys::ResourceUse;
 
 use super::workers::Staff;
 use crate::recording::ThreadOutcome;
-use crate::{EngineError, StopFlag};
+use crate::{EngineError, StopFlag, Workers};
 
 /// What the threads of one job share: whether they are to stop.
 pub(crate) struct Crew<'a> {
@@ -36,7 +36,8 @@ impl<'a> Crew<'a> {
     }
 }
 
-/// Runs a thread for each worker; a single one is the caller's own. Gives their results, and the
+/// Runs a thread for each worker; a single one is the caller's own, unless it stands for a process.
+/// Gives their results, and the
 /// process' use of the processor from the common start to the last end.
 pub(super) fn run_threads<P, Prepare, Run>(
     staff: Staff<'_>,
@@ -48,7 +49,7 @@ where
     Run: Fn(P, &Crew<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
 {
     let crew = Crew::new(staff.stop);
-    if staff.count == 1 {
+    if staff.count == 1 && staff.workers == Workers::Threads {
         let prepared = prepare(0);
         let before = ResourceUse::of_process();
         let result = prepared.and_then(|prepared| run(prepared, &crew));

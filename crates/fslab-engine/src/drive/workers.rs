@@ -3,7 +3,7 @@
 use fslab_model::FailureKind;
 use fslab_sys::ResourceUse;
 
-use super::processes::run_processes;
+use super::processes::{process_error, run_processes};
 use super::threads::{Crew, run_threads};
 use crate::recording::ThreadOutcome;
 use crate::{EngineError, MetadataJob, RunContext, StopFlag, Workers};
@@ -52,6 +52,15 @@ where
 {
     match staff.workers {
         Workers::Threads => {
+            let (results, used) = run_threads(staff, prepare, run);
+            Ok((all_or_first_error(results)?, Some(used)))
+        }
+        // A fork would take memory by how the program was built: see `fslab_sys::hold_memory`.
+        Workers::Processes if fslab_sys::is_memory_held() => {
+            let prepare = |number| {
+                fslab_sys::take_descriptors().map_err(|error| process_error("start", error))?;
+                prepare(number)
+            };
             let (results, used) = run_threads(staff, prepare, run);
             Ok((all_or_first_error(results)?, Some(used)))
         }
