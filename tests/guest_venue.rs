@@ -356,7 +356,8 @@ exit 0"
     assert!(!Path::new("/var/spoilt-by-a-guest").exists());
 }
 
-/// What root in a guest writes into the devices of the exchange is a trial that fails, with a reason.
+/// What root in a guest writes into the devices of the exchange is a trial that fails, with a
+/// reason.
 #[test]
 fn what_root_in_a_guest_writes_as_events_or_status_is_no_figure() {
     let Some(desk) = Desk::new().with_lab("guest, planted") else {

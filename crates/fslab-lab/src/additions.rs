@@ -116,8 +116,8 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "void simdisk_yield(void);\n\nvoid ksys_sync(void)\n{\n\
               \tint nowait = 0, wait = 1;\n\n\tsimdisk_yield();\n",
     },
-    // Features and cache lines of the host's processor would choose routines and the size of objects,
-    // and the length of its description where memory begins.
+    // Features and cache lines of the host's processor would choose routines and the size of
+    // objects, and the length of its description where memory begins.
     Edit {
         file: "arch/um/kernel/um_arch.c",
         old: "\tget_host_cpu_features(parse_host_cpu_flags, parse_cache_line);\n",

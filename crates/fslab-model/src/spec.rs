@@ -105,8 +105,8 @@ pub struct TrialSpec {
     /// In what its guest differs from that of another repeat, in virtual time.
     #[serde(default, skip_serializing_if = "Perturbation::is_none")]
     pub perturbation: Perturbation,
-    /// The file by whose writing a trial in a guest lets its host forget what that keeps of the disk
-    /// in memory. `None` where only this kernel caches the device.
+    /// The file by whose writing a trial in a guest lets its host forget what that keeps of the
+    /// disk in memory. `None` where only this kernel caches the device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_forgets: Option<PathBuf>,
     /// Ticks a second of the processor's counter, where the trial is to read its time from that:

@@ -36,8 +36,8 @@ const LOOK_EACH: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub struct ChildGroup {
     _reaping: Reaping,
-    /// `None` where the group is to be killed by this process, which must reap the keeper first, and
-    /// where this process holds its memory: then its guest ends with it.
+    /// `None` where the group is to be killed by this process, which must reap the keeper first,
+    /// and where this process holds its memory: then its guest ends with it.
     keeper: Option<GroupKeeper>,
     start_ns: u64,
     /// `None` after it was reaped.

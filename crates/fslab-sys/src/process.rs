@@ -46,8 +46,9 @@ pub fn terminate_with_parent() -> io::Result<()> {
 const QUERY_PERSONALITY: libc::c_ulong = 0xffff_ffff;
 
 /// Lets the kernel kill what `command` starts when this thread ends, however it ends, and keeps it
-/// from writing cores: a core of a guest kernel is as large as the guest's memory. Does nothing for a
-/// process that holds its memory: what it starts ends with its guest, and is started without a fork.
+/// from writing cores: a core of a guest kernel is as large as the guest's memory. Does nothing for
+/// a process that holds its memory: what it starts ends with its guest, and is started without a
+/// fork.
 pub fn end_with_parent(command: &mut Command) {
     if crate::is_memory_held() {
         return;

@@ -1,5 +1,5 @@
-//! A process whose memory is all there before it begins its work: what it does then takes no page of
-//! the system that it measures, whatever its program is as large as.
+//! A process whose memory is all there before it begins its work: what it does then takes no page
+//! of the system that it measures, whatever its program is as large as.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,9 +12,9 @@ const MAPPED_FROM_BYTES: libc::c_int = 128 << 10;
 /// Whether this process has locked its memory.
 static IS_HELD: AtomicBool = AtomicBool::new(false);
 
-/// Whether [`hold_memory`] has locked the memory of this process. It makes no copies of itself then:
-/// a fork takes pages for page tables, and for what either side writes afterwards, and how many
-/// depends on how the program was built.
+/// Whether [`hold_memory`] has locked the memory of this process. It makes no copies of itself
+/// then: a fork takes pages for page tables, and for what either side writes afterwards, and how
+/// many depends on how the program was built.
 pub fn is_memory_held() -> bool {
     IS_HELD.load(Ordering::Relaxed)
 }
@@ -31,8 +31,8 @@ pub fn take_descriptors() -> io::Result<()> {
     }
 }
 
-/// Takes a heap of a fixed size for all threads, and locks everything that the process has mapped and
-/// will map: a page is there from then on when it is mapped, and not when it is first touched.
+/// Takes a heap of a fixed size for all threads, and locks everything that the process has mapped
+/// and will map: a page is there from then on when it is mapped, and not when it is first touched.
 ///
 /// # Errors
 /// That of mlockall(2): EPERM or ENOMEM where less may be locked.

@@ -1,5 +1,5 @@
-//! The state in which a trial in virtual time begins: the same for every build of fslab and on every
-//! machine, but for what a perturbation changes on purpose.
+//! The state in which a trial in virtual time begins: the same for every build of fslab and on
+//! every machine, but for what a perturbation changes on purpose.
 //!
 //! ```text
 //!     the program's memory is locked     in the set-up memory, so that no page is taken later

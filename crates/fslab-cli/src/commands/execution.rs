@@ -85,8 +85,8 @@ impl Execution<'_> {
         })
     }
 
-    /// What a guest does not have of itself. Without leave nothing is looked for that a study names:
-    /// its plan can be seen then, and not run.
+    /// What a guest does not have of itself. Without leave nothing is looked for that a study
+    /// names: its plan can be seen then, and not run.
     fn bring_layers(&self, plan: &mut Plan) -> Result<(), CommandError> {
         match self.demand_leave(plan) {
             Ok(()) => layers::bring(plan),

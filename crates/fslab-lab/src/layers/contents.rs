@@ -313,7 +313,11 @@ mod tests {
     fn a_key_changes_with_the_file_and_with_nothing_else() {
         let folder = folder();
         let path = folder.path().join("x");
-        let key = || Contents::of(&set(&[path.clone()])).expect("taken").key();
+        let key = || {
+            Contents::of(&set(std::slice::from_ref(&path)))
+                .expect("taken")
+                .key()
+        };
         std::fs::write(&path, "one").expect("written");
         let first = key();
         assert_eq!(first, key());

@@ -86,8 +86,8 @@ impl Tree {
     /// what is there already must be the same, and a folder that is there gets the mode.
     ///
     /// # Errors
-    /// [`LabError::BadTree`] where the path is none of a file, something else is there, or what lies
-    /// above it is no folder.
+    /// [`LabError::BadTree`] where the path is none of a file, something else is there, or what
+    /// lies above it is no folder.
     pub fn add(&mut self, path: &Path, node: Node) -> Result<(), LabError> {
         let names = names(path)?;
         if let Node::Link { target } = &node {

@@ -131,8 +131,9 @@ fn write_status(status: ExitStatus) -> io::Result<()> {
 }
 
 /// Linux derives limits from memory that happens to be free: when it writes in the background, when
-/// writers wait, and how much it keeps in reserve. Here they follow from the memory that is measured:
-/// a tenth and a fifth of it are dirty at most, and the reserve is what Linux would take of it alone.
+/// writers wait, and how much it keeps in reserve. Here they follow from the memory that is
+/// measured: a tenth and a fifth of it are dirty at most, and the reserve is what Linux would take
+/// of it alone.
 fn fix_limits(measured_kib: u64) -> io::Result<()> {
     let bytes = measured_kib << 10;
     for (name, share) in [("dirty_bytes", 5), ("dirty_background_bytes", 10)] {

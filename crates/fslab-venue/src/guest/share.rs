@@ -1,5 +1,5 @@
-//! What a guest and its host have in common: the folder of the trial. The guest's kernel starts in it
-//! and opens these files; programs in the guest reach no file of the host.
+//! What a guest and its host have in common: the folder of the trial. The guest's kernel starts in
+//! it and opens these files; programs in the guest reach no file of the host.
 //!
 //! ```text
 //!     host                                     guest
