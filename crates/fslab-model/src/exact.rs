@@ -15,6 +15,10 @@ pub const LAB_FACT: &str = "lab";
 /// The fact that says that the host's kernel does not bound what a guest writes.
 pub const GUEST_CONFINED_FACT: &str = "guest.confined";
 
+/// The facts that begin so describe the state of memory in which each phase in virtual time began;
+/// behind it stands the phase's name. They tell two guests apart, and say nothing to a reader.
+pub const START_STATE_FACT: &str = "start_state.";
+
 /// Hexadecimal digits of a fingerprint: 64 bits.
 const DIGITS: usize = 16;
 

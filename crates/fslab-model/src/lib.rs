@@ -46,7 +46,7 @@ pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
 pub use device_identity::DeviceIdentity;
 pub use disturbance::{Disturbance, DisturbanceKind, KernelMessage};
 pub use event::{Event, EventBody, StepRecord};
-pub use exact::{CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT};
+pub use exact::{CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, START_STATE_FACT};
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
 pub use figure::{FigureSpec, Layout, ValueList};

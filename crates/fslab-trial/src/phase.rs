@@ -7,7 +7,7 @@ use fslab_engine::{Calibration, EngineKind, Measured, RunContext, ThreadMeasured
 use fslab_fs::FileSystem;
 use fslab_model::{
     CachePolicy, Capabilities, ColdMethod, Facts, Failure, FailureKind, PhaseKind, PhaseOutcome,
-    PhaseRecord, PhaseSpec, Round, Subject, ThreadRecord, Window,
+    PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject, ThreadRecord, Window,
 };
 use fslab_workload::{Finished, RunError, Workload};
 
@@ -171,7 +171,7 @@ impl Phase<'_> {
     /// Notes in which state of memory a phase in virtual time begins.
     fn note_start_state(&self) {
         let state = self.virtual_time.then(start_state::now).flatten();
-        let name = format!("start_state.{}", self.spec.name);
+        let name = format!("{START_STATE_FACT}{}", self.spec.name);
         let mut states = self.start_states.borrow_mut();
         states.extend(state.map(|state| (name, state)));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fslab_model::{Bytes, ColdMethod, Plan, RunRecord, VenueKind, VenuePlan};
+use fslab_model::{Bytes, ColdMethod, Plan, RunRecord, START_STATE_FACT, VenueKind, VenuePlan};
 
 use crate::Analysis;
 use crate::wording::{self, NOTHING, command_line, count};
@@ -166,7 +166,8 @@ fn machine(run: &RunRecord) -> Facts {
 fn versions(analysis: &Analysis) -> Facts {
     let mut found: BTreeMap<&str, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
     for trial in &analysis.run.trials {
-        for (name, value) in &trial.facts {
+        let is_read = |name: &str| !name.starts_with(START_STATE_FACT);
+        for (name, value) in trial.facts.iter().filter(|(name, _)| is_read(name)) {
             let values = found.entry(name).or_default();
             let subjects = values.entry(value).or_default();
             subjects.insert(trial.subject.to_string());
