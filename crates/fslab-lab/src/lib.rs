@@ -44,7 +44,7 @@ pub use name::KernelName;
 pub use progress::{Objects, Progress, Stage};
 pub use root::{
     Elf, FileSource, Image, ImageFile, MissingProgram, Node, PACKAGES, PROGRAM, PROGRAM_BYTES,
-    RootFacts, RootProgram, Tree, find_library, listed_programs, loader_cache,
+    RootFacts, RootProgram, Tree, WRITABLE, find_library, listed_programs, loader_cache,
 };
 pub use source::{SourceKind, SourceRequest};
 pub use tools::{BUILD_TOOLS, BuildTool, install_hint, missing_tools, runs_here};

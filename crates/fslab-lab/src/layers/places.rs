@@ -3,23 +3,13 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::LayerError;
+use crate::root::WRITABLE;
 
 /// Folders of the root that lead to those of /usr in a lab, as on every machine of today; where a
 /// machine has them apart, a guest does not.
 const MERGED: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
-/// Folders of which a guest has its own, whatever a layer has there.
-const HIDDEN: [&str; 10] = [
-    "/dev",
-    "/proc",
-    "/sys",
-    "/tmp",
-    "/run",
-    "/var/tmp",
-    "/var/lib/nilfs",
-    "/root",
-    "/etc/zfs",
-    "/fslab",
-];
+/// Folders of which a guest has its own, whatever a layer has there: these, and [`WRITABLE`].
+const HIDDEN: [&str; 4] = ["/dev", "/proc", "/sys", "/fslab"];
 /// Below these, a package has what no program reads: texts for people, in many languages, and what
 /// a system is started and tended with.
 const LEFT_OUT: [&str; 17] = [
@@ -57,8 +47,12 @@ pub(super) fn guest_path(path: &Path) -> PathBuf {
 pub(super) fn is_left_out(guest: &Path) -> bool {
     LEFT_OUT
         .iter()
-        .chain(&HIDDEN)
+        .chain(hidden())
         .any(|it| guest.starts_with(it))
+}
+
+fn hidden() -> impl Iterator<Item = &'static &'static str> {
+    HIDDEN.iter().chain(&WRITABLE)
 }
 
 /// Demands that a guest sees a file at `path`, where the user has it.
@@ -76,7 +70,7 @@ pub(super) fn demand_visible(path: &Path) -> Result<(), LayerError> {
             hint: None,
         });
     }
-    match HIDDEN.iter().find(|hidden| path.starts_with(hidden)) {
+    match hidden().find(|hidden| path.starts_with(hidden)) {
         None => Ok(()),
         Some(hidden) => Err(LayerError::Input {
             path: path.to_owned(),

@@ -3,6 +3,17 @@
 //! Programs come from the machine that the root is built on, and with them their libraries. All
 //! configuration is here, and nothing of the machine's.
 
+/// A guest's root is read-only; on these folders its first process mounts memory, where programs
+/// may write.
+pub const WRITABLE: [&str; 6] = [
+    "/tmp",
+    "/run",
+    "/var/tmp",
+    "/var/lib/nilfs",
+    "/root",
+    "/etc/zfs",
+];
+
 /// The version of the list and of how an image is made of it. A root of another version is built
 /// anew by `fslab lab build`.
 pub(crate) const LIST_VERSION: u32 = 1;

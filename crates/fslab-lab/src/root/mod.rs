@@ -14,6 +14,6 @@ pub use elf::{Elf, find_library};
 pub use erofs::{Image, ImageFile};
 pub use facts::{MissingProgram, RootFacts, RootProgram};
 pub(crate) use list::LIST_VERSION;
-pub use list::{PACKAGES, PROGRAM, PROGRAM_BYTES, listed_programs};
+pub use list::{PACKAGES, PROGRAM, PROGRAM_BYTES, WRITABLE, listed_programs};
 pub use loader_cache::loader_cache;
 pub use tree::{FileSource, Node, Tree};

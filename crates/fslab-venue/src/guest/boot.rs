@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use fslab_lab::PROGRAM_BYTES;
 use fslab_model::{Bytes, DiskQueue, Failure, FailureKind, SimulatedDisk};
 use fslab_sys::WriteLimits;
 
@@ -21,11 +22,6 @@ const SHARED_MEMORY: &str = "/dev/shm";
 const MEMORY_MIN: Bytes = Bytes::mib(128);
 /// From errors down to warnings: what a file system complains of stands on the console.
 const CONSOLE_LEVEL: u32 = 5;
-/// Where the guest's root has the program: a file of [`PROGRAM_BYTES`] whose blocks lie behind the
-/// end of the root's image, so that the program is no part of the image.
-const INIT: &str = "/fslab/fslab";
-/// How large the program is in the guest, whatever its size. The root's image was made with it.
-const PROGRAM_BYTES: Bytes = Bytes::mib(192);
 /// Memory of a guest in virtual time in which it boots, and in which fslab's program stays; what is
 /// measured has the rest. The largest programs, those without optimisation, take half of it.
 const SET_UP_MEMORY: Bytes = Bytes::mib(256);
@@ -185,12 +181,12 @@ impl Guest {
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
         let words = [
             format!("mem={}K", self.whole_memory().0 >> 10),
-            format!("lab_image={ROOT}+{PROGRAM}:{}", PROGRAM_BYTES.0),
+            format!("lab_image={ROOT}+{PROGRAM}:{PROGRAM_BYTES}"),
             format!("lab_exchange={EXCHANGE}"),
             "root=/dev/lab0".into(),
             "rootfstype=erofs".into(),
             "ro".into(),
-            format!("init={INIT}"),
+            format!("init={}", fslab_lab::PROGRAM),
             // Where programs lie in their memory is no matter of chance.
             "norandmaps".into(),
             "con=null".into(),

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 
+use fslab_lab::WRITABLE;
 use fslab_sys::MountFlags;
 
 use super::overlay::mount_layers;
@@ -22,15 +23,6 @@ pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
 pub(crate) const DISK: &str = "/dev/ubda";
 /// The guest's disk, where it is simulated.
 pub(crate) const SIMULATED_DISK: &str = "/dev/simdisk";
-/// The root is read-only; here programs may write.
-const WRITABLE: [&str; 6] = [
-    "/tmp",
-    "/run",
-    "/var/tmp",
-    "/var/lib/nilfs",
-    "/root",
-    "/etc/zfs",
-];
 /// The terminal of a shell.
 const CONSOLE: &str = "/dev/tty0";
 /// The trial's standard input, its standard output, and what is said of its end: devices of fslab's
