@@ -111,3 +111,17 @@ fn validate(
     }
     Ok(())
 }
+
+/// What UUID or serial number are made of: 32 hexadecimal digits, with or without dashes.
+///
+/// # Errors
+/// A sentence, where it is anything else.
+pub fn parse_identity(text: &str) -> Result<[u8; 16], String> {
+    let digits: String = text.chars().filter(|c| *c != '-').collect();
+    if digits.len() != 32 {
+        return Err("it must have 32 hexadecimal digits".into());
+    }
+    u128::from_str_radix(&digits, 16)
+        .map(u128::to_be_bytes)
+        .map_err(|error| error.to_string())
+}

@@ -16,6 +16,6 @@ mod registry;
 mod volume;
 
 pub use error::FormatError;
-pub use formatter::{FormatOptions, Formatter, format};
+pub use formatter::{FormatOptions, Formatter, format, parse_identity};
 pub use registry::{all, find};
 pub use volume::Volume;

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use fslab_fs::{CommandLine, SearchPath};
+use fslab_fs::{CommandLine, SearchPath, Tool};
 use fslab_model::{Failure, FailureKind, StepRecord};
+
+use crate::own_formatter;
 
 /// How much of a command's output is kept: its end says what went wrong.
 const OUTPUT_KEPT_BYTES: usize = 4096;
@@ -22,6 +24,9 @@ pub(crate) struct Ran {
 /// # Errors
 /// Where the program is missing or cannot be started, or died of a signal.
 pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
+    if line.tool == Tool::FSLAB && fslab_sys::is_memory_held() {
+        return format_here(step, line);
+    }
     let mut command = plain(line)?;
     let began = Instant::now();
     let output = command
@@ -48,6 +53,20 @@ pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
         record,
         output: text,
     })
+}
+
+/// As [`run`] of a formatter of fslab, in this process.
+fn format_here(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
+    let began = Instant::now();
+    let output = own_formatter::run(line)?;
+    let record = StepRecord {
+        step: step.to_owned(),
+        command: line.words(),
+        elapsed_ns: elapsed_ns(began),
+        exit_code: Some(0),
+        output: output.trim_end().to_owned(),
+    };
+    Ok(Ran { record, output })
 }
 
 /// As [`run`]; an exit status other than 0 is a failure of `kind`, `cannot DO`.

@@ -18,6 +18,7 @@ mod events;
 mod host;
 mod kernel_watch;
 mod layout;
+mod own_formatter;
 mod phase;
 mod pool;
 mod population;

@@ -41,7 +41,7 @@ pub(crate) struct MkfsArgs {
     block_size: Option<u32>,
     /// What UUID or serial number are made of: 32 hexadecimal digits, with or without dashes
     /// [default: chance]
-    #[arg(long, value_name = "UUID", value_parser = parse_identity)]
+    #[arg(long, value_name = "UUID", value_parser = fslab_format::parse_identity)]
     identity: Option<[u8; 16]>,
     /// Format over another file system
     #[arg(long)]
@@ -134,16 +134,6 @@ fn creation_time() -> Result<u64, CommandError> {
             text.display()
         ))
     })
-}
-
-fn parse_identity(text: &str) -> Result<[u8; 16], String> {
-    let digits: String = text.chars().filter(|c| *c != '-').collect();
-    if digits.len() != 32 {
-        return Err("it must have 32 hexadecimal digits".into());
-    }
-    u128::from_str_radix(&digits, 16)
-        .map(u128::to_be_bytes)
-        .map_err(|error| error.to_string())
 }
 
 fn list() -> CommandResult {

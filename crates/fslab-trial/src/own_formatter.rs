@@ -1,0 +1,123 @@
+//! `fslab mkfs` within the trial's process: where that holds its memory, another fslab would take as
+//! much of the measured memory as its build decides.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fslab_format::{FormatOptions, Volume};
+use fslab_fs::CommandLine;
+use fslab_model::{Failure, FailureKind};
+
+/// What is formatted, and how.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Words<'a> {
+    name: &'a str,
+    device: &'a str,
+    label: Option<&'a str>,
+    block_size: Option<&'a str>,
+    identity: Option<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    /// Of `mkfs NAME --force [OPTIONS] DEVICE`; `None` where there is anything else.
+    fn of(arguments: &'a [String]) -> Option<Self> {
+        let (device, words) = arguments.split_last()?;
+        let mut words = words.iter().map(String::as_str);
+        let mut found = Self {
+            device,
+            ..Self::default()
+        };
+        if words.next() != Some("mkfs") {
+            return None;
+        }
+        found.name = words.next()?;
+        while let Some(word) = words.next() {
+            let (option, value) = match word.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (word, None),
+            };
+            match option {
+                "--force" if value.is_none() => {}
+                "--label" => found.label = Some(value.or_else(|| words.next())?),
+                "--block-size" => found.block_size = Some(value.or_else(|| words.next())?),
+                "--identity" => found.identity = Some(value.or_else(|| words.next())?),
+                _ => return None,
+            }
+        }
+        Some(found)
+    }
+
+    fn options(&self) -> Option<FormatOptions> {
+        let identity = match self.identity {
+            Some(text) => fslab_format::parse_identity(text).ok()?,
+            None => chance()?,
+        };
+        Some(FormatOptions {
+            label: self.label.map(str::to_owned),
+            block_bytes: self.block_size.map(str::parse).transpose().ok()?,
+            identity,
+            created_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs(),
+        })
+    }
+}
+
+/// From the system's random numbers, which in virtual time follow from the seed.
+fn chance() -> Option<[u8; 16]> {
+    let mut bytes = [0; 16];
+    let mut source = std::fs::File::open("/dev/urandom").ok()?;
+    std::io::Read::read_exact(&mut source, &mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Formats as `line` says, and gives what the command prints.
+pub(crate) fn run(line: &CommandLine) -> Result<String, Failure> {
+    let words = Words::of(&line.arguments);
+    let options = words.as_ref().and_then(Words::options);
+    let (Some(words), Some(options)) = (words, options) else {
+        let text = format!("cannot understand `{}`", line.words().join(" "));
+        return Err(Failure::new(FailureKind::BadInput, text));
+    };
+    let failed = |error: &(dyn std::error::Error + 'static)| {
+        let text = format!("`{}` failed", line.words().join(" "));
+        Failure::new(FailureKind::Format, text).because(error)
+    };
+    let formatter = fslab_format::find(words.name).map_err(|error| failed(&error))?;
+    let volume = Volume::open(Path::new(words.device)).map_err(|error| failed(&error))?;
+    fslab_format::format(formatter, &volume, &options).map_err(|error| failed(&error))?;
+    let (title, size) = (formatter.title(), volume.size());
+    Ok(format!("{title} on {}, {size}\n", words.device))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_are_understood_in_both_ways_and_no_others() {
+        let given = words("mkfs hfs+ --force --label=A --block-size 4096 /dev/x");
+        let found = Words::of(&given).expect("understood");
+        assert_eq!((found.name, found.device), ("hfs+", "/dev/x"));
+        assert_eq!((found.label, found.block_size), (Some("A"), Some("4096")));
+        assert!(found.options().is_some());
+        for wrong in ["mkfs hfs+ --list /dev/x", "trial hfs+ /dev/x", "mkfs"] {
+            assert_eq!(Words::of(&words(wrong)), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_image_is_formatted_and_one_that_is_not_there_is_a_failure() {
+        let image = tempfile::NamedTempFile::new().expect("a file");
+        image.as_file().set_len(64 << 20).expect("sparse");
+        let line = |device: &str| CommandLine {
+            tool: fslab_fs::Tool::FSLAB,
+            arguments: words(&format!("mkfs affs --force {device}")),
+        };
+        let said = run(&line(&image.path().to_string_lossy())).expect("formatted");
+        assert!(said.contains("64 MiB"), "{said}");
+        run(&line("/nonexistent/image")).expect_err("it is not there");
+    }
+}
