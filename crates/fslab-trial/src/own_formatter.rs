@@ -1,5 +1,5 @@
-//! `fslab mkfs` within the trial's process: where that holds its memory, another fslab would take as
-//! much of the measured memory as its build decides.
+//! `fslab mkfs` within the trial's process: where that holds its memory, another fslab would take
+//! as much of the measured memory as its build decides.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
