@@ -105,6 +105,8 @@ const STEPS: &[Step] = &[
                 "--sample",
                 "--fslab",
                 "target/debug/fslab",
+                "--study",
+                "tests/fixtures/small.toml",
             ],
         )
     },
