@@ -145,18 +145,16 @@ impl Lab {
             lab: self.name.clone(),
             reason,
         };
-        let about = fs::metadata(program).map_err(LabError::io("find", program))?;
-        if about.len() > self.root.program_bytes.into() {
-            let text = format!(
-                "it has {} bytes, and the guest's file for it has {}",
-                about.len(),
-                self.root.program_bytes
-            );
-            return Err(cannot(text));
-        }
         let Some(elf) = Elf::read(program)? else {
             return Err(cannot("it is no program for x86-64".to_owned()));
         };
+        if elf.loaded_bytes > self.root.program_bytes.into() {
+            let text = format!(
+                "{} bytes of it are loaded, and the guest's file for it has {}",
+                elf.loaded_bytes, self.root.program_bytes
+            );
+            return Err(cannot(text));
+        }
         let has = |name: &String| self.root.files.iter().any(|file| file.path.ends_with(name));
         if let Some(name) = elf.needed.iter().find(|name| !has(name)) {
             return Err(cannot(format!("the lab has no {name}")));

@@ -260,6 +260,17 @@ mod tests {
         let mut lab = place.build("default").lab;
         let running = std::env::current_exe().expect("it runs");
         lab.demand_runs(&running).expect("it runs there");
+        let whole = u64::from(lab.root.program_bytes);
+        let copy = place.0.path().join("with-debug-information");
+        fs::copy(&running, &copy).expect("copied");
+        let file = fs::File::options().append(true).open(&copy).expect("open");
+        file.set_len(whole + (64 << 20)).expect("longer");
+        lab.demand_runs(&copy).expect("what is loaded counts");
+        lab.root.program_bytes = 4096;
+        let refused = lab.demand_runs(&running).expect_err("too large");
+        let ending = "are loaded, and the guest's file for it has 4096";
+        assert!(refused.to_string().ends_with(ending), "{refused}");
+        lab.root.program_bytes = u32::try_from(whole).expect("as before");
         lab.root.glibc = (2, 2);
         let refused = lab.demand_runs(&running).expect_err("too old");
         assert!(

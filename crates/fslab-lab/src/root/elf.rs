@@ -31,6 +31,8 @@ pub struct Elf {
     pub needed: Vec<String>,
     /// The newest version of glibc's that it defines or demands, such as `(2, 36)`.
     pub glibc: Option<(u32, u32)>,
+    /// Where what is loaded of the file ends. Debug information and symbols stand behind it.
+    pub loaded_bytes: u64,
 }
 
 impl Elf {
@@ -70,6 +72,12 @@ impl<'a> Headers<'a> {
                 PT_INTERP => {
                     let text = self.part(self.number(header + 8, 8)?, self.number(header + 32, 8)?);
                     elf.interpreter = Some(text_at(text?, 0)?.into());
+                }
+                PT_LOAD => {
+                    let end = self
+                        .number(header + 8, 8)?
+                        .checked_add(self.number(header + 32, 8)?)?;
+                    elf.loaded_bytes = elf.loaded_bytes.max(end);
                 }
                 PT_DYNAMIC => {
                     let section =
