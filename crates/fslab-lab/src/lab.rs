@@ -1,6 +1,6 @@
 //! A lab: a guest kernel and a root image, named by what both consist of.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};

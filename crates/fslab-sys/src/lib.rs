@@ -33,7 +33,7 @@ mod mounting;
 mod names;
 mod page_buffer;
 mod process;
-mod random_name;
+mod random;
 mod read_file;
 mod remove_tree;
 mod residency;
@@ -91,7 +91,7 @@ pub use process::{
     process_start_ticks, processors, run_on_processor, signal_group, signal_name,
     terminate_process, terminate_with_parent, wait_for_any_child, without_address_randomisation,
 };
-pub use random_name::random_name;
+pub use random::{random_bytes, random_name};
 pub use read_file::{read_named_text, read_regular_file, read_text_file};
 pub use remove_tree::remove_tree;
 pub use residency::{page_bytes, resident_pages};
@@ -99,7 +99,7 @@ pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, forget_cached, zero_range};
-pub use steady_memory::{hold_memory, is_memory_held, take_descriptors};
+pub use steady_memory::{MEASURED_MEMORY, hold_memory, is_memory_held, take_descriptors};
 pub use stream::{Stream, StreamUse};
 pub use time_limit::TimeLimit;
 pub use trusted_folder::TrustedFolder;

@@ -9,6 +9,10 @@ const HEAP_BYTES: usize = 32 << 20;
 /// Larger allocations have mappings for themselves, in each build the same.
 const MAPPED_FROM_BYTES: libc::c_int = 128 << 10;
 
+/// Where a guest's kernel in virtual time says how many KiB of memory are measured, and where a
+/// number of pages to be held back is written, so that this memory opens.
+pub const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
+
 /// Whether this process has locked its memory.
 static IS_HELD: AtomicBool = AtomicBool::new(false);
 

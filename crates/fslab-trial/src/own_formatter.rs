@@ -50,7 +50,7 @@ impl<'a> Words<'a> {
     fn options(&self) -> Option<FormatOptions> {
         let identity = match self.identity {
             Some(text) => fslab_format::parse_identity(text).ok()?,
-            None => chance()?,
+            None => fslab_sys::random_bytes().ok()?,
         };
         Some(FormatOptions {
             label: self.label.map(str::to_owned),
@@ -59,14 +59,6 @@ impl<'a> Words<'a> {
             created_unix_s: SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_secs(),
         })
     }
-}
-
-/// From the system's random numbers, which in virtual time follow from the seed.
-fn chance() -> Option<[u8; 16]> {
-    let mut bytes = [0; 16];
-    let mut source = std::fs::File::open("/dev/urandom").ok()?;
-    std::io::Read::read_exact(&mut source, &mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// Formats as `line` says, and gives what the command prints.

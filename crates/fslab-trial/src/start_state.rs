@@ -16,9 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use fslab_model::{Failure, FailureKind, Perturbation};
+use fslab_sys::MEASURED_MEMORY;
 
-/// Where pages to be held back are written, and the measured memory opens.
-const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
 /// Where the kernel describes the measured memory, and draws a random number.
 const MEMORY_STATE: &str = "/sys/module/fslab/parameters/memory_state";
 /// The stack of the thread that does the work: it is there at once, and does not grow.

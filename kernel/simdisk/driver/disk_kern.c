@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/init.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/reboot.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -38,8 +39,10 @@ static struct blk_mq_tag_set tags;
 static int image = -1;
 static u32 in_flight;
 
-/* What is kept of a request while it is in the disk. */
-struct ticket {
+/* The driver's data of a request while it is in the disk. */
+struct simdisk_command {
+	/* In the list of requests that have ended in the model and not yet in the block layer. */
+	struct list_head ended;
 	u32 depth;
 	u32 trace_flags;
 };
@@ -125,43 +128,52 @@ static blk_status_t serve(struct request *rq, struct sd_request *request)
 	}
 }
 
-static void end(const struct sd_done *done)
+static void collect(const struct sd_done *done, struct list_head *ended)
 {
-	struct request *rq;
-	struct ticket *ticket;
+	struct simdisk_command *command;
 
 	if (done->tag == SD_BACKGROUND) {
 		simdisk_trace_add(done, 0, 0);
 		return;
 	}
-	rq = blk_mq_tag_to_rq(tags.tags[0], done->tag);
-	ticket = blk_mq_rq_to_pdu(rq);
-	simdisk_trace_add(done, ticket->depth, ticket->trace_flags);
+	command = blk_mq_rq_to_pdu(blk_mq_tag_to_rq(tags.tags[0], done->tag));
+	simdisk_trace_add(done, command->depth, command->trace_flags);
 	in_flight--;
-	spin_unlock(&lock);
-	blk_mq_end_request(rq, BLK_STS_OK);
-	spin_lock(&lock);
+	list_add_tail(&command->ended, ended);
 }
 
-/* Lets the disk work until now, and is called again when something happens next. */
-static void let_work(u64 now_ns)
+/*
+ * Runs the model until now, collects the requests that have ended, and arms the timer for the next
+ * event. Called with the lock held; the caller passes the list to end_requests() without it, since
+ * the block layer may submit the next request from within blk_mq_end_request().
+ */
+static void advance(u64 now_ns, struct list_head *ended)
 {
 	struct sd_done done;
 	u64 next_ns;
 
 	while (sd_take(model, now_ns, &done))
-		end(&done);
+		collect(&done, ended);
 	next_ns = sd_next_ns(model);
 	if (next_ns != SD_NEVER)
 		hrtimer_start(&timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_HARD);
 }
 
+static void end_requests(struct list_head *ended)
+{
+	struct simdisk_command *command, *next;
+
+	list_for_each_entry_safe(command, next, ended, ended)
+		blk_mq_end_request(blk_mq_rq_from_pdu(command), BLK_STS_OK);
+}
+
 static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_queue_data *queued)
 {
 	struct request *rq = queued->rq;
-	struct ticket *ticket = blk_mq_rq_to_pdu(rq);
+	struct simdisk_command *command = blk_mq_rq_to_pdu(rq);
 	struct sd_request request;
 	blk_status_t status;
+	LIST_HEAD(ended);
 	unsigned long irqs;
 	u64 now_ns;
 
@@ -175,23 +187,26 @@ static blk_status_t queue_rq(struct blk_mq_hw_ctx *context, const struct blk_mq_
 	status = serve(rq, &request);
 	if (status != BLK_STS_OK)
 		goto out;
-	ticket->depth = ++in_flight;
-	ticket->trace_flags = trace_flags(rq);
+	command->depth = ++in_flight;
+	command->trace_flags = trace_flags(rq);
 	now_ns = model_now(0);
 	sd_submit(model, now_ns, &request);
-	let_work(now_ns);
+	advance(now_ns, &ended);
 out:
 	spin_unlock_irqrestore(&lock, irqs);
+	end_requests(&ended);
 	return status;
 }
 
 static enum hrtimer_restart on_time(struct hrtimer *expired)
 {
 	unsigned long irqs;
+	LIST_HEAD(ended);
 
 	spin_lock_irqsave(&lock, irqs);
-	let_work(model_now(ktime_to_ns(hrtimer_get_expires(expired))));
+	advance(model_now(ktime_to_ns(hrtimer_get_expires(expired))), &ended);
 	spin_unlock_irqrestore(&lock, irqs);
+	end_requests(&ended);
 	return HRTIMER_NORESTART;
 }
 
@@ -280,29 +295,43 @@ static int __init simdisk_init(void)
 	if (!settings)
 		return 0;
 	error = make_model(settings->model);
-	if (!error)
-		error = open_files(settings);
 	if (error)
 		return error;
+	error = open_files(settings);
+	if (error)
+		goto close_files;
 	simdisk_setup_timer(&timer, on_time);
 	tags.ops = &queue_operations;
 	tags.nr_hw_queues = 1;
 	tags.queue_depth = sd_queue_depth(model);
 	tags.numa_node = NUMA_NO_NODE;
-	tags.cmd_size = sizeof(struct ticket);
+	tags.cmd_size = sizeof(struct simdisk_command);
 	tags.flags = SIMDISK_QUEUE_FLAGS;
 	if (!settings->scheduler)
 		tags.flags |= BLK_MQ_F_NO_SCHED_BY_DEFAULT;
 	error = blk_mq_alloc_tag_set(&tags);
 	if (error)
-		return error;
+		goto close_files;
 	disk = simdisk_alloc_disk(&tags, settings);
-	if (IS_ERR(disk))
-		return PTR_ERR(disk);
+	if (IS_ERR(disk)) {
+		error = PTR_ERR(disk);
+		goto free_tags;
+	}
 	strscpy(disk->disk_name, NAME, sizeof(disk->disk_name));
 	disk->fops = &disk_operations;
 	set_capacity(disk, capacity_sectors());
 	register_reboot_notifier(&reboot_notifier);
-	return device_add_disk(NULL, disk, simdisk_groups);
+	error = device_add_disk(NULL, disk, simdisk_groups);
+	if (!error)
+		return 0;
+	unregister_reboot_notifier(&reboot_notifier);
+	put_disk(disk);
+free_tags:
+	blk_mq_free_tag_set(&tags);
+close_files:
+	simdisk_trace_close();
+	simdisk_host_close(image);
+	sd_destroy(model);
+	return error;
 }
 device_initcall(simdisk_init);

@@ -20,6 +20,8 @@ struct simdisk_piece {
 int simdisk_host_open(const char *path, int for_writing);
 /* A new file, to which is only appended. */
 int simdisk_host_create(const char *path);
+/* Negative descriptors, of files that were not opened, are ignored. */
+void simdisk_host_close(int file);
 long long simdisk_host_size(int file);
 /* All of the bytes, or a negative errno. What lies beyond the end of the file reads as zeros. */
 int simdisk_host_read(int file, struct simdisk_piece *pieces, int count, unsigned long long offset);

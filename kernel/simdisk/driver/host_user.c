@@ -35,6 +35,12 @@ int simdisk_host_create(const char *path)
 	return file < 0 ? -errno : file;
 }
 
+void simdisk_host_close(int file)
+{
+	if (file >= 0)
+		close(file);
+}
+
 long long simdisk_host_size(int file)
 {
 	struct stat about;

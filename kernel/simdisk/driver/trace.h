@@ -18,5 +18,7 @@ int simdisk_trace_open(const char *path);
 void simdisk_trace_add(const struct sd_done *done, u32 depth, u32 flags);
 /* Everything that was added is in the file. */
 void simdisk_trace_flush(void);
+/* Nothing is traced from then on. */
+void simdisk_trace_close(void);
 
 #endif

@@ -90,6 +90,14 @@ void simdisk_trace_flush(void)
 	count = 0;
 	if (error) {
 		pr_err("simdisk: the trace ends here, the host cannot write it: %d\n", error);
+		simdisk_host_close(file);
 		file = -1;
 	}
+}
+
+void simdisk_trace_close(void)
+{
+	simdisk_trace_flush();
+	simdisk_host_close(file);
+	file = -1;
 }

@@ -24,28 +24,18 @@ struct lab_disk {
 /* What lies beyond the end of either file reads as zeros. */
 static int read_bytes(const struct lab_disk *disk, char *place, u64 offset, u64 bytes)
 {
-	struct simdisk_piece piece = { .address = place };
-	int error;
+	u64 of_file = offset < disk->file_bytes ? min(bytes, disk->file_bytes - offset) : 0;
+	struct simdisk_piece first = { .address = place, .bytes = of_file };
+	struct simdisk_piece rest = { .address = place + of_file, .bytes = bytes - of_file };
+	int error = of_file ? simdisk_host_read(disk->file, &first, 1, offset) : 0;
 
-	if (offset < disk->file_bytes) {
-		piece.bytes = min(bytes, disk->file_bytes - offset);
-		error = simdisk_host_read(disk->file, &piece, 1, offset);
-		/* The pieces are advanced by what was read, so that they are set anew. */
-		if (error)
-			return error;
-		place += min(bytes, disk->file_bytes - offset);
-		bytes -= min(bytes, disk->file_bytes - offset);
-		offset = disk->file_bytes;
-	}
-	if (!bytes)
-		return 0;
-	piece.address = place;
-	piece.bytes = bytes;
+	if (error || of_file == bytes)
+		return error;
 	if (disk->appended < 0) {
-		memset(place, 0, bytes);
+		memset(rest.address, 0, rest.bytes);
 		return 0;
 	}
-	return simdisk_host_read(disk->appended, &piece, 1, offset - disk->file_bytes);
+	return simdisk_host_read(disk->appended, &rest, 1, offset + of_file - disk->file_bytes);
 }
 
 static void submit(struct bio *bio)
@@ -87,30 +77,44 @@ static int __init open_files(struct lab_disk *disk, const struct lab_image *imag
 	if (size < 0)
 		return size;
 	disk->file_bytes = size;
-	if (image->appended)
-		disk->appended = simdisk_host_open(image->appended, false);
-	return image->appended && disk->appended < 0 ? disk->appended : 0;
+	if (!image->appended)
+		return 0;
+	disk->appended = simdisk_host_open(image->appended, false);
+	return min(disk->appended, 0);
 }
 
 static int __init add_disk_of(const struct lab_image *image, int number)
 {
 	struct lab_disk *kept = kzalloc(sizeof(*kept), GFP_KERNEL);
 	struct gendisk *disk;
-	int error = kept ? open_files(kept, image) : -ENOMEM;
+	int error;
 
+	if (!kept)
+		return -ENOMEM;
+	error = open_files(kept, image);
 	if (error) {
 		pr_err("lab: cannot open the image %s: %d\n", image->file, error);
-		return error;
+		goto close_files;
 	}
 	disk = lab_alloc_disk();
-	if (IS_ERR_OR_NULL(disk))
-		return disk ? PTR_ERR(disk) : -ENOMEM;
+	if (IS_ERR_OR_NULL(disk)) {
+		error = disk ? PTR_ERR(disk) : -ENOMEM;
+		goto close_files;
+	}
 	snprintf(disk->disk_name, sizeof(disk->disk_name), "lab%d", number);
 	disk->fops = &operations;
 	disk->private_data = kept;
 	set_capacity(disk, (kept->file_bytes + image->appended_bytes) >> SECTOR_SHIFT);
 	set_disk_ro(disk, true);
-	return add_disk(disk);
+	error = add_disk(disk);
+	if (!error)
+		return 0;
+	put_disk(disk);
+close_files:
+	simdisk_host_close(kept->appended);
+	simdisk_host_close(kept->file);
+	kfree(kept);
+	return error;
 }
 
 static int __init lab_disk_init(void)

@@ -81,12 +81,15 @@ impl MkfsArgs {
     }
 
     fn options(&self) -> Result<FormatOptions, CommandError> {
-        let chance =
-            || u128::from(fslab_run::fresh_seed()) << 64 | u128::from(fslab_run::fresh_seed());
+        let identity = match self.identity {
+            Some(identity) => identity,
+            None => fslab_sys::random_bytes()
+                .map_err(|error| CommandError::io("cannot draw an identity", &error))?,
+        };
         Ok(FormatOptions {
             label: self.label.clone(),
             block_bytes: self.block_size,
-            identity: self.identity.unwrap_or_else(|| chance().to_be_bytes()),
+            identity,
             created_unix_s: creation_time()?,
         })
     }

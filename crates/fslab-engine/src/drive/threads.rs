@@ -37,8 +37,8 @@ impl<'a> Crew<'a> {
 }
 
 /// Runs a thread for each worker; a single one is the caller's own, unless it stands for a process.
-/// Gives their results, and the
-/// process' use of the processor from the common start to the last end.
+/// Gives their results, and the process' use of the processor from the common start to the last
+/// end.
 pub(super) fn run_threads<P, Prepare, Run>(
     staff: Staff<'_>,
     prepare: Prepare,

@@ -64,29 +64,15 @@ pub enum LayerError {
         /// A fragment.
         reason: String,
     },
-    /// A file of the machine or of the cache.
-    #[error("cannot {operation} {path}", path = .path.display())]
-    Io {
-        /// `read`, `write`, `make`.
-        operation: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The image.
+    /// The image, or a file of the machine or of the cache.
     #[error(transparent)]
     Lab(#[from] LabError),
 }
 
 impl LayerError {
     pub(super) fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |source| Self::Io {
-            operation,
-            path,
-            source,
-        }
+        let about = LabError::io(operation, path);
+        move |source| Self::Lab(about(source))
     }
 
     /// What the user may do about it.
@@ -103,14 +89,14 @@ impl LayerError {
                 })
             }
             Self::Differs { .. } => {
-                Some("fslab lab build --force builds the lab anew on this machine".to_owned())
+                Some("fslab lab build --new-root makes a lab of this machine's programs".to_owned())
             }
             Self::TooLarge { .. } => Some("name fewer programs or smaller files".to_owned()),
             Self::Input { hint, .. } => hint.map(str::to_owned),
             Self::Unknown { .. } => {
                 Some("it was removed since; run the same command once more".to_owned())
             }
-            Self::Packages { .. } | Self::Io { .. } => None,
+            Self::Packages { .. } => None,
             Self::Lab(error) => error.hint(),
         }
     }
@@ -126,28 +112,13 @@ fn listed(missing: &[(String, Option<String>)]) -> String {
 
 impl From<LayerError> for Failure {
     fn from(error: LayerError) -> Self {
-        let kind = match &error {
+        let kind = match error {
             LayerError::Missing { .. } | LayerError::Unknown { .. } => FailureKind::MissingTool,
             LayerError::Differs { .. } | LayerError::Packages { .. } => FailureKind::Unsupported,
             LayerError::TooLarge { .. } | LayerError::Input { .. } => FailureKind::BadInput,
-            LayerError::Io { source, .. } => match source.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    FailureKind::Permission
-                }
-                io::ErrorKind::StorageFull => FailureKind::NoSpace,
-                _ => FailureKind::Device,
-            },
-            LayerError::Lab(_) => {
-                let LayerError::Lab(error) = error else {
-                    unreachable!("it was matched")
-                };
-                return error.into();
-            }
+            LayerError::Lab(error) => return error.into(),
         };
         let mut failure = Self::new(kind, error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            failure = failure.because(source);
-        }
         failure.hint = error.hint();
         failure
     }

@@ -60,7 +60,7 @@ impl Cache {
     /// The layer with this digest.
     ///
     /// # Errors
-    /// [`LayerError::Unknown`], naming `name`; [`LayerError::Io`].
+    /// [`LayerError::Unknown`], naming `name`; [`LayerError::Lab`].
     pub fn layer(&self, name: &str, digest: &str) -> Result<Layer, LayerError> {
         let unknown = || LayerError::Unknown {
             layer: name.to_owned(),
@@ -87,7 +87,7 @@ impl Cache {
     /// The layer that `draft` was written as before; `None` where that has to be done.
     ///
     /// # Errors
-    /// [`LayerError::Io`].
+    /// [`LayerError::Lab`].
     pub fn written(&self, draft: &Draft) -> Result<Option<Layer>, LayerError> {
         let known = self.known(draft);
         match fs::read_to_string(&known) {
@@ -102,8 +102,8 @@ impl Cache {
     /// Writes `draft` as a layer, or finds it written.
     ///
     /// # Errors
-    /// [`LayerError::Input`] where a file was changed since the plan was made; [`LayerError::Io`]
-    /// and [`LayerError::Lab`].
+    /// [`LayerError::Input`] where a file was changed since the plan was made;
+    /// [`LayerError::Lab`].
     pub fn write_layer(&self, draft: &Draft) -> Result<Layer, LayerError> {
         if let Some(layer) = self.written(draft)? {
             return Ok(layer);

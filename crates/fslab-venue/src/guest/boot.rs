@@ -47,14 +47,12 @@ pub struct GuestSettings {
 /// A guest that can be booted.
 #[derive(Clone, Debug)]
 pub(crate) struct Guest {
-    kernel: PathBuf,
-    root: PathBuf,
-    lab: String,
-    layers: Vec<PathBuf>,
+    settings: GuestSettings,
     memory: Bytes,
+    /// The memory that the kernel is given: that of the study, and what a trial is set up in.
+    whole_memory: Bytes,
     /// Whether the memory of all guests that run at a time has room where it costs no writing back.
     is_memory_shared: bool,
-    at_a_time: NonZeroUsize,
     clock: Clock,
 }
 
@@ -87,33 +85,24 @@ impl Guest {
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint(format!("--memory {MEMORY_MIN} or more")));
         }
-        let mut guest = Self {
-            kernel: settings.kernel.clone(),
-            root: settings.root.clone(),
-            lab: settings.lab.clone(),
-            layers: settings.layers.clone(),
-            memory,
-            is_memory_shared: false,
-            at_a_time: settings.at_a_time,
-            clock,
+        let whole_memory = match clock {
+            Clock::Real { .. } => memory,
+            Clock::Virtual { .. } => Bytes(memory.0.saturating_add(SET_UP_MEMORY.0)),
         };
-        guest.is_memory_shared = has_shared_room(guest.whole_memory(), settings.at_a_time);
-        Ok(guest)
-    }
-
-    /// The memory that the kernel is given: that of the study, and what a trial is set up in.
-    fn whole_memory(&self) -> Bytes {
-        match self.clock {
-            Clock::Real { .. } => self.memory,
-            Clock::Virtual { .. } => Bytes(self.memory.0.saturating_add(SET_UP_MEMORY.0)),
-        }
+        Ok(Self {
+            settings: settings.clone(),
+            memory,
+            whole_memory,
+            is_memory_shared: has_shared_room(whole_memory, settings.at_a_time),
+            clock,
+        })
     }
 
     /// Lets `share` have what this guest boots from: links to the images, and a copy of the running
     /// program, which may be replaced at any time.
     pub(crate) fn bring(&self, share: &Share) -> io::Result<()> {
         share.bring_program()?;
-        share.bring_images(&self.root, &self.layers)
+        share.bring_images(&self.settings.root, &self.settings.layers)
     }
 
     /// The room that a guest takes in the folder of its disk, without what is in the disk: the
@@ -123,18 +112,18 @@ impl Guest {
         let memory = if self.is_memory_shared {
             0
         } else {
-            self.whole_memory().0
+            self.whole_memory.0
         };
         Ok(Bytes(program.saturating_add(memory)))
     }
 
     /// The digest of the lab.
     pub(crate) fn lab(&self) -> &str {
-        &self.lab
+        &self.settings.lab
     }
 
     pub(crate) fn at_a_time(&self) -> NonZeroUsize {
-        self.at_a_time
+        self.settings.at_a_time
     }
 
     pub(crate) fn memory(&self) -> Bytes {
@@ -156,7 +145,7 @@ impl Guest {
         seed: u64,
     ) -> Result<Command, Failure> {
         let memory = self.memory_folder(share);
-        let mut command = Command::new(&self.kernel);
+        let mut command = Command::new(&self.settings.kernel);
         command
             .args(self.arguments(share, task, seed))
             .current_dir(share.folder())
@@ -180,7 +169,7 @@ impl Guest {
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
         let words = [
-            format!("mem={}K", self.whole_memory().0 >> 10),
+            format!("mem={}K", self.whole_memory.0 >> 10),
             format!("lab_image={ROOT}+{PROGRAM}:{PROGRAM_BYTES}"),
             format!("lab_exchange={EXCHANGE}"),
             "root=/dev/lab0".into(),
@@ -199,8 +188,8 @@ impl Guest {
             "umid=guest".into(),
             "uml_dir=uml".into(),
         ];
-        let layers =
-            (1..=self.layers.len()).map(|number| format!("lab_image={}", layer_name(number)));
+        let layers = (1..=self.settings.layers.len())
+            .map(|number| format!("lab_image={}", layer_name(number)));
         let disk = match &self.clock {
             Clock::Real { .. } if share.image().exists() => {
                 vec![format!("ubd0={IMAGE}"), format!("lab_forget={IMAGE}")]
@@ -224,7 +213,7 @@ impl Guest {
     /// Where the guest's memory lies: in a file that has no name once it is open.
     pub(super) fn memory_folder(&self, share: &Share) -> PathBuf {
         // What was free when the venue was opened may be taken now.
-        if self.is_memory_shared && has_shared_room(self.whole_memory(), NonZeroUsize::MIN) {
+        if self.is_memory_shared && has_shared_room(self.whole_memory, NonZeroUsize::MIN) {
             SHARED_MEMORY.into()
         } else {
             share.folder().to_owned()

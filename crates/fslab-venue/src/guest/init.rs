@@ -30,10 +30,6 @@ const CONSOLE: &str = "/dev/tty0";
 const SPEC: &str = "/dev/fslab-spec";
 const EVENTS: &str = "/dev/fslab-events";
 const STATUS: &str = "/dev/fslab-status";
-/// The memory that is measured, in KiB; it is there in virtual time.
-const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
-/// Layers that a root may have over it.
-const LAYERS_MAX: usize = 16;
 /// The stack of the thread that does the work: it is there at once, and does not grow.
 const STACK_BYTES: usize = 1 << 20;
 /// A task that waits longer for a disk is said to hang.
@@ -83,9 +79,7 @@ pub fn run_as_init(task: GuestTask) -> io::Result<()> {
 }
 
 fn serve(task: GuestTask) -> io::Result<()> {
-    // /dev is there: the kernel mounts it before it starts this process.
-    let is_layer = |number: &usize| Path::new(&format!("/dev/lab{number}")).exists();
-    mount_layers((1..LAYERS_MAX).take_while(is_layer).count())?;
+    mount_layers()?;
     mount_system()?;
     fs::create_dir(MOUNT_POINT)?;
     // A kernel without the detector has no such file.
@@ -111,7 +105,7 @@ fn measured_memory_kib() -> io::Result<Option<u64>> {
     if !Path::new(SIMULATED_DISK).exists() {
         return Ok(None);
     }
-    let text = fs::read_to_string(MEASURED_MEMORY)?;
+    let text = fs::read_to_string(fslab_sys::MEASURED_MEMORY)?;
     let kib = text.trim().parse().map_err(io::Error::other)?;
     Ok(Some(kib))
 }

@@ -25,21 +25,19 @@ const READ_ONLY: MountFlags = MountFlags::RDONLY
     .union(MountFlags::NOSUID)
     .union(MountFlags::NODEV);
 
-/// Puts `count` layers over the root of this process, those of `/dev/lab1` and so on, the first
+/// Puts the layers `/dev/lab1`, `/dev/lab2` and so on over the root of this process, the first
 /// topmost, and makes the whole its root. With none, nothing is done.
 ///
 /// # Errors
 /// Those of mount(2) and chroot(2), with the device or the folder.
-pub(super) fn mount_layers(count: usize) -> io::Result<()> {
-    if count == 0 {
-        return Ok(());
-    }
-    let devices: Vec<_> = (1..=count)
+pub(super) fn mount_layers() -> io::Result<()> {
+    // They are there: the kernel mounts devtmpfs before it starts this process.
+    let devices: Vec<_> = (1..)
         .map(|number| Path::new(DEVICES).join(format!("lab{number}")))
+        .take_while(|device| device.exists())
         .collect();
-    if !devices.iter().all(|device| device.exists()) {
-        // The kernel has not mounted it by itself.
-        mount("devtmpfs", DEVICES, "devtmpfs", MountFlags::empty(), "")?;
+    if devices.is_empty() {
+        return Ok(());
     }
     put_over_root(&devices)
 }

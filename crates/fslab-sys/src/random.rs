@@ -1,0 +1,43 @@
+//! The kernel's random numbers, which cannot be guessed: names of files that are made where others may
+//! write, too, and identities of file systems.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read};
+
+/// 16 bytes of the kernel's random numbers. In a guest in virtual time they follow from its seed.
+///
+/// # Errors
+/// That of reading /dev/urandom.
+pub fn random_bytes() -> io::Result<[u8; 16]> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same as 32 hexadecimal digits.
+///
+/// # Errors
+/// That of [`random_bytes`].
+pub fn random_name() -> io::Result<String> {
+    Ok(random_bytes()?
+        .iter()
+        .fold(String::new(), |mut name, byte| {
+            // Writing to a string does not fail.
+            let _ = write!(name, "{byte:02x}");
+            name
+        }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_names_differ_and_are_hexadecimal() {
+        let (one, other) = (random_name().expect("one"), random_name().expect("other"));
+        assert_ne!(one, other);
+        assert_eq!(one.len(), 32);
+        assert!(one.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    }
+}
