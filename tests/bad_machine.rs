@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::harness::{Desk, can_mount, is_root, skip};
+use crate::harness::{Desk, can_mount, is_root, not_checked};
 
 const FAKE: [&str; 6] = ["compare", "fake", "--study", "./small.toml", "--out", "out"];
 
@@ -67,7 +67,7 @@ fn a_folder_that_cannot_be_written_is_told_before_anything_runs() {
             .expect_code(4)
             .expect_error("cannot write to the folder /", "another folder");
     } else {
-        skip(
+        not_checked(
             "unwritable directory",
             "it needs root to become another user",
         );

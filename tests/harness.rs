@@ -330,7 +330,12 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says, past the test runner's capture, that a test did not run.
+/// Marks the running test as skipped: `cargo xtask gate` counts the tests that print this line.
 pub(crate) fn skip(test: &str, reason: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "skipped: {test}: {reason}");
+    println!("skipped: {test}: {reason}");
+}
+
+/// Says that a part of a test cannot be checked here. The test counts by the rest of it.
+pub(crate) fn not_checked(part: &str, reason: &str) {
+    println!("not checked: {part}: {reason}");
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::harness::skip;
+use crate::harness::not_checked;
 
 /// The fonts of a machine that has no other.
 pub(super) struct FontSet {
@@ -128,12 +128,12 @@ impl FontSet {
         self.name == Self::usual().name
     }
 
-    /// Every set that is installed; those that are not are named as skipped.
+    /// Every set that is installed; those that are not are named as not checked.
     pub(super) fn installed(test: &str) -> Vec<&'static Self> {
         let (there, missing): (Vec<_>, Vec<_>) = SETS.iter().partition(|set| set.is_installed());
         for set in missing {
             let (name, package) = (set.name, set.package);
-            skip(
+            not_checked(
                 &format!("{test} with {name}"),
                 &format!("{package} is not installed; scripts/setup installs it"),
             );

@@ -1,4 +1,4 @@
-//! The one check, at the desk and in CI: every step with its time, up to the first that fails.
+//! The check before each commit and in CI: every step with its time, up to the first that fails.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -16,7 +16,7 @@ struct Step {
     needs: Option<Need>,
 }
 
-/// What not every machine has; where it is missing, the gate says so and goes on.
+/// What not every machine has; where it is missing, the gate reports the step as not run.
 struct Need {
     /// A cargo command that succeeds where it is there.
     probe: &'static [&'static str],
@@ -73,8 +73,8 @@ const STEPS: &[Step] = &[
     // What follows runs what is built here: a package alone would be built once more, with fewer
     // features of what it depends on.
     step("build", &["test", "--workspace", "--locked", "--no-run"]),
-    // A minute for all targets together, always by the same seed: a change fails by what it
-    // changed. Longer and by chance by hand.
+    // A minute for all targets together, always with the same seed: a new failure comes from the
+    // change under test.
     Step {
         program: Some("target/debug/fslab-fuzz"),
         ..step("fuzz", &["--seconds", "60", "--seed", "1"])
@@ -112,19 +112,28 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// The last step: its summary is what a reader of the end of a log wants to see. All of them run,
-/// whatever fails: the next failure is not for the next run to show.
+/// The last step, so that its totals end the log. All tests run: one run shows every failure.
 const TEST: Step = step(
     "test",
-    &["test", "--workspace", "--locked", "--no-fail-fast"],
+    &[
+        "test",
+        "--workspace",
+        "--locked",
+        "--no-fail-fast",
+        "--",
+        "--show-output",
+    ],
 );
 
 /// Runs the gate over the workspace in `root`.
 pub(crate) fn run(root: &Path) -> ExitCode {
     let began = Instant::now();
+    let mut not_run = Vec::new();
     for step in STEPS {
         if let Some(need) = step.needs.as_ref().filter(|need| !is_met(need, root)) {
-            println!("gate: {} NOT RUN: {}", step.name, need.otherwise);
+            let notice = format!("gate: {} NOT RUN: {}", step.name, need.otherwise);
+            println!("{notice}");
+            not_run.push(notice);
             continue;
         }
         if !timed(step, || passes(command(step, root))) {
@@ -132,16 +141,24 @@ pub(crate) fn run(root: &Path) -> ExitCode {
         }
     }
     let mut tally = Tally::default();
-    let passed = timed(&TEST, || tally.run(command(&TEST, root)));
+    let passed = timed(&TEST, || {
+        tally.run(command(&TEST, root), &mut std::io::stdout())
+    });
+    for notice in not_run {
+        println!("{notice}");
+    }
+    for skip in tally.skips() {
+        println!("skipped: {}: {}", skip.test, skip.reason);
+    }
+    for name in tally.failures() {
+        println!("failed: {name}");
+    }
     println!(
         "gate: {} in {:.1} s",
         verdict(passed),
         began.elapsed().as_secs_f64()
     );
-    for name in tally.failures() {
-        println!("failed: {name}");
-    }
-    println!("tests: {tally}");
+    println!("{tally}");
     if passed {
         ExitCode::SUCCESS
     } else {

@@ -222,7 +222,10 @@ fn attributes_lengths_and_reservations_are_set_or_refused_by_name() {
                     FailureKind::Unsupported,
                     "{operation:?}: {error}"
                 );
-                eprintln!("skipped: this file system refuses {}", operation.as_str());
+                eprintln!(
+                    "not checked: this file system refuses {}",
+                    operation.as_str()
+                );
             }
         }
     }

@@ -116,7 +116,7 @@ fn flags_and_preparations_work_or_are_refused_and_nothing_is_dropped_silently() 
                         "{engine} {flag}: {error}"
                     );
                     if !never {
-                        eprintln!("skipped: this file system refuses {flag}: {error}");
+                        eprintln!("not checked: this file system refuses {flag}: {error}");
                     }
                 }
             }

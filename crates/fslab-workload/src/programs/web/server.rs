@@ -363,7 +363,7 @@ mod tests {
         ] {
             match is_here {
                 true => servers.push(name),
-                false => eprintln!("skipped: {name} is not installed"),
+                false => eprintln!("not checked: {name} is not installed"),
             }
         }
         servers
