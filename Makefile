@@ -4,13 +4,14 @@ FSLAB := target/release/fslab
 PATH  := $(PATH):$(HOME)/.cargo/bin
 export PATH
 
-.PHONY: help setup build lab demo test bench clean
+.PHONY: help setup build lab demo test docs bench clean
 
 help:
 	@echo "make demo     compare six file systems in virtual time; ends with a table and a report"
 	@echo "make test     run every check and test"
 	@echo "make lab      build the guest kernel that has every file system: 5 minutes, once"
 	@echo "make bench    measure fslab against fio, sysbench, bonnie++ and loops in C: 17 minutes"
+	@echo "make docs     build the book: book/index.html"
 	@echo "make build    build the command: $(FSLAB)"
 	@echo "make clean    remove what was built, and what a killed run left"
 
@@ -34,6 +35,11 @@ test: setup
 	cargo build --workspace --locked
 	target/debug/fslab lab build
 	FSLAB_TEST_GUEST=required cargo xtask gate
+
+# The book. Debian has no package of mdbook.
+docs:
+	@command -v mdbook >/dev/null || { echo "mdbook is missing: cargo install mdbook" >&2; exit 1; }
+	mdbook build docs
 
 # With its peers, from Debian. As root also on ext4 over a loop device. BENCH="--quick" to try it,
 # BENCH=sim for the speed of virtual time (after `make lab`), BENCH="--help" for more.
