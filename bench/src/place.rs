@@ -205,7 +205,7 @@ fn make_folder(parent: &Path) -> Result<PathBuf, BenchError> {
         let process = name
             .to_str()
             .and_then(|name| name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok());
-        if process.is_some_and(|process| fslab_sys::process_start_ticks(process).is_none()) {
+        if process.is_some_and(|process| !fslab_sys::ProcessIdentity::of(process).is_alive()) {
             // Of another user, perhaps; then it is theirs to remove.
             let _ = fs::remove_dir_all(entry.path());
         }

@@ -4,14 +4,14 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use fslab_sys::GroupSignal;
+use fslab_sys::ProcessGroup;
 
 use crate::progress::Reporter;
 use crate::{LabError, Progress, Stage, tools};
@@ -114,15 +114,13 @@ impl<'a> Workshop<'a> {
     }
 
     /// Runs `command` to its end. What it prints goes to the log.
-    pub(crate) fn run(&mut self, task: &'static str, mut command: Command) -> Result<(), LabError> {
+    pub(crate) fn run(&mut self, task: &'static str, command: Command) -> Result<(), LabError> {
         self.note(&command);
         let program = command.get_program().to_string_lossy().into_owned();
-        let (lines, mut child) = start(&mut command)
-            .map_err(|error| LabError::io("start", Path::new(&program))(error))?;
-        // It holds the writing end of the pipe, and would keep it open.
-        drop(command);
+        let (lines, group) =
+            start(command).map_err(|error| LabError::io("start", Path::new(&program))(error))?;
         let mut said = Said::default();
-        let status = self.watch(&mut child, &lines, &mut said)?;
+        let status = self.watch(group, &lines, &mut said)?;
         self.judge(task, program, status, said.lines())
     }
 
@@ -184,7 +182,7 @@ impl<'a> Workshop<'a> {
 
     fn watch(
         &mut self,
-        child: &mut Child,
+        mut group: ProcessGroup,
         lines: &Receiver<String>,
         said: &mut Said,
     ) -> Result<ExitStatus, LabError> {
@@ -196,11 +194,13 @@ impl<'a> Workshop<'a> {
             }
             self.reporter.tick();
             if self.stop.load(Ordering::Relaxed) {
-                end(child);
+                // It has time to remove half-written files, as make does.
+                let _ = group.end(GRACE);
                 return Err(LabError::Interrupted);
             }
             let failed = |error| LabError::io("wait for", Path::new("the program"))(error);
-            if let Some(status) = child.try_wait().map_err(failed)? {
+            if group.has_ended().map_err(failed)? {
+                let (status, _) = group.reap().map_err(failed)?;
                 while let Ok(line) = lines.recv_timeout(PIPE_PATIENCE) {
                     self.take(&line, said);
                 }
@@ -236,14 +236,10 @@ fn begin_log(path: &Path) -> io::Result<File> {
 
 /// Starts `command` in a process group of its own, both of its outputs in one pipe: their order is
 /// kept, as make's errors stand between its steps.
-fn start(command: &mut Command) -> io::Result<(Receiver<String>, Child)> {
+fn start(mut command: Command) -> io::Result<(Receiver<String>, ProcessGroup)> {
     let (reader, writer) = io::pipe()?;
-    command
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .process_group(0);
-    let child = command.spawn()?;
-    Ok((read_lines(reader), child))
+    command.stdout(writer.try_clone()?).stderr(writer);
+    Ok((read_lines(reader), ProcessGroup::spawn(command)?))
 }
 
 fn read_lines(reader: PipeReader) -> Receiver<String> {
@@ -258,17 +254,6 @@ fn read_lines(reader: PipeReader) -> Receiver<String> {
         }
     });
     receiver
-}
-
-/// Ends a program with all that it started: politely, for make removes half-written files then.
-fn end(child: &mut Child) {
-    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Terminate);
-    let told = Instant::now();
-    while told.elapsed() < GRACE && matches!(child.try_wait(), Ok(None)) {
-        std::thread::sleep(TICK / 10);
-    }
-    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
-    let _ = child.wait();
 }
 
 /// The lines of a program that say why it failed; else its last ones.
@@ -309,6 +294,10 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
+    use fslab_sys::ProcessIdentity;
+
     use super::*;
 
     fn in_workshop<T>(stop: &AtomicBool, act: impl FnOnce(&mut Workshop<'_>) -> T) -> (T, String) {
@@ -392,7 +381,7 @@ mod tests {
         assert!(began.elapsed() < Duration::from_secs(4));
         let pid = log.lines().last().and_then(|line| line.parse().ok());
         let pid: u32 = pid.expect("the child's number");
-        assert_eq!(fslab_sys::process_start_ticks(pid), None, "{pid} lives");
+        assert!(!ProcessIdentity::of(pid).is_alive(), "{pid} lives");
     }
 
     // The log was written through a link that had its name.

@@ -20,9 +20,7 @@ pub fn machine_facts() -> MachineFacts {
         cpu_count: std::thread::available_parallelism()
             .ok()
             .and_then(|count| u32::try_from(count.get()).ok()),
-        memory_bytes: read_to_string("/proc/meminfo")
-            .ok()
-            .and_then(|text| memory_bytes(&text)),
+        memory_bytes: fslab_sys::MachineMemory::now().map(|it| it.total_bytes),
         architecture: Some(std::env::consts::ARCH.to_owned()),
         hypervisor: hypervisor(&cpuinfo),
     }
@@ -48,15 +46,6 @@ fn field(text: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-fn memory_bytes(meminfo: &str) -> Option<u64> {
-    let kib: u64 = field(meminfo, "MemTotal")?
-        .strip_suffix("kB")?
-        .trim()
-        .parse()
-        .ok()?;
-    Some(kib * 1024)
-}
-
 /// The vendor where the firmware tells it; else that there is one, where the processor does.
 fn hypervisor(cpuinfo: &str) -> Option<String> {
     let flags = field(cpuinfo, "flags").unwrap_or_default();
@@ -75,7 +64,6 @@ mod tests {
             pretty_name("ID=x\nPRETTY_NAME=\"A B\"\n").as_deref(),
             Some("A B")
         );
-        assert_eq!(memory_bytes("MemTotal:       2048 kB\n"), Some(2 << 20));
         assert_eq!(
             field("model name\t: Z 80\n", "model name").as_deref(),
             Some("Z 80")

@@ -15,8 +15,8 @@
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -25,9 +25,10 @@ use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
 use crate::clock::monotonic_ns;
 use crate::group_keeper::GroupKeeper;
-use crate::process::{GroupSignal, end_with_parent, signal_group};
+use crate::process::end_with_parent;
+use crate::process_group::{ProcessGroup, wait_with_use};
 use crate::steady_memory::is_memory_held;
-use crate::{ResourceUse, signal_name};
+use crate::{ResourceUse, Signal, signal_name};
 
 /// How often somebody who waits looks whether it is to go on waiting.
 const LOOK_EACH: Duration = Duration::from_millis(100);
@@ -40,8 +41,7 @@ pub struct ChildGroup {
     /// and where this process holds its memory: then its guest ends with it.
     keeper: Option<GroupKeeper>,
     start_ns: u64,
-    /// `None` after it was reaped.
-    leader: Option<Pid>,
+    group: ProcessGroup,
     leader_ends: OwnedFd,
     /// `None` after its end.
     output: Option<PipeReader>,
@@ -87,7 +87,6 @@ impl ChildGroup {
         let (output, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&output, true)?;
         command
-            .process_group(0)
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
@@ -98,25 +97,22 @@ impl ChildGroup {
             false => Some(GroupKeeper::start()?),
         };
         let start_ns = monotonic_ns();
-        let child = command.spawn();
-        // The command holds our copies of the pipe's other end.
-        drop(command);
-        let leader = Pid::from_child(&child?);
-        let mut group = Self {
+        let group = ProcessGroup::spawn(command)?;
+        let leader = pid_of(&group)?;
+        let mut started = Self {
             _reaping: reaping,
             keeper,
             start_ns,
-            leader: Some(leader),
-            // Replaced at once: a group without it would be lost where pidfd_open(2) fails.
-            leader_ends: output.try_clone()?.into(),
+            group,
+            leader_ends: pidfd_open(leader, PidfdFlags::empty())?,
             output: Some(output),
             kept: VecDeque::new(),
             kept_max: kept_bytes,
             printed: 0,
         };
-        group.leader_ends = pidfd_open(leader, PidfdFlags::empty())?;
-        group.keeper.as_mut().map_or(Ok(()), |it| it.join(leader))?;
-        Ok(group)
+        let keeper = started.keeper.as_mut();
+        keeper.map_or(Ok(()), |it| it.join(leader))?;
+        Ok(started)
     }
 
     /// When the leader was started, by [`monotonic_ns`]: what it takes to watch over a group was
@@ -126,10 +122,10 @@ impl ChildGroup {
         self.start_ns
     }
 
-    /// The number of the leader, which is the group's.
+    /// PID of the leader, which is the number of the group.
     #[must_use]
-    pub fn id(&self) -> Option<u32> {
-        self.leader.map(|pid| pid.as_raw_pid().cast_unsigned())
+    pub fn id(&self) -> u32 {
+        self.group.id()
     }
 
     /// Waits until the leader has ended: `true`; or until `gives_up` says that nobody cares any
@@ -180,8 +176,7 @@ impl ChildGroup {
     /// # Errors
     /// That of kill(2).
     pub fn terminate(&self) -> io::Result<()> {
-        self.id()
-            .map_or(Ok(()), |id| signal_group(id, GroupSignal::Terminate))
+        self.group.signal(Signal::Terminate)
     }
 
     /// Kills what is left of the group and reaps all of it.
@@ -189,13 +184,12 @@ impl ChildGroup {
     /// # Errors
     /// That of wait4(2), or of reading what it printed.
     pub fn reap(mut self) -> io::Result<GroupEnd> {
-        let leader = self.leader.ok_or(io::ErrorKind::NotFound)?;
-        let (status, used) = self.end(leader)?;
+        let (status, used) = self.end()?;
         self.take_output()?;
         let output_cut_bytes = self.printed - self.kept.len() as u64;
         Ok(GroupEnd {
-            code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
-            signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+            code: status.code(),
+            signal: status.signal(),
             used,
             output: self.output(),
             output_cut_bytes,
@@ -223,16 +217,13 @@ impl ChildGroup {
     }
 
     /// Kills and reaps; gives the leader's status and what all of them used.
-    fn end(&mut self, leader: Pid) -> io::Result<(i32, ResourceUse)> {
+    fn end(&mut self) -> io::Result<(ExitStatus, ResourceUse)> {
         // Of the group it would be waited for below, and its time be counted.
         self.keeper = None;
-        // The leader is not reaped yet, so its number still names its own group.
-        signal_group(leader.as_raw_pid().cast_unsigned(), GroupSignal::Kill)?;
-        let (status, mut used) = wait_with_use(leader.as_raw_pid())?;
-        self.leader = None;
+        let (status, mut used) = self.group.reap()?;
         // Its orphans are ours, and so are those that they leave.
         loop {
-            match wait_with_use(-leader.as_raw_pid()) {
+            match wait_with_use(-pid_of(&self.group)?.as_raw_pid()) {
                 Ok((_, more)) => used = used.and(more),
                 Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
                 Err(error) => return Err(error),
@@ -240,6 +231,10 @@ impl ChildGroup {
         }
         Ok((status, used))
     }
+}
+
+fn pid_of(group: &ProcessGroup) -> io::Result<Pid> {
+    Pid::from_raw(group.id().cast_signed()).ok_or(io::ErrorKind::InvalidInput.into())
 }
 
 /// Makes this process the reaper of orphans for as long as there is one of these.
@@ -272,33 +267,15 @@ impl Drop for Reaping {
 
 impl Drop for ChildGroup {
     fn drop(&mut self) {
-        if let Some(leader) = self.leader.take() {
-            let _ = self.end(leader);
-        }
-    }
-}
-
-/// wait4(2) for one process, or for any of the group `-target`.
-fn wait_with_use(target: libc::pid_t) -> io::Result<(i32, ResourceUse)> {
-    loop {
-        let mut status = 0;
-        // SAFETY: rusage is made of integers, for which zero is a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: both are valid and outlive the call.
-        let found = unsafe { libc::wait4(target, &raw mut status, 0, &raw mut usage) };
-        if found >= 0 {
-            return Ok((status, ResourceUse::from(usage)));
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
+        // Where it was reaped already, this does nothing.
+        let _ = self.end();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ProcessIdentity;
 
     const NEVER: fn() -> bool = || false;
 
@@ -363,7 +340,7 @@ mod tests {
         }
         let end = group.reap().expect("reaped");
         assert_eq!(end.how(), "SIGKILL");
-        let gone = number.and_then(crate::process_start_ticks).is_none();
+        let gone = number.is_some_and(|it| !ProcessIdentity::of(it).is_alive());
         assert!(gone, "the sleeper was killed and reaped");
     }
 
@@ -391,7 +368,7 @@ mod tests {
         let text = std::fs::read_to_string(&file).expect("was written");
         std::fs::remove_file(&file).expect("ours");
         let number = text.parse().expect("a number");
-        let is_there = || crate::process_start_ticks(number).is_some();
+        let is_there = || ProcessIdentity::of(number).is_alive();
         // Its handle kills the worker, which has no time to clean up.
         drop(worker);
         let began = std::time::Instant::now();

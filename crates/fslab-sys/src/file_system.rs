@@ -57,18 +57,6 @@ pub fn is_in_memory(path: &Path) -> io::Result<bool> {
     Ok([TMPFS, RAMFS].map(i128::from).contains(&kind))
 }
 
-/// Memory that programs may still take without swapping, as /proc/meminfo says; `None` where it
-/// does not.
-#[must_use]
-pub fn available_memory_bytes() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
-    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    kibibytes.checked_mul(1024)
-}
-
 /// setxattr(2): `name` with its namespace, such as `user.colour`.
 ///
 /// # Errors
@@ -129,7 +117,6 @@ mod tests {
     #[test]
     fn proc_is_not_in_memory_files_and_a_machine_has_some_memory_left() {
         assert!(!is_in_memory(Path::new("/proc")).expect("is mounted"));
-        assert!(available_memory_bytes().is_some_and(|bytes| bytes > 0));
     }
 
     #[test]

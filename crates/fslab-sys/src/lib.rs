@@ -33,6 +33,8 @@ mod mounting;
 mod names;
 mod page_buffer;
 mod process;
+mod process_group;
+mod process_identity;
 mod random;
 mod read_file;
 mod remove_tree;
@@ -66,8 +68,8 @@ pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
 pub use file_name::{is_named, open_regular, refuse_links};
 pub use file_system::{
-    FileSystemRoom, available_memory_bytes, is_in_memory, named_attribute, remove_named_attribute,
-    set_named_attribute, share_blocks,
+    FileSystemRoom, is_in_memory, named_attribute, remove_named_attribute, set_named_attribute,
+    share_blocks,
 };
 pub use kernel_log::{KernelLine, KernelLog};
 pub use landlock::WriteLimits;
@@ -75,7 +77,8 @@ pub use loading::{inherited_loading, load_alike};
 pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{
-    ProcessEntry, ProcessorTimes, StorageUse, children, children_of, processes, run_delays,
+    MachineMemory, ProcessStat, ProcessorTimes, StorageUse, children, children_of, processes,
+    run_delays,
 };
 pub use mapping::Mapping;
 pub use mount_table::{Mount, mounts, parse_mount_table};
@@ -86,11 +89,12 @@ pub use mounting::{
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    GroupSignal, PLAIN_PATH, effective_user, end_with_parent, has_ended, is_superuser,
-    kernel_release, kill_if, let_child_inherit, let_children_inherit, power_off,
-    process_start_ticks, processors, run_on_processor, signal_group, signal_name,
-    terminate_process, terminate_with_parent, wait_for_any_child, without_address_randomisation,
+    PLAIN_PATH, effective_user, end_with_parent, is_superuser, kernel_release, let_child_inherit,
+    let_children_inherit, power_off, processors, run_on_processor, signal_name,
+    terminate_with_parent, wait_for_any_child, without_address_randomisation,
 };
+pub use process_group::ProcessGroup;
+pub use process_identity::{ProcessIdentity, Signal, boot_ticks, signal_if};
 pub use random::{random_bytes, random_name};
 pub use read_file::{read_named_text, read_regular_file, read_text_file};
 pub use remove_tree::remove_tree;

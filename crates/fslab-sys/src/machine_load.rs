@@ -1,101 +1,122 @@
-//! Who uses the machine: the processors' time as /proc/stat has it, and each process as
-//! /proc/PID/stat, /proc/PID/io and /proc/PID/task/TID/schedstat have it.
+//! Load of the machine: processor times of /proc/stat, and of each process what /proc/PID/stat,
+//! /proc/PID/io and /proc/PID/task/TID/schedstat say.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use procfs_core::process::{Io, Schedstat, Stat};
+use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI, KernelStats, Meminfo};
+
 /// The parent of every thread of the kernel.
 const KTHREADD: u32 = 2;
 
-/// What all processors together have spent since the machine came up.
+/// Time of all processors together since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorTimes {
     /// In programs, niced ones included.
     pub user_ns: u64,
-    /// What the hypervisor gave to others while a processor here was ready to run.
+    /// Taken by the hypervisor while a processor here was ready to run.
     pub steal_ns: u64,
-    /// How many there are.
+    /// How many processors there are.
     pub processors: u32,
 }
 
 impl ProcessorTimes {
-    /// Now; `None` where /proc/stat is not to be had.
+    /// Now; `None` where /proc/stat cannot be read.
     #[must_use]
     pub fn now() -> Option<Self> {
-        Self::parse(&fs::read_to_string("/proc/stat").ok()?)
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.lines();
-        let fields = lines.next()?.strip_prefix("cpu ")?;
-        let fields: Vec<u64> = fields
-            .split_whitespace()
-            .map_while(|field| field.parse().ok())
-            .collect();
-        let ns = |at: usize| fields.get(at).copied().map(ticks_ns);
+        // The times are read in ticks, for which none of these values is used.
+        let unused = ExplicitSystemInfo {
+            boot_time_secs: 0,
+            ticks_per_second: rustix::param::clock_ticks_per_second(),
+            page_size: 0,
+            is_little_endian: cfg!(target_endian = "little"),
+        };
+        let stat = KernelStats::from_file("/proc/stat", &unused).ok()?;
         Some(Self {
-            user_ns: ns(0)? + ns(1)?,
-            steal_ns: ns(7).unwrap_or(0),
-            processors: lines
-                .take_while(|line| line.starts_with("cpu"))
-                .count()
-                .try_into()
-                .ok()?,
+            user_ns: ticks_ns(stat.total.user + stat.total.nice),
+            steal_ns: ticks_ns(stat.total.steal.unwrap_or(0)),
+            processors: stat.cpu_time.len().try_into().ok()?,
         })
     }
 }
 
-/// One process as the kernel lists it.
+/// Memory of the machine in bytes, as /proc/meminfo has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProcessEntry {
-    /// Its number.
-    pub pid: u32,
-    /// That of its parent.
-    pub parent: u32,
-    /// Processor time of it, and of its children that have ended and were waited for.
-    pub used_ns: u64,
-    /// Whether a signal or a debugger has stopped it.
-    pub is_stopped: bool,
+pub struct MachineMemory {
+    /// All that the kernel manages.
+    pub total_bytes: u64,
+    /// What programs may still take without swapping; `None` before Linux 3.14.
+    pub available_bytes: Option<u64>,
 }
 
-impl ProcessEntry {
+impl MachineMemory {
+    /// Now; `None` where /proc/meminfo cannot be read.
+    #[must_use]
+    pub fn now() -> Option<Self> {
+        let memory = Meminfo::from_file("/proc/meminfo").ok()?;
+        Some(Self {
+            total_bytes: memory.mem_total,
+            available_bytes: memory.mem_available,
+        })
+    }
+}
+
+/// One process, as /proc/PID/stat has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcessStat {
+    /// PID.
+    pub pid: u32,
+    /// PID of its parent.
+    pub parent: u32,
+    /// Its process group.
+    pub group: u32,
+    /// `R`, `S`, `D`, `Z`, `T`, ...: see proc_pid_stat(5).
+    pub state: char,
+    /// Clock ticks from boot to its start.
+    pub start_ticks: u64,
+    /// Processor time of it, and of its children that have ended and were waited for.
+    pub used_ns: u64,
+}
+
+impl ProcessStat {
+    /// The process of that PID; `None` where there is none.
+    #[must_use]
+    pub fn of(pid: u32) -> Option<Self> {
+        Self::from_stat(&Stat::from_file(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    fn from_stat(stat: &Stat) -> Option<Self> {
+        let of_children = u64::try_from(stat.cutime + stat.cstime).ok()?;
+        Some(Self {
+            pid: stat.pid.try_into().ok()?,
+            parent: stat.ppid.try_into().ok()?,
+            group: stat.pgrp.try_into().ok()?,
+            state: stat.state,
+            start_ticks: stat.starttime,
+            used_ns: ticks_ns(stat.utime + stat.stime + of_children),
+        })
+    }
+
     /// Whether it is a thread of the kernel.
     #[must_use]
     pub fn is_kernel(&self) -> bool {
         self.pid == KTHREADD || self.parent == KTHREADD
     }
 
-    /// The process of that number; `None` where there is none.
+    /// Whether a signal or a debugger has stopped it.
     #[must_use]
-    pub fn of(pid: u32) -> Option<Self> {
-        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        Self::parse(pid, &text)
-    }
-
-    /// The name, in parentheses, may hold anything.
-    fn parse(pid: u32, text: &str) -> Option<Self> {
-        let (_, behind) = text.rsplit_once(')')?;
-        let fields: Vec<&str> = behind.split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
-        // proc(5): utime, stime, cutime, cstime are fields 14 to 17; the state is field 3.
-        let used = ticks(11)? + ticks(12)? + ticks(13)? + ticks(14)?;
-        Some(Self {
-            pid,
-            parent: fields.get(1)?.parse().ok()?,
-            used_ns: ticks_ns(used),
-            is_stopped: matches!(*fields.first()?, "T" | "t"),
-        })
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.state, 'T' | 't')
     }
 }
 
 /// Every process that this one may see.
-#[must_use]
-pub fn processes() -> Vec<ProcessEntry> {
+pub fn processes() -> impl Iterator<Item = ProcessStat> {
     numbers_in(Path::new("/proc"))
         .into_iter()
-        .filter_map(ProcessEntry::of)
-        .collect()
+        .filter_map(ProcessStat::of)
 }
 
 /// What a process had storage read and write, and so did its children that have ended and were
@@ -115,16 +136,12 @@ impl StorageUse {
     /// `PermissionDenied` for the processes of others; `NotFound` where it has ended, or the kernel
     /// does not count.
     pub fn of(pid: u32) -> io::Result<Self> {
-        let text = fs::read_to_string(format!("/proc/{pid}/io"))?;
-        let field = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|value| value.trim().parse().ok())
-        };
-        let found = field("read_bytes:").zip(field("write_bytes:"));
-        let (read_bytes, write_bytes) = found.ok_or(io::ErrorKind::InvalidData)?;
+        // Opened by itself, for its errors to keep their kind.
+        let file = fs::File::open(format!("/proc/{pid}/io"))?;
+        let io = Io::from_read(file).map_err(|_| io::ErrorKind::InvalidData)?;
         Ok(Self {
-            read_bytes,
-            write_bytes,
+            read_bytes: io.read_bytes,
+            write_bytes: io.write_bytes,
         })
     }
 }
@@ -136,8 +153,8 @@ pub fn run_delays(threads_max: usize) -> Vec<(u32, u64)> {
     let folder = Path::new("/proc/self/task");
     let threads = numbers_in(folder).into_iter().take(threads_max);
     let delay = |thread: u32| {
-        let text = fs::read_to_string(folder.join(format!("{thread}/schedstat"))).ok()?;
-        Some((thread, text.split_whitespace().nth(1)?.parse().ok()?))
+        let stat = Schedstat::from_file(folder.join(format!("{thread}/schedstat"))).ok()?;
+        Some((thread, stat.run_delay))
     };
     threads.filter_map(delay).collect()
 }
@@ -183,32 +200,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_all_processors_is_read_by_its_places() {
-        let text = "cpu  10 5 3 100 4 0 1 20 0 0\ncpu0 5 5 3 50 4 0 1 20 0 0\n\
-                    cpu1 5 0 0 50 0 0 0 0 0 0\nintr 5\n";
-        let times = ProcessorTimes::parse(text).expect("a line");
-        assert_eq!(times.processors, 2);
-        assert_eq!(times.user_ns, ticks_ns(15));
-        assert_eq!(times.steal_ns, ticks_ns(20));
-        assert_eq!(ProcessorTimes::parse("intr 5\n"), None);
+    fn the_machine_has_processors_and_memory() {
+        let times = ProcessorTimes::now().expect("/proc/stat");
+        assert!(times.processors > 0 && times.user_ns > 0);
+        let memory = MachineMemory::now().expect("/proc/meminfo");
+        assert!(memory.available_bytes <= Some(memory.total_bytes));
+        assert!(memory.total_bytes > 1 << 20);
     }
 
     #[test]
     fn the_name_of_a_process_may_hold_parentheses_and_blanks() {
-        let text = "7 (a) T 9) T 3 7 7 0 -1 0 1 1 1 1 40 2 5 3 20 0 1 0 9 0 0";
-        let entry = ProcessEntry::parse(7, text).expect("a process");
-        assert_eq!((entry.pid, entry.parent, entry.is_stopped), (7, 3, true));
-        assert_eq!(entry.used_ns, ticks_ns(50));
+        let text = "7 (a) T 9) T 3 7 7 0 -1 0 1 1 1 1 40 2 5 3 20 0 1 0 9 0 0 0 0 0 0 0 0 0 0 0 \
+                    0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
+        let stat = Stat::from_read(text.as_bytes()).expect("a line");
+        let stat = ProcessStat::from_stat(&stat).expect("a process");
+        assert_eq!((stat.pid, stat.parent, stat.group), (7, 3, 7));
+        assert!(stat.is_stopped() && !stat.is_kernel());
+        assert_eq!((stat.start_ticks, stat.used_ns), (9, ticks_ns(50)));
     }
 
     #[test]
     fn this_process_is_listed_and_its_storage_is_counted() {
         let own = std::process::id();
-        assert!(
-            processes()
-                .iter()
-                .any(|it| it.pid == own && !it.is_kernel())
-        );
+        assert!(processes().any(|it| it.pid == own && !it.is_kernel()));
         let counted = StorageUse::of(own);
         let is_known = counted.is_ok_and(|it| it.write_bytes < 1 << 50);
         assert!(is_known || !Path::new("/proc/self/io").exists());
@@ -225,7 +239,7 @@ mod tests {
         let number = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a number");
         rustix::process::kill_process(number, rustix::process::Signal::STOP).expect("stops");
         let began = std::time::Instant::now();
-        while !ProcessEntry::of(pid).expect("is there").is_stopped {
+        while !ProcessStat::of(pid).expect("is there").is_stopped() {
             assert!(
                 began.elapsed().as_secs() < 10,
                 "it is never seen as stopped"

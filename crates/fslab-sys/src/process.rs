@@ -1,13 +1,11 @@
-//! Processes: who we are, whom we die with, whom we end.
+//! This process's identity and limits, and how child processes are started.
 
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions,
-};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid};
 use rustix::system::RebootCommand;
 
 /// The PATH of programs that are started with a clean environment.
@@ -32,18 +30,18 @@ pub fn effective_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Asks the kernel for SIGTERM when the parent dies, however it dies.
-///
-/// # Errors
-/// That of prctl(2).
-pub fn terminate_with_parent() -> io::Result<()> {
-    Ok(rustix::process::set_parent_process_death_signal(Some(
-        Signal::TERM,
-    ))?)
-}
-
 /// Asks personality(2) for the one that is, and changes nothing.
 const QUERY_PERSONALITY: libc::c_ulong = 0xffff_ffff;
+
+/// Lets the kernel send SIGTERM to what `command` starts when this thread ends, however it ends.
+pub fn terminate_with_parent(command: &mut Command) {
+    let parent = getpid();
+    // SAFETY: between fork and exec the closure makes two system calls, and neither allocates nor
+    // takes a lock.
+    unsafe {
+        command.pre_exec(move || set_death_signal(Signal::TERM, parent));
+    }
+}
 
 /// Lets the kernel kill what `command` starts when this thread ends, however it ends, and keeps it
 /// from writing cores: a core of a guest kernel is as large as the guest's memory. Does nothing for
@@ -53,8 +51,9 @@ pub fn end_with_parent(command: &mut Command) {
     if crate::is_memory_held() {
         return;
     }
-    let prepare = || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    let parent = getpid();
+    let prepare = move || {
+        set_death_signal(Signal::KILL, parent)?;
         let none = Rlimit {
             current: Some(0),
             maximum: Some(0),
@@ -62,10 +61,23 @@ pub fn end_with_parent(command: &mut Command) {
         rustix::process::setrlimit(Resource::Core, none)?;
         Ok(())
     };
-    // SAFETY: between fork and exec the closure makes two system calls, and neither allocates nor
-    // takes a lock.
+    // SAFETY: between fork and exec the closure makes system calls alone, which neither allocate
+    // nor take a lock.
     unsafe {
         command.pre_exec(prepare);
+    }
+}
+
+/// Asks the kernel for `signal` when the thread that started this process ends. A `parent` that has
+/// ended before that sends no signal: then this is ESRCH, and the caller must end.
+///
+/// # Errors
+/// That of prctl(2), or ESRCH.
+pub(crate) fn set_death_signal(signal: Signal, parent: Pid) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(signal))?;
+    match getppid() == Some(parent) {
+        true => Ok(()),
+        false => Err(rustix::io::Errno::SRCH.into()),
     }
 }
 
@@ -145,88 +157,6 @@ pub fn power_off() -> io::Result<()> {
     Ok(rustix::system::reboot(RebootCommand::PowerOff)?)
 }
 
-/// What is sent to a process group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupSignal {
-    /// Please clean up and end.
-    Terminate,
-    /// End.
-    Kill,
-}
-
-/// Sends a signal to the process group of `leader`. A group that is gone is no error.
-///
-/// # Errors
-/// That of kill(2), `ESRCH` apart.
-pub fn signal_group(leader: u32, signal: GroupSignal) -> io::Result<()> {
-    let number = i32::try_from(leader).map_err(io::Error::other)?;
-    let Some(pid) = Pid::from_raw(number) else {
-        return Err(io::Error::other("process 0 leads no group"));
-    };
-    let signal = match signal {
-        GroupSignal::Terminate => Signal::TERM,
-        GroupSignal::Kill => Signal::KILL,
-    };
-    match rustix::process::kill_process_group(pid, signal) {
-        Err(rustix::io::Errno::SRCH) => Ok(()),
-        other => Ok(other?),
-    }
-}
-
-/// Sends SIGTERM to one process, which may be nobody's child and in a group of others. One that is
-/// gone is no error.
-///
-/// # Errors
-/// That of kill(2), `ESRCH` apart.
-pub fn terminate_process(process: u32) -> io::Result<()> {
-    let number = i32::try_from(process).map_err(io::Error::other)?;
-    let Some(pid) = Pid::from_raw(number) else {
-        return Err(io::Error::other("process 0 is no process"));
-    };
-    match rustix::process::kill_process(pid, Signal::TERM) {
-        Err(rustix::io::Errno::SRCH) => Ok(()),
-        other => Ok(other?),
-    }
-}
-
-/// Whether the child has ended. It is not reaped: until it is, its number is its own and that of
-/// its group.
-///
-/// # Errors
-/// That of waitid(2): ECHILD where it is no child of this process.
-pub fn has_ended(child: u32) -> io::Result<bool> {
-    let number = i32::try_from(child).map_err(io::Error::other)?;
-    let pid = Pid::from_raw(number).ok_or(io::ErrorKind::InvalidInput)?;
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    loop {
-        match rustix::process::waitid(WaitId::Pid(pid), options) {
-            Err(rustix::io::Errno::INTR) => {}
-            status => return Ok(status?.is_some()),
-        }
-    }
-}
-
-/// Kills the process that has the number `process` now, if `is_meant` says so of it: the number is
-/// not given to another in between. False where it was not meant, or is gone.
-///
-/// # Errors
-/// Those of pidfd_open(2) and pidfd_send_signal(2), ESRCH apart.
-pub fn kill_if(process: u32, is_meant: impl FnOnce() -> bool) -> io::Result<bool> {
-    let number = i32::try_from(process).map_err(io::Error::other)?;
-    let pid = Pid::from_raw(number).ok_or(io::ErrorKind::InvalidInput)?;
-    let open = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
-        Err(rustix::io::Errno::SRCH) => return Ok(false),
-        opened => opened?,
-    };
-    if !is_meant() {
-        return Ok(false);
-    }
-    match rustix::process::pidfd_send_signal(&open, Signal::KILL) {
-        Err(rustix::io::Errno::SRCH) => Ok(false),
-        sent => Ok(sent.map(|()| true)?),
-    }
-}
-
 /// The signal's conventional name, such as `SIGKILL`.
 #[must_use]
 pub fn signal_name(number: i32) -> String {
@@ -282,68 +212,28 @@ pub fn let_child_inherit(command: &mut Command, file: &std::fs::File) {
     }
 }
 
-/// When process `pid` began, in clock ticks since boot; `None` where there is none. Together they
-/// name a process for good, since a number is given to many in turn.
-#[must_use]
-pub fn process_start_ticks(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, blanks and parentheses too: count behind it.
-    let (_, behind) = stat.rsplit_once(')')?;
-    let mut fields = behind.split_whitespace();
-    let state = fields.next()?;
-    // A zombie has ended; its parent only has not looked.
-    (state != "Z").then_some(())?;
-    fields.nth(18)?.parse().ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WorkerProcess;
 
-    #[test]
-    fn this_process_has_a_start_and_a_number_out_of_range_has_none() {
-        assert!(process_start_ticks(std::process::id()).is_some());
-        assert_eq!(process_start_ticks(u32::MAX), None);
-    }
+    const NEVER: fn() -> bool = || false;
 
+    /// A parent that had died before the child asked for its death signal left the child running.
     #[test]
-    fn a_process_is_ended_and_one_that_is_gone_takes_a_signal_without_an_error() {
-        let mut child = Command::new("sleep")
-            .arg("600")
-            .spawn()
-            .expect("sleep starts");
-        terminate_process(child.id()).expect("it is ours");
-        let status = child.wait().expect("sleep ends");
-        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
-        assert_eq!(signal, Some(libc::SIGTERM));
-        terminate_process(child.id()).expect("nobody is there to complain");
-        assert!(terminate_process(0).is_err());
-    }
-
-    #[test]
-    fn a_child_that_has_ended_keeps_its_number_until_it_is_reaped() {
-        let mut child = Command::new("sleep").arg("600").spawn().expect("starts");
-        let pid = child.id();
-        assert!(!has_ended(pid).expect("it is ours"));
-        assert!(!kill_if(pid, || false).expect("it is there"));
-        assert!(!has_ended(pid).expect("it is ours"));
-        assert!(kill_if(pid, || true).expect("it is there"));
-        while !has_ended(pid).expect("it is ours") {
-            std::thread::yield_now();
+    fn a_child_of_another_parent_than_the_one_that_prepared_it_does_not_start() {
+        for prepare in [terminate_with_parent, end_with_parent] {
+            let mut command = Command::new("true");
+            prepare(&mut command);
+            // The worker's child has the worker as its parent, as an orphan has another one.
+            let worker = WorkerProcess::fork(|_| match command.status() {
+                Ok(_) => b"ran".to_vec(),
+                Err(error) => error.raw_os_error().unwrap_or(0).to_ne_bytes().to_vec(),
+            });
+            let report = worker.expect("forks").collect(NEVER).expect("reports");
+            assert_eq!(report, libc::ESRCH.to_ne_bytes());
+            let status = command.status().expect("starts with its own parent");
+            assert!(status.success());
         }
-        assert!(has_ended(pid).expect("it is ours still"));
-        child.wait().expect("reaped");
-        assert!(has_ended(pid).is_err());
-        assert!(!kill_if(pid, || true).expect("nobody has the number"));
-    }
-
-    #[test]
-    fn a_group_that_is_gone_takes_a_signal_without_an_error() {
-        let mut child = Command::new("true");
-        let mut child = CommandExt::process_group(&mut child, 0)
-            .spawn()
-            .expect("true starts");
-        child.wait().expect("true ends");
-        signal_group(child.id(), GroupSignal::Kill).expect("nobody is there to complain");
     }
 }

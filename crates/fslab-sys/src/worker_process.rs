@@ -17,7 +17,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, waitpid};
+
+use crate::process::set_death_signal;
 
 /// The status with which a worker ends that panicked.
 const PANICKED: i32 = 101;
@@ -69,6 +71,7 @@ impl WorkerProcess {
     pub fn fork(work: impl FnOnce(&mut WorkerSide) -> Vec<u8>) -> io::Result<Self> {
         let (report, worker_report) = pipe_with(PipeFlags::CLOEXEC)?;
         let (worker_command, command) = pipe_with(PipeFlags::CLOEXEC)?;
+        let parent = getpid();
         // SAFETY: the C library keeps its allocator usable in the child; nothing else that another
         // thread could have locked is used there, and the child never returns from here.
         let pid = unsafe { libc::fork() };
@@ -77,7 +80,7 @@ impl WorkerProcess {
         }
         let Some(pid) = Pid::from_raw(pid) else {
             drop((report, command));
-            become_worker(worker_report, worker_command, work);
+            become_worker(parent, worker_report, worker_command, work);
         };
         Ok(Self {
             pid: Some(pid),
@@ -189,6 +192,7 @@ fn death(status: WaitStatus) -> String {
 }
 
 fn become_worker(
+    parent: Pid,
     report: OwnedFd,
     command: OwnedFd,
     work: impl FnOnce(&mut WorkerSide) -> Vec<u8>,
@@ -198,8 +202,8 @@ fn become_worker(
         command: command.into(),
         spoke: false,
     };
-    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     let reported = catch_unwind(AssertUnwindSafe(|| {
+        set_death_signal(Signal::KILL, parent)?;
         let bytes = work(&mut side);
         if !side.spoke {
             side.report.write_all(&[EARLY])?;

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use fslab_model::{Bytes, DeviceUse, Disturbance, DisturbanceKind, PhaseKind, format_ns};
-use fslab_sys::{ProcessEntry, ProcessorTimes, StorageUse};
+use fslab_sys::{ProcessStat, ProcessorTimes, StorageUse};
 
 /// How often the sampler looks. At this rate it takes a two-thousandth of one processor.
 const TICK: Duration = Duration::from_millis(100);
@@ -51,7 +51,7 @@ struct Moment {
 
 impl Moment {
     fn now() -> Self {
-        let processes = fslab_sys::processes();
+        let processes: Vec<_> = fslab_sys::processes().collect();
         let own = std::process::id();
         let family = with_descendants(own, &processes);
         // Who started the trial waits for it.
@@ -67,7 +67,7 @@ impl Moment {
                 false => others.push(*process),
             }
         }
-        let used_ns = |processes: &[ProcessEntry]| processes.iter().map(|it| it.used_ns).sum();
+        let used_ns = |processes: &[ProcessStat]| processes.iter().map(|it| it.used_ns).sum();
         Self {
             at: Instant::now(),
             times: ProcessorTimes::now(),
@@ -80,7 +80,7 @@ impl Moment {
 }
 
 /// `process` and all that it, or one of them, has started.
-fn with_descendants(process: u32, processes: &[ProcessEntry]) -> BTreeSet<u32> {
+fn with_descendants(process: u32, processes: &[ProcessStat]) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([process]);
     loop {
         let before = family.len();
@@ -94,7 +94,7 @@ fn with_descendants(process: u32, processes: &[ProcessEntry]) -> BTreeSet<u32> {
 }
 
 /// What they had storage do; `None` where none of them may be asked.
-fn storage(processes: &[ProcessEntry]) -> Option<StorageUse> {
+fn storage(processes: &[ProcessStat]) -> Option<StorageUse> {
     let (mut sum, mut is_known) = (StorageUse::default(), false);
     for process in processes {
         match StorageUse::of(process.pid) {
@@ -427,7 +427,7 @@ fn any_descendant_is_stopped() -> bool {
     let mut seen = 0;
     while let Some(pid) = waiting.pop() {
         seen += 1;
-        if ProcessEntry::of(pid).is_some_and(|it| it.is_stopped) {
+        if ProcessStat::of(pid).is_some_and(|it| it.is_stopped()) {
             return true;
         }
         if seen < DESCENDANTS_MAX {

@@ -6,13 +6,13 @@
 //! the trial knows its number.
 
 use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
+use std::process::{ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use fslab_fs::{CommandLine, CompanionCommand};
 use fslab_model::{Failure, FailureKind};
+use fslab_sys::{ProcessGroup, ProcessIdentity, Signal};
 
 use crate::command;
 
@@ -24,7 +24,7 @@ const COMPANION_PATIENCE: Duration = Duration::from_secs(10);
 /// A program that serves a file system in the foreground.
 pub(crate) struct Server {
     program: &'static str,
-    child: Child,
+    group: ProcessGroup,
     /// Reads what it complains of, so that it never waits for a reader.
     listener: Option<JoinHandle<String>>,
 }
@@ -33,13 +33,10 @@ impl Server {
     pub(crate) fn start(line: &CommandLine) -> Result<Self, Failure> {
         let mut command = command::plain(line)?;
         fslab_sys::end_with_parent(&mut command);
-        let mut child = command
-            .process_group(0)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| command::cannot_start(line, &error))?;
-        let listener = child.stderr.take().map(|mut stream| {
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut group =
+            ProcessGroup::spawn(command).map_err(|error| command::cannot_start(line, &error))?;
+        let listener = group.stderr.take().map(|mut stream| {
             thread::spawn(move || {
                 let mut said = Vec::new();
                 // What was read up to an error is as good as it gets.
@@ -49,7 +46,7 @@ impl Server {
         });
         Ok(Self {
             program: line.tool.program,
-            child,
+            group,
             listener,
         })
     }
@@ -62,10 +59,8 @@ impl Server {
         mut is_ready: impl FnMut() -> Result<bool, Failure>,
     ) -> Result<(), Failure> {
         loop {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                let words = self.words();
-                let text = format!("{} ended with {status}: {words}", self.program);
-                return Err(Failure::new(kind, text));
+            if self.group.has_ended().unwrap_or(true) {
+                return Err(Failure::new(kind, self.reap(kind)?.1));
             }
             if is_ready()? {
                 return Ok(());
@@ -76,42 +71,40 @@ impl Server {
 
     /// Waits for it to end by itself, as it does when it has nothing more to serve.
     pub(crate) fn wait_end(&mut self) -> Result<(), Failure> {
-        let failed = |text| Failure::new(FailureKind::Unmount, text);
-        let status = self.child.wait().map_err(|error| {
-            failed(format!("cannot wait for the end of {}", self.program)).because(&error)
-        })?;
-        if status.success() {
-            return Ok(());
+        let kind = FailureKind::Unmount;
+        self.group.wait().map_err(|error| self.lost(kind, &error))?;
+        match self.reap(kind)? {
+            (status, _) if status.success() => Ok(()),
+            (_, text) => Err(Failure::new(kind, text)),
         }
-        let words = self.words();
-        Err(failed(format!(
-            "{} ended with {status}: {words}",
-            self.program
-        )))
     }
 
-    /// What it complained of; known only when it has ended.
-    fn words(&mut self) -> String {
+    /// How it ended, and a sentence with the end of what it wrote to standard error.
+    fn reap(&mut self, kind: FailureKind) -> Result<(ExitStatus, String), Failure> {
+        let reaped = self.group.reap();
+        let (status, _) = reaped.map_err(|error| self.lost(kind, &error))?;
         let said = self.listener.take().and_then(|it| it.join().ok());
-        command::last_lines(&said.unwrap_or_default())
+        let words = command::last_lines(&said.unwrap_or_default());
+        Ok((
+            status,
+            format!("{} ended with {status}: {words}", self.program),
+        ))
     }
-}
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // One that has ended already takes neither.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn lost(&self, kind: FailureKind, error: &std::io::Error) -> Failure {
+        let text = format!("cannot wait for the end of {}", self.program);
+        Failure::new(kind, text).because(error)
     }
 }
 
 /// A program that works beside a mounted file system, in the background.
 pub(crate) struct Companion {
-    process: u32,
+    process: ProcessIdentity,
 }
 
 impl Companion {
     pub(crate) fn start(command: &CompanionCommand) -> Result<Self, Failure> {
+        let began_ticks = fslab_sys::boot_ticks();
         let ran = command::run("companion", &command.line)?;
         let failed = || {
             let words = command::last_lines(&ran.output);
@@ -124,23 +117,23 @@ impl Companion {
             .find_map(|line| line.strip_prefix(command.pid_prefix));
         let process = number
             .and_then(|number| number.trim().parse().ok())
+            .map(ProcessIdentity::of)
+            // A process that was there before is not the one that the command started.
+            .filter(|process| !process.is_alive() || process.started_since(began_ticks))
             .ok_or_else(failed)?;
         Ok(Self { process })
     }
 
     /// Ends it; a file system is busy until then. `false`: it had ended before, by itself.
     pub(crate) fn stop(&self) -> Result<bool, Failure> {
-        if fslab_sys::process_start_ticks(self.process).is_none() {
-            return Ok(false);
-        }
-        let text = format!(
-            "cannot end the program beside the mount, process {}",
-            self.process
-        );
+        let text = format!("cannot end the companion process {}", self.process.pid);
         let failed = || Failure::new(FailureKind::Unmount, text.clone());
         let began = Instant::now();
-        fslab_sys::terminate_process(self.process).map_err(|error| failed().because(&error))?;
-        while fslab_sys::process_start_ticks(self.process).is_some() {
+        let signalled = self.process.signal(Signal::Terminate);
+        if !signalled.map_err(|error| failed().because(&error))? {
+            return Ok(false);
+        }
+        while self.process.is_alive() {
             if began.elapsed() > COMPANION_PATIENCE {
                 return Err(failed());
             }
@@ -185,10 +178,10 @@ mod tests {
         let mut server = Server::start(&shell("sleep 0.05")).expect("starts");
         server.wait_end().expect("ends well");
         let server = Server::start(&shell("exec sleep 600")).expect("starts");
-        let process = server.child.id();
-        assert!(fslab_sys::process_start_ticks(process).is_some());
+        let process = server.group.identity();
+        assert!(process.is_alive());
         drop(server);
-        assert_eq!(fslab_sys::process_start_ticks(process), None);
+        assert!(!process.is_alive());
     }
 
     #[test]
@@ -199,14 +192,34 @@ mod tests {
             pid_prefix: prefix,
         };
         let companion = Companion::start(&command("PID=")).expect("starts");
-        assert!(fslab_sys::process_start_ticks(companion.process).is_some());
+        assert!(companion.process.is_alive());
         assert!(companion.stop().expect("ends"));
         assert!(!companion.stop().expect("is gone"), "it had ended before");
-        assert_eq!(fslab_sys::process_start_ticks(companion.process), None);
+        assert!(!companion.process.is_alive());
         let silent = CompanionCommand {
             line: shell("echo who am I"),
             pid_prefix: "PID=",
         };
         assert!(Companion::start(&silent).is_err());
+    }
+
+    /// Whatever process had the number that was printed was ended.
+    #[test]
+    fn a_process_that_was_there_before_its_companion_is_not_ended() {
+        let mut other = std::process::Command::new("sleep");
+        let mut other = other.arg("600").spawn().expect("starts");
+        let begin = fslab_sys::boot_ticks();
+        while fslab_sys::boot_ticks() < begin + 2 {
+            thread::sleep(POLL);
+        }
+        let named = CompanionCommand {
+            line: shell(&format!("echo PID={}", other.id())),
+            pid_prefix: "PID=",
+        };
+        let companion = Companion::start(&named);
+        assert!(companion.and_then(|it| it.stop()).is_err());
+        assert!(other.try_wait().expect("asked").is_none(), "it was ended");
+        other.kill().expect("ours");
+        other.wait().expect("reaped");
     }
 }

@@ -1,14 +1,13 @@
 //! The process of one trial: its own group, a clean environment, a time limit, an end.
 
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use fslab_model::{Event, Failure, FailureKind, RecordBuilder, TrialSpec};
-use fslab_sys::GroupSignal;
+use fslab_sys::{ProcessGroup, ProcessIdentity, Signal};
 
 use crate::control::Control;
 use crate::guest::{HelperWatch, Share, TrialStatus, last_words};
@@ -62,6 +61,8 @@ pub(crate) fn trial_command(program: &Path) -> Command {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    // A trial whose conductor is killed must unmount.
+    fslab_sys::terminate_with_parent(&mut command);
     command
 }
 
@@ -87,24 +88,23 @@ impl Launch<'_> {
     pub(crate) fn run(
         &self,
         command: Command,
-        started: impl FnOnce(u32) -> io::Result<()>,
+        started: impl FnOnce(ProcessIdentity) -> io::Result<()>,
         mut on_event: impl FnMut(&Event),
     ) -> Result<Ending, Failure> {
         let cannot_start = |error: io::Error| {
             Failure::new(FailureKind::Crash, "cannot start the trial's process").because(&error)
         };
         let began = Instant::now();
-        let (mut child, lines, console) = self.start(command).map_err(cannot_start)?;
-        let noted = started(child.id());
+        let (mut group, lines, console) = self.start(command).map_err(cannot_start)?;
+        let noted = started(group.identity());
+        let input = group.stdin.take().filter(|_| noted.is_ok());
         if noted.is_err() {
-            // It is not to begin: it would wait for its specification.
-            drop(child.stdin.take());
-            let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+            let _ = group.signal(Signal::Kill);
         }
-        let fed = feed(&mut child, self.spec);
+        let fed = feed(input, self.spec);
         let mut builder = RecordBuilder::default();
         let mut garbage = None;
-        let (end, cause) = self.watch(&mut child, &lines, |line| {
+        let (end, cause) = self.watch(group, &lines, |line| {
             match serde_json::from_str::<Event>(&line) {
                 Ok(event) => {
                     on_event(&event);
@@ -137,14 +137,13 @@ impl Launch<'_> {
     }
 
     /// Starts the process and listens to it.
-    fn start(&self, mut command: Command) -> io::Result<(Child, Lines, Receiver<String>)> {
-        command.process_group(0);
+    fn start(&self, mut command: Command) -> io::Result<(ProcessGroup, Lines, Receiver<String>)> {
         match self.way {
             Way::Pipes => {
-                let mut child = command.spawn()?;
-                let (output, errors) = (child.stdout.take(), child.stderr.take());
+                let mut group = ProcessGroup::spawn(command)?;
+                let (output, errors) = (group.stdout.take(), group.stderr.take());
                 let (output, errors) = output.zip(errors).ok_or(io::ErrorKind::BrokenPipe)?;
-                Ok((child, Lines::of_pipe(output), console_of(errors)))
+                Ok((group, Lines::of_pipe(output), console_of(errors)))
             }
             Way::Shared(share) => {
                 let exchange = share.exchange();
@@ -153,9 +152,9 @@ impl Launch<'_> {
                 let events = fslab_sys::open_regular(&exchange.events())?;
                 let (reader, writer) = io::pipe()?;
                 command.stdout(writer.try_clone()?).stderr(writer);
-                let child = command.spawn()?;
+                let group = ProcessGroup::spawn(command)?;
                 let lines = Lines::of_growing_file(events);
-                Ok((child, lines, console_of(reader)))
+                Ok((group, lines, console_of(reader)))
             }
         }
     }
@@ -163,7 +162,7 @@ impl Launch<'_> {
     /// Takes lines until the process is gone; tells it to end where it must.
     fn watch(
         &self,
-        child: &mut Child,
+        mut group: ProcessGroup,
         lines: &Lines,
         mut take: impl FnMut(String),
     ) -> (End, Option<Cause>) {
@@ -185,17 +184,15 @@ impl Launch<'_> {
             }
             if let Way::Shared(_) = self.way
                 && told.is_none()
-                && let Some(helper) = helpers.dead_of(child.id())
+                && let Some(helper) = helpers.dead_of(group.id())
             {
                 cause = Some(Cause::Helper(helper));
                 told = Some(began);
-                let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+                let _ = group.signal(Signal::Kill);
             }
-            // As long as it is not reaped, its number is that of its group and of no other.
-            if fslab_sys::has_ended(child.id()).unwrap_or(true) {
-                // Whatever it started and left behind would hold the device.
-                let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
-                let status = child.wait();
+            if group.has_ended().unwrap_or(true) {
+                // This kills what it started and left behind, which would hold the device.
+                let status = group.reap().map(|(status, _)| status);
                 lines.complete();
                 while let Ok(line) = lines.next(PIPE_PATIENCE) {
                     take(line);
@@ -213,11 +210,12 @@ impl Launch<'_> {
                 (Some(why), None) => {
                     cause = Some(why);
                     told = Some(Instant::now());
-                    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Terminate);
+                    let _ = group.signal(Signal::Terminate);
                 }
                 (_, Some(since)) if since.elapsed() > GRACE || self.control.is_impatient() => {
-                    let _ = fslab_sys::signal_group(child.id(), GroupSignal::Kill);
+                    let _ = group.signal(Signal::Kill);
                     if killed.get_or_insert_with(Instant::now).elapsed() > KILL_PATIENCE {
+                        group.abandon();
                         return (End::Stuck, cause);
                     }
                 }
@@ -297,10 +295,10 @@ fn with_words(mut failure: Failure, console: &str) -> Failure {
 
 /// Hands the specification to the process, which may never read it: by a thread, whose end is in
 /// the answer.
-fn feed(child: &mut Child, spec: &TrialSpec) -> Receiver<io::Result<()>> {
+fn feed(input: Option<ChildStdin>, spec: &TrialSpec) -> Receiver<io::Result<()>> {
     let (sender, fed) = channel();
     let text = serde_json::to_vec(spec);
-    let Some(mut input) = child.stdin.take() else {
+    let Some(mut input) = input else {
         return fed;
     };
     std::thread::spawn(move || {

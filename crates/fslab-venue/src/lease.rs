@@ -16,13 +16,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fslab_model::{Failure, FailureKind};
-use fslab_sys::{TimeLimit, TrustedFolder};
+use fslab_sys::{ProcessIdentity, TimeLimit, TrustedFolder};
 use serde::{Deserialize, Serialize};
 
 use crate::remains::{kill_remains, kill_trial};
 use crate::time_limit::{bounded_by, limit_of};
 use crate::undo::{self, Undone};
-use crate::whereabouts::{ProcessName, Whereabouts};
+use crate::whereabouts::Whereabouts;
 
 /// The latest form of a lease that is understood: the first had no mark.
 const LEASE_FORMAT: u32 = 2;
@@ -49,7 +49,7 @@ pub(crate) struct Belongings {
 #[derive(Serialize, Deserialize)]
 struct Deed {
     format: u32,
-    owner: ProcessName,
+    owner: ProcessIdentity,
     whereabouts: Whereabouts,
     belongings: Belongings,
 }
@@ -96,7 +96,7 @@ impl Leases {
         let mark = fslab_sys::random_name().map_err(|error| no_chance(&error))?;
         let deed = Deed {
             format: LEASE_FORMAT,
-            owner: ProcessName::of(std::process::id()),
+            owner: ProcessIdentity::of(std::process::id()),
             whereabouts: Whereabouts::here(),
             belongings: Belongings {
                 mark: Some(mark),
@@ -223,8 +223,8 @@ impl Lease {
     }
 
     /// Notes the trial's process, so that an orphan can be found.
-    pub(crate) fn set_trial(&mut self, pid: u32) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&ProcessName::of(pid))?;
+    pub(crate) fn set_trial(&mut self, trial: ProcessIdentity) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&trial)?;
         line.push(b'\n');
         self.file.write_all(&line)?;
         self.file.sync_data()
@@ -338,7 +338,7 @@ struct Held<'a> {
 
 impl Held<'_> {
     /// Waits until no process holds the lease; false where its owner lives.
-    fn wait_for_lock(&self, trial: Option<&ProcessName>) -> io::Result<bool> {
+    fn wait_for_lock(&self, trial: Option<&ProcessIdentity>) -> io::Result<bool> {
         let began = Instant::now();
         loop {
             match self.file.try_lock() {
@@ -485,7 +485,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let (leases, mut lease, _) = leased_scratch(folder.path());
         // A process number that was given to another since: its start is not the one noted.
-        let mut line = serde_json::to_value(ProcessName::of(std::process::id())).expect("JSON");
+        let mut line = serde_json::to_value(ProcessIdentity::of(std::process::id())).expect("JSON");
         line["start_ticks"] = 1.into();
         lease
             .file

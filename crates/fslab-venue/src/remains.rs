@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 
-use crate::whereabouts::ProcessName;
+use fslab_sys::{ProcessIdentity, ProcessStat, Signal};
 
 /// Kills what is left of the process group `group`, whose first process is dead: those of its
 /// processes that hold `lease` open. A group that was given the number since holds no such file.
@@ -15,29 +15,25 @@ pub(crate) fn kill_remains(group: u32, lease: &File) {
     for pid in members_of(group) {
         let is_meant = || group_of(pid) == Some(group) && is_own(pid) && has_open(pid, lease);
         // It fails where they have ended meanwhile.
-        let _ = fslab_sys::kill_if(pid, is_meant);
+        let _ = fslab_sys::signal_if(pid, Signal::Kill, is_meant);
     }
 }
 
 /// Kills an orphaned trial that lives, and what it has started.
-pub(crate) fn kill_trial(trial: &ProcessName, lease: &File) {
+pub(crate) fn kill_trial(trial: &ProcessIdentity, lease: &File) {
     if trial.is_alive() && group_of(trial.pid) == Some(trial.pid) {
         kill_remains(trial.pid, lease);
     }
 }
 
 fn members_of(group: u32) -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(move |pid| *pid != std::process::id() && group_of(*pid) == Some(group))
+    fslab_sys::processes()
+        .filter(move |it| it.pid != std::process::id() && it.group == group)
+        .map(|it| it.pid)
 }
 
 fn group_of(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything: state, parent and group stand behind it.
-    let (_, behind) = stat.rsplit_once(')')?;
-    behind.split_whitespace().nth(2)?.parse().ok()
+    ProcessStat::of(pid).map(|it| it.group)
 }
 
 /// Whether the process runs as the same user as this one.
@@ -107,12 +103,12 @@ mod tests {
             .process_group(0)
             .spawn()
             .expect("a process");
-        kill_trial(&ProcessName::of(stranger.id()), &file);
+        kill_trial(&ProcessIdentity::of(stranger.id()), &file);
         assert!(stranger.try_wait().expect("asked").is_none());
         stranger.kill().expect("ours");
         stranger.wait().expect("reaped");
         let mut trial = start(&lease);
-        kill_trial(&ProcessName::of(trial.id()), &file);
+        kill_trial(&ProcessIdentity::of(trial.id()), &file);
         assert!(!trial.wait().expect("reaped").success());
     }
 }

@@ -284,7 +284,7 @@ impl Venue {
             limit: request.limit,
             control,
         };
-        launch.run(command, |pid| lease.set_trial(pid), on_event)
+        launch.run(command, |trial| lease.set_trial(trial), on_event)
     }
 }
 
@@ -485,6 +485,31 @@ mod tests {
             failure(&bench, LONG, &control).kind,
             FailureKind::Interrupted
         );
+    }
+
+    /// Its standard input stayed open: it waited for its specification until its limit, and the
+    /// time-out hid the error.
+    #[test]
+    fn a_trial_whose_process_cannot_be_noted_ends_at_once_and_with_that_error() {
+        let bench = bench("cat > /dev/null; sleep 1000");
+        let request = request(LONG);
+        let control = Control::new();
+        let launch = Launch {
+            spec: &request.spec,
+            way: Way::Pipes,
+            limit: request.limit,
+            control: &control,
+        };
+        let began = Instant::now();
+        let command = trial_command(&bench.venue.settings.program);
+        let ending = launch.run(
+            command,
+            |_| Err(std::io::ErrorKind::StorageFull.into()),
+            |_| {},
+        );
+        let death = ending.expect("was started").death.expect("has failed");
+        assert!(death.message.contains("cannot start"), "{death}");
+        assert!(began.elapsed() < LONG / 2);
     }
 
     #[test]

@@ -1,13 +1,6 @@
-//! Which system a process number belongs to, and which process of that number is meant.
+//! Which machine, boot and PID namespace a lease was written in.
 
 use serde::{Deserialize, Serialize};
-
-/// A process for good: numbers are given to many in turn, but not with the same start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ProcessName {
-    pub(crate) pid: u32,
-    start_ticks: Option<u64>,
-}
 
 /// The system on which processes are numbered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,21 +11,6 @@ pub(crate) struct Whereabouts {
     boot: Option<String>,
     /// Containers on one kernel number their processes apart.
     pid_namespace: Option<String>,
-}
-
-impl ProcessName {
-    /// The process that has this number now.
-    pub(crate) fn of(pid: u32) -> Self {
-        Self {
-            pid,
-            start_ticks: fslab_sys::process_start_ticks(pid),
-        }
-    }
-
-    /// Whether it lives, in the system that this process lives in.
-    pub(crate) fn is_alive(&self) -> bool {
-        self.start_ticks.is_some() && *self == Self::of(self.pid)
-    }
 }
 
 impl Whereabouts {
@@ -66,17 +44,6 @@ impl Whereabouts {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_process_is_alive_and_its_number_with_another_start_is_not() {
-        let own = ProcessName::of(std::process::id());
-        assert!(own.is_alive());
-        let other = ProcessName {
-            start_ticks: Some(1),
-            ..own
-        };
-        assert!(!other.is_alive());
-    }
 
     #[test]
     fn a_machine_that_was_started_anew_is_the_same_and_its_processes_are_not() {

@@ -21,9 +21,7 @@ pub(crate) struct TrialArgs {}
 impl TrialArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let stop = StopFlag::new();
-        // A trial whose conductor is killed must unmount, and so it is told.
-        fslab_sys::terminate_with_parent()
-            .and_then(|()| signals::raise_on_signals(&stop.arc()))
+        signals::raise_on_signals(&stop.arc())
             .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
         let mut text = String::new();
         std::io::stdin()

@@ -1,5 +1,6 @@
 //! Starts the threads of a job together, and waits for them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
@@ -27,6 +28,18 @@ impl<'a> Crew<'a> {
     /// One of the threads has failed.
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Does `work`; where it fails or panics, the other threads stop, too.
+    fn or_fail<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, EngineError>,
+    ) -> std::thread::Result<Result<T, EngineError>> {
+        let result = catch_unwind(AssertUnwindSafe(work));
+        if !matches!(result, Ok(Ok(_))) {
+            self.fail();
+        }
+        result
     }
 
     /// Whether somebody wants the job to end, or one of its threads has failed.
@@ -58,10 +71,13 @@ where
     let ready = Barrier::new(staff.count as usize + 1);
     let begin = Barrier::new(staff.count as usize + 1);
     let work = &|thread: u32| {
-        let prepared = prepare(thread).inspect_err(|_| crew.fail());
+        // A thread that panics must reach the barriers, too: the others wait there.
+        let prepared = crew.or_fail(|| prepare(thread));
         ready.wait();
         begin.wait();
-        run(prepared?, &crew).inspect_err(|_| crew.fail())
+        let prepared = prepared.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let result = crew.or_fail(|| run(prepared, &crew));
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     };
     std::thread::scope(|scope| {
         let spawn = |thread| scope.spawn(move || work(thread));
@@ -71,9 +87,48 @@ where
         begin.wait();
         let join = |handle: ScopedJoinHandle<'_, _>| match handle.join() {
             Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
+            Err(panic) => resume_unwind(panic),
         };
         let results = handles.into_iter().map(join).collect();
         (results, ResourceUse::of_process().since(before))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::processes::process_error;
+    use super::*;
+
+    /// The other threads, and the one that waits for them, stayed at the barrier for ever.
+    #[test]
+    fn a_thread_that_panics_while_it_is_prepared_or_runs_ends_the_job() {
+        let stop = StopFlag::new();
+        let staff = Staff {
+            count: 3,
+            workers: Workers::Threads,
+            stop: &stop,
+        };
+        for panics_in_prepare in [true, false] {
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                run_threads(
+                    staff,
+                    |thread| {
+                        assert!(thread != 1 || !panics_in_prepare, "panics while prepared");
+                        Ok(thread)
+                    },
+                    |thread, crew| {
+                        assert!(thread != 1, "panics while it runs");
+                        while !crew.must_stop() {
+                            std::thread::yield_now();
+                        }
+                        Err(process_error(
+                            "stop",
+                            std::io::ErrorKind::Interrupted.into(),
+                        ))
+                    },
+                )
+            }));
+            assert!(ended.is_err(), "the panic is passed on");
+        }
+    }
 }

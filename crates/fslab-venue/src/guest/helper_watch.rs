@@ -5,8 +5,9 @@
 //! killed stays a zombie, and the guest waits for it for ever.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::time::{Duration, Instant};
+
+use fslab_sys::ProcessStat;
 
 /// How often it is looked.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -21,12 +22,6 @@ pub(crate) struct HelperWatch {
     zombies: BTreeMap<u32, Instant>,
 }
 
-/// A process as /proc/PID/stat has it.
-struct Seen {
-    state: char,
-    parent: u32,
-}
-
 impl HelperWatch {
     /// The helper of the guest kernel `guest` that has died; `None` where none has.
     pub(crate) fn dead_of(&mut self, guest: u32) -> Option<u32> {
@@ -36,7 +31,7 @@ impl HelperWatch {
         let now = Instant::now();
         self.looked = Some(now);
         // A guest that is stopped reaps nothing.
-        if look_at(guest).is_none_or(|it| !matches!(it.state, 'R' | 'S' | 'D')) {
+        if ProcessStat::of(guest).is_none_or(|it| !matches!(it.state, 'R' | 'S' | 'D')) {
             self.zombies.clear();
             return None;
         }
@@ -51,20 +46,9 @@ impl HelperWatch {
 }
 
 fn children_that_ended(guest: u32) -> impl Iterator<Item = u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(move |pid| look_at(*pid).is_some_and(|it| it.state == 'Z' && it.parent == guest))
-}
-
-fn look_at(pid: u32) -> Option<Seen> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything.
-    let (_, behind) = stat.rsplit_once(')')?;
-    let mut fields = behind.split_whitespace();
-    Some(Seen {
-        state: fields.next()?.chars().next()?,
-        parent: fields.next()?.parse().ok()?,
-    })
+    fslab_sys::processes()
+        .filter(move |it| it.state == 'Z' && it.parent == guest)
+        .map(|it| it.pid)
 }
 
 #[cfg(test)]
@@ -90,7 +74,7 @@ mod tests {
         };
         assert!(began.elapsed() >= REAPED_WITHIN);
         assert_ne!(dead, guest.id());
-        assert!(look_at(dead).is_some_and(|it| it.parent == guest.id()));
+        assert!(ProcessStat::of(dead).is_some_and(|it| it.parent == guest.id()));
         guest.kill().expect("ours");
         guest.wait().expect("reaped");
     }
@@ -113,7 +97,7 @@ mod tests {
         let mut errors = std::io::BufReader::new(errors);
         std::io::BufRead::read_line(&mut errors, &mut text).expect("a number");
         let child: u32 = text.trim().parse().expect("a number");
-        fslab_sys::terminate_process(child).expect("ours");
+        fslab_sys::signal_if(child, fslab_sys::Signal::Terminate, || true).expect("ours");
         guest.kill().expect("ours");
         guest.wait().expect("reaped");
     }

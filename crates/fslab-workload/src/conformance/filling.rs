@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_model::Bytes;
 use fslab_sys::{
-    DataFile, DataFileOptions, FileAdvice, FileSystemRoom, available_memory_bytes, is_in_memory,
+    DataFile, DataFileOptions, FileAdvice, FileSystemRoom, MachineMemory, is_in_memory,
     sync_file_system,
 };
 
@@ -197,7 +197,8 @@ impl Filling<'_> {
         let in_memory = self
             .ledger
             .must("ask for the kind of", &self.base, in_memory)?;
-        let available = self.context.outside(available_memory_bytes);
+        let memory = self.context.outside(MachineMemory::now);
+        let available = memory.and_then(|it| it.available_bytes);
         let available = available.filter(|bytes| in_memory && bytes / 2 < most);
         let Some(available) = available else {
             return Ok(most);

@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use fslab_sys::{ProcessIdentity, Signal};
+
 /// What the names of such folders begin with; the process's number follows.
 const PREFIX: &str = "fslab-web-";
 
@@ -60,7 +62,7 @@ fn sweep(parent: &Path) -> io::Result<()> {
             .and_then(|name| name.strip_prefix(PREFIX)?.split_once('-'))
             .and_then(|(process, _)| process.parse().ok());
         if let Some(process) = number
-            && fslab_sys::process_start_ticks(process).is_none()
+            && !ProcessIdentity::of(process).is_alive()
         {
             let path = parent.join(name);
             if is_own_folder(&path) {
@@ -86,22 +88,16 @@ fn is_own_folder(path: &Path) -> bool {
 /// Ends the processes that have files of `folder` open: those of a server that has left its group,
 /// and so its keeper, outlive a trial that was killed. What cannot be looked at is not ours.
 fn end_users_of(folder: &Path) {
-    let Ok(processes) = fs::read_dir("/proc") else {
-        return;
-    };
-    for process in processes.flatten() {
-        let name = process.file_name();
-        let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else {
-            continue;
+    for process in fslab_sys::processes() {
+        let is_user = || {
+            let files = fs::read_dir(format!("/proc/{}/fd", process.pid));
+            let targets = files.into_iter().flatten().flatten();
+            let mut targets = targets.filter_map(|file| fs::read_link(file.path()).ok());
+            targets.any(|target| target.starts_with(folder))
         };
-        let Ok(files) = fs::read_dir(process.path().join("fd")) else {
-            continue;
-        };
-        let is_ours = |file: fs::DirEntry| {
-            fs::read_link(file.path()).is_ok_and(|target| target.starts_with(folder))
-        };
-        if files.flatten().any(is_ours) {
-            let _ = fslab_sys::terminate_process(number);
+        if is_user() {
+            // Asked again, since the PID may be another process's by now.
+            let _ = fslab_sys::signal_if(process.pid, Signal::Terminate, is_user);
         }
     }
 }
