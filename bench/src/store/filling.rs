@@ -11,9 +11,8 @@ use fslab_model::{
     RunRecord, Settled, StepRecord, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
 use fslab_run::{Repetition, Request, VenueChoice, load_study, resolve};
+use fslab_stats::SplitMixRandom;
 use fslab_store::{Store, StoreError};
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::error::BenchError;
 
@@ -75,7 +74,7 @@ impl Model {
         };
         let mut plan = resolve(&request).map_err(|error| failed(&error))?.plan;
         plan.phases.truncate(PHASES);
-        let mut chance = SplitMix64::seed_from_u64(7);
+        let mut chance = SplitMixRandom::split_mix(7);
         let latencies = (0..64).map(|_| latencies(&mut chance)).collect();
         let machine = fslab_run::machine_facts();
         Ok(Self {
@@ -105,12 +104,12 @@ impl Model {
 
     /// The trials of that run.
     pub(crate) fn trials(&self, number: u32) -> Vec<TrialRecord> {
-        let mut chance = SplitMix64::seed_from_u64(u64::from(number));
+        let mut chance = SplitMixRandom::split_mix(u64::from(number));
         let cells = self.plan.trials().into_iter();
         cells.map(|trial| self.trial(trial, &mut chance)).collect()
     }
 
-    fn trial(&self, trial: TrialId, chance: &mut SplitMix64) -> TrialRecord {
+    fn trial(&self, trial: TrialId, chance: &mut SplitMixRandom) -> TrialRecord {
         let subject = &self.plan.subjects[trial.cell.0 as usize];
         let failure = Failure::new(FailureKind::Check, "the check found errors");
         let failed = chance.next_u64().is_multiple_of(FAILS_EACH);
@@ -152,13 +151,13 @@ impl Model {
         }
     }
 
-    fn phases(&self, trial: TrialId, chance: &mut SplitMix64) -> Vec<PhaseRecord> {
+    fn phases(&self, trial: TrialId, chance: &mut SplitMixRandom) -> Vec<PhaseRecord> {
         let speed = 1.0 + f64::from(trial.cell.0) / 10.0;
         let phase = |spec: &PhaseSpec| self.phase(spec, speed, chance);
         self.plan.phases.iter().map(phase).collect()
     }
 
-    fn phase(&self, spec: &PhaseSpec, speed: f64, chance: &mut SplitMix64) -> PhaseRecord {
+    fn phase(&self, spec: &PhaseSpec, speed: f64, chance: &mut SplitMixRandom) -> PhaseRecord {
         let is_write = spec.workload != "read";
         let kind = if is_write {
             PhaseKind::Write
@@ -209,7 +208,7 @@ impl Model {
 /// 256 operations: a bulk within a tenth, and a tail up to fifty times as long.
 ///
 /// As they are when they were read: in memory, they are a thousandth of those that record.
-fn latencies(chance: &mut SplitMix64) -> LatencyHistogram {
+fn latencies(chance: &mut SplitMixRandom) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();
     for operation in 0..256_u64 {
         let tail = if operation % 16 == 0 {

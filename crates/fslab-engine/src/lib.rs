@@ -22,7 +22,6 @@ mod jobs;
 mod kind;
 mod logbook;
 mod measured;
-mod random;
 mod recording;
 mod registry;
 
@@ -42,5 +41,6 @@ pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};
 pub use logbook::{Filler, Kind, Logbook, run_crew};
 pub use measured::{Measured, ThreadMeasured};
-pub use random::{Random, mix};
 pub use registry::run_metadata;
+
+pub use fslab_stats::{Random, mix};

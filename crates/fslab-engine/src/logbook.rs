@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fslab_sys::ResourceUse;
 
 use crate::drive::{Crew, Staff, run_workers};
-use crate::random::{Random, mix};
 use crate::recording::{Clock, MonotonicClock, Recorder, Slot, ThreadOutcome, combine};
 use crate::{EngineError, Measured, RunContext, Workers};
+use fslab_stats::{Random, mix};
 
 /// A kind of operation in a [`Logbook`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,15 +4,14 @@
 //! meets every subject alike.
 
 use fslab_model::{CellId, Perturbation, Plan, TrialId};
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use fslab_stats::SplitMixRandom;
 
 /// The blocks of a run, one after the other: each has every cell once, in an order of its own.
 /// Which cells are left out of one, since they are known, changes no other.
 pub(crate) struct Blocks {
     cells: u32,
     repeat: u32,
-    chance: SplitMix64,
+    random: SplitMixRandom,
 }
 
 impl Blocks {
@@ -20,7 +19,7 @@ impl Blocks {
         Self {
             cells,
             repeat: 0,
-            chance: SplitMix64::seed_from_u64(seed),
+            random: SplitMixRandom::split_mix(seed),
         }
     }
 }
@@ -35,7 +34,7 @@ impl Iterator for Blocks {
         let mut block: Vec<u32> = (0..self.cells).collect();
         // Fisher and Yates; the bias of the remainder is below cells / 2^64.
         for last in (1..block.len()).rev() {
-            let other = (self.chance.next_u64() % (last as u64 + 1)) as usize;
+            let other = (self.random.next_u64() % (last as u64 + 1)) as usize;
             block.swap(last, other);
         }
         let first = repeat.saturating_mul(self.cells);
@@ -63,7 +62,7 @@ pub(crate) fn of_repeat(plan: &Plan, repeat: u32) -> (u64, Perturbation) {
 }
 
 fn trial_seed(seed: u64, repeat: u32) -> u64 {
-    SplitMix64::seed_from_u64(seed.wrapping_add(u64::from(repeat))).next_u64()
+    SplitMixRandom::split_mix(seed.wrapping_add(u64::from(repeat))).next_u64()
 }
 
 #[cfg(test)]

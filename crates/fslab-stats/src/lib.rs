@@ -21,9 +21,9 @@
 //!            --> mean, share               arithmetic mean, share of repeats, with intervals
 //!            --> deviation, its ratio      spread, with intervals of chi-squared and F
 //!     two    --> rank_correlation          whether two orders agree
+//!     seed   --> Random                    pseudo-random numbers
 //! ```
 
-mod chance;
 mod clusters;
 mod components;
 mod diagnosis;
@@ -38,6 +38,7 @@ mod multiplicity;
 mod overall;
 mod permutation;
 mod quantile;
+mod random;
 mod rank;
 mod ratio;
 mod resample;
@@ -60,6 +61,7 @@ pub use mean::{Mean, mean, share};
 pub use multiplicity::{benjamini_hochberg, holm};
 pub use overall::{Overall, TrialValues};
 pub use quantile::quantile;
+pub use random::{Counter, CounterRandom, Generator, Random, SplitMixRandom, mix, mix_bytes};
 pub use rank::{RankCorrelation, rank_correlation};
 pub use ratio::{IntervalMethod, interval_method, ratio, ratio_at, ratio_p_below};
 pub use sensitivity::sensitivity;

@@ -1,6 +1,6 @@
 //! The p-value of a difference of two means, from dealing the values anew.
 
-use crate::chance::Chance;
+use crate::SplitMixRandom;
 
 /// Up to so many values a side of equal size, arrangements are counted in two halves.
 const HALVES_MOST: usize = 12;
@@ -191,10 +191,10 @@ fn dealt(mut centred: Vec<f64>, taken: usize) -> Permuted {
     let fewer = taken.min(centred.len() - taken);
     let statistic = Studentised::of(&centred, fewer);
     centred.sort_by(f64::total_cmp);
-    let (mut chance, mut reached) = (Chance::stream(3), 0);
+    let (mut random, mut reached) = (SplitMixRandom::stream(3), 0);
     for resamples in 1..=DEALS_MOST {
         for place in 0..fewer {
-            let other = place + chance.below(centred.len() - place);
+            let other = place + random.place(centred.len() - place);
             centred.swap(place, other);
         }
         reached += u32::from(statistic.distance_of(centred[..fewer].iter()) >= found);

@@ -1,6 +1,6 @@
 //! Replicates of a sample's mean and of its error, for the studentised bootstrap.
 
-use crate::chance::Chance;
+use crate::SplitMixRandom;
 use crate::logs::mean_and_variance;
 
 /// Replicates of a pair of samples. With the sample itself they make 2003 cases, of which neither
@@ -52,7 +52,7 @@ pub(crate) fn distances(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
 fn replicates(values: &[f64], stream: u64) -> Option<Vec<Replicate>> {
     let (mean, _) = mean_and_variance(values)?;
     let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
-    let (mut chance, count) = (Chance::stream(stream), values.len() as f64);
+    let (mut random, count) = (SplitMixRandom::stream(stream), values.len() as f64);
     let replicate = |_| {
         let (mut sum, mut squares) = (0.0, 0.0);
         let mut take = |place: usize| {
@@ -61,13 +61,13 @@ fn replicates(values: &[f64], stream: u64) -> Option<Vec<Replicate>> {
             squares += value * value;
         };
         for _ in 0..centred.len() / 2 {
-            chance
-                .two_below(centred.len())
+            random
+                .two_places(centred.len())
                 .into_iter()
                 .for_each(&mut take);
         }
         if !centred.len().is_multiple_of(2) {
-            take(chance.below(centred.len()));
+            take(random.place(centred.len()));
         }
         let shift = sum / count;
         // What is below zero is rounding.

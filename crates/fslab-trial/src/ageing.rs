@@ -15,10 +15,11 @@ use std::time::Duration;
 
 use fslab_engine::StopFlag;
 use fslab_model::{AGED_DIRECTORY, AgeProfile, Ageing, Bytes, Facts, Failure, FailureKind};
+use fslab_stats::Random;
 use fslab_sys::FileSystemRoom;
 
 use crate::layout::Layout;
-use crate::population::{Dice, Place, Population, Stopped};
+use crate::population::{Place, Population, Stopped};
 
 /// While it grows, one writing in so many is followed by a deletion.
 const DELETE_EVERY: u64 = 4;
@@ -126,7 +127,7 @@ struct Work<'a> {
     site: &'a Site<'a>,
     profile: AgeProfile,
     population: Population,
-    dice: Dice,
+    random: Random,
     capacity: u64,
     /// Whether files are deleted while it grows.
     deletes: bool,
@@ -156,7 +157,7 @@ impl<'a> Work<'a> {
             site,
             profile,
             population,
-            dice: Dice::new(site.seed),
+            random: Random::from_seed(site.seed),
             capacity: room.total_bytes,
             deletes: true,
             synced_at: 0,
@@ -183,7 +184,7 @@ impl<'a> Work<'a> {
                     Outcome::Written => {}
                     Outcome::NoRoom => return Err(self.full_too_soon(full_percent)),
                 }
-                if self.deletes && self.dice.below(DELETE_EVERY) == 0 && left > goal / 50 {
+                if self.deletes && self.random.below(DELETE_EVERY) == 0 && left > goal / 50 {
                     self.delete()?;
                 }
                 self.sync_now_and_then()?;
@@ -231,20 +232,20 @@ impl<'a> Work<'a> {
     /// What is written next: whether it extends a file, and how long it is.
     fn draw(&mut self) -> Writing {
         let (min, max) = (self.profile.file_bytes_min, self.profile.file_bytes_max);
-        let extends = self.dice.below(100) < u64::from(self.profile.append_percent);
+        let extends = self.random.below(100) < u64::from(self.profile.append_percent);
         let max = if extends { max / APPENDED_PART } else { max };
         Writing {
             extends,
-            bytes: self.dice.length(min, max.max(min)),
+            bytes: self.random.length(min, max.max(min)),
         }
     }
 
     fn write(&mut self, writing: Writing) -> Result<(), Stopped> {
-        let (population, dice) = (&mut self.population, &mut self.dice);
+        let (population, random) = (&mut self.population, &mut self.random);
         if writing.extends {
-            population.append(dice, writing.bytes, self.site.file_bytes_max)
+            population.append(random, writing.bytes, self.site.file_bytes_max)
         } else {
-            population.create(dice, writing.bytes)
+            population.create(random, writing.bytes)
         }
     }
 
@@ -276,7 +277,7 @@ impl<'a> Work<'a> {
     /// that, and find some when they sync.
     fn delete(&mut self) -> Result<bool, Failure> {
         for _ in 0..HASTY {
-            match self.population.delete(&mut self.dice) {
+            match self.population.delete(&mut self.random) {
                 Ok(deleted) => return Ok(deleted),
                 Err(Stopped::Failed(failure)) => return Err(failure),
                 Err(Stopped::Full) => self.sync()?,

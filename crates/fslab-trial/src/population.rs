@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use fslab_engine::StopFlag;
 use fslab_model::{Failure, FailureKind};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use fslab_stats::Random;
 
 use crate::layout::Looked;
 
@@ -19,28 +18,6 @@ use crate::layout::Looked;
 const WRITE_BYTES: usize = 1 << 20;
 /// A stamp keeps each of these apart from all others.
 const BLOCK_BYTES: usize = 4096;
-
-/// Pseudo-random numbers of one stage.
-pub(crate) struct Dice(Xoshiro256PlusPlus);
-
-impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
-    }
-
-    /// A number below `bound`; 0 where that is 0.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        let product = u128::from(self.0.next_u64()) * u128::from(bound);
-        u64::try_from(product >> 64).expect("the upper half of a product fits")
-    }
-
-    /// A length between the two, whose logarithm is spread evenly.
-    pub(crate) fn length(&mut self, min: u64, max: u64) -> u64 {
-        let unit = (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-        let (low, high) = ((min as f64).ln(), (max.max(min) as f64).ln());
-        ((low + unit * (high - low)).exp() as u64).clamp(min, max.max(min))
-    }
-}
 
 /// A file that is there.
 struct Member {
@@ -90,10 +67,7 @@ impl Population {
     /// An empty population with its directories.
     pub(crate) fn new(place: Place, seed: u64, stop: &StopFlag) -> Result<Self, Stopped> {
         let mut data = vec![0; WRITE_BYTES];
-        let mut noise = Xoshiro256PlusPlus::seed_from_u64(!seed);
-        for word in data.as_chunks_mut::<8>().0 {
-            *word = noise.next_u64().to_le_bytes();
-        }
+        Random::from_seed(!seed).fill(&mut data);
         let population = Self {
             base: place.base,
             directories: place.directories.max(1),
@@ -133,9 +107,9 @@ impl Population {
 
     /// Makes a file of `bytes` in a random directory. Where there is no room for all of it, none of
     /// it stays.
-    pub(crate) fn create(&mut self, dice: &mut Dice, bytes: u64) -> Result<(), Stopped> {
+    pub(crate) fn create(&mut self, random: &mut Random, bytes: u64) -> Result<(), Stopped> {
         let mut member = Member {
-            directory: u32::try_from(dice.below(self.directories.into())).unwrap_or(0),
+            directory: u32::try_from(random.below(self.directories.into())).unwrap_or(0),
             number: self.made,
             bytes: 0,
         };
@@ -159,14 +133,14 @@ impl Population {
     /// What fitted of it stays.
     pub(crate) fn append(
         &mut self,
-        dice: &mut Dice,
+        random: &mut Random,
         bytes: u64,
         longest: u64,
     ) -> Result<(), Stopped> {
-        let at = self.any(dice);
+        let at = self.any(random);
         let at = at.filter(|at| self.members[*at].bytes.saturating_add(bytes) <= longest);
         let Some(at) = at else {
-            return self.create(dice, bytes);
+            return self.create(random, bytes);
         };
         let (path, length) = (self.path(&self.members[at]), self.members[at].bytes);
         let file = must("open", &path, File::options().write(true).open(&path))?;
@@ -181,8 +155,8 @@ impl Population {
     }
 
     /// Deletes a random file; gives whether there was one.
-    pub(crate) fn delete(&mut self, dice: &mut Dice) -> Result<bool, Stopped> {
-        let Some(at) = self.any(dice) else {
+    pub(crate) fn delete(&mut self, random: &mut Random) -> Result<bool, Stopped> {
+        let Some(at) = self.any(random) else {
             return Ok(false);
         };
         let path = self.path(&self.members[at]);
@@ -197,8 +171,8 @@ impl Population {
         bytes.next_multiple_of(self.block_bytes)
     }
 
-    fn any(&self, dice: &mut Dice) -> Option<usize> {
-        let at = usize::try_from(dice.below(self.members.len() as u64)).ok()?;
+    fn any(&self, random: &mut Random) -> Option<usize> {
+        let at = usize::try_from(random.below(self.members.len() as u64)).ok()?;
         (at < self.members.len()).then_some(at)
     }
 
@@ -286,13 +260,13 @@ mod tests {
     }
 
     fn play(base: &Path, seed: u64) -> u64 {
-        let (mut population, mut dice) = (population(base), Dice::new(seed));
+        let (mut population, mut random) = (population(base), Random::from_seed(seed));
         for turn in 0..60 {
-            let bytes = dice.length(100, 20_000);
+            let bytes = random.length(100, 20_000);
             let done = match turn % 4 {
-                0 | 1 => population.create(&mut dice, bytes),
-                2 => population.append(&mut dice, bytes, u64::MAX),
-                _ => population.delete(&mut dice).map(drop),
+                0 | 1 => population.create(&mut random, bytes),
+                2 => population.append(&mut random, bytes, u64::MAX),
+                _ => population.delete(&mut random).map(drop),
             };
             assert!(done.is_ok());
         }
@@ -324,8 +298,10 @@ mod tests {
 
     #[test]
     fn lengths_stay_within_their_bounds_and_small_ones_are_as_many_as_large_ones() {
-        let mut dice = Dice::new(3);
-        let lengths: Vec<u64> = (0..10_000).map(|_| dice.length(1 << 10, 1 << 20)).collect();
+        let mut random = Random::from_seed(3);
+        let lengths: Vec<u64> = (0..10_000)
+            .map(|_| random.length(1 << 10, 1 << 20))
+            .collect();
         let bounds = 1 << 10..=1 << 20;
         assert!(lengths.iter().all(|length| bounds.contains(length)));
         let small = lengths.iter().filter(|length| **length < 1 << 15).count();
@@ -337,7 +313,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut population = population(folder.path());
         population.stop.raise();
-        let stopped = population.create(&mut Dice::new(1), 10);
+        let stopped = population.create(&mut Random::from_seed(1), 10);
         let Err(Stopped::Failed(failure)) = stopped else {
             panic!("must stop")
         };

@@ -5,9 +5,9 @@ use fslab_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, Load, Place, Until};
-use super::random::Random;
 use super::test::Setting;
 use crate::{DiskError, Profile};
+use fslab_stats::Random;
 
 const BYTES: u64 = 4096;
 /// The first moment that is shown.
@@ -27,7 +27,7 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskEr
         depth: desk.depth(),
         place: Place::Anywhere {
             span: desk.sectors(),
-            random: Random::new(setting.seed),
+            random: Random::from_seed(setting.seed),
         },
     };
     let until = Until {

@@ -4,9 +4,9 @@ use fslab_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, Load, Place, Until};
-use super::random::Random;
 use super::test::Setting;
 use crate::{DiskError, Profile};
+use fslab_stats::Random;
 
 /// What is measured at each depth, at least.
 const OPERATIONS: u64 = 2_000;
@@ -64,7 +64,7 @@ fn point(profile: &Profile, setting: Setting, op: DiskOp, depth: u32) -> Result<
         depth,
         place: Place::Anywhere {
             span: desk.sectors(),
-            random: Random::new(setting.seed),
+            random: Random::from_seed(setting.seed),
         },
     };
     let warm_up = match op {

@@ -4,10 +4,10 @@ use fslab_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, SECTOR};
-use super::random::Random;
 use super::test::Setting;
 use crate::profile::Medium;
 use crate::{DiskError, Profile};
+use fslab_stats::Random;
 
 /// Distances, from the shortest to the whole disk.
 const DISTANCES: u32 = 33;
@@ -75,7 +75,7 @@ fn mean(
     distance: u64,
 ) -> Result<Option<(f64, f64)>, DiskError> {
     let mut desk = Desk::new(profile, DiskOp::Read)?;
-    let mut random = Random::new(setting.seed);
+    let mut random = Random::from_seed(setting.seed);
     let block = 4096 / SECTOR;
     let blocks = desk.sectors() / block;
     let (mut count, mut whole, mut seek) = (0_u32, 0_u64, 0_u64);

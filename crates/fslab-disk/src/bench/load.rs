@@ -5,9 +5,9 @@ use std::collections::{HashMap, VecDeque};
 
 use fslab_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 
-use super::random::Random;
 use crate::profile::{Medium, Permille};
 use crate::{DiskError, Profile};
+use fslab_stats::Random;
 
 pub(super) const SECTOR: u64 = 512;
 

@@ -13,7 +13,6 @@ mod depth;
 mod distance;
 mod load;
 mod position;
-mod random;
 mod request_size;
 mod sheet;
 mod test;

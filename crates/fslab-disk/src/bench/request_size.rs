@@ -4,9 +4,9 @@ use fslab_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, Load, Measured, Place, Until};
-use super::random::Random;
 use super::test::Setting;
 use crate::{DiskError, Profile};
+use fslab_stats::Random;
 
 /// From 512 B to 8 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=23;
@@ -106,7 +106,7 @@ fn measure(
         place: if random {
             Place::Anywhere {
                 span: desk.sectors(),
-                random: Random::new(setting.seed),
+                random: Random::from_seed(setting.seed),
             }
         } else {
             Place::Onwards { sector: 0 }

@@ -4,10 +4,10 @@ use fslab_sys::DiskOp;
 use serde::Serialize;
 
 use super::load::{Desk, Load, Measured, Place, SECTOR, Until};
-use super::random::Random;
 use super::test::{SEED, START, Setting};
 use crate::profile::Amount;
 use crate::{DiskError, Profile};
+use fslab_stats::Random;
 
 const SMALL: u64 = 4096;
 const OPERATIONS: u64 = 10_000;
@@ -157,7 +157,7 @@ fn random(
         depth,
         place: Place::Anywhere {
             span: span.map_or(desk.sectors(), |span| span.0 / SECTOR),
-            random: Random::new(setting.seed),
+            random: Random::from_seed(setting.seed),
         },
     };
     let operations = OPERATIONS.max(100 * u64::from(depth));

@@ -2,7 +2,7 @@
 
 use super::zipf::Zipf;
 use super::{Access, Permutation};
-use crate::random::Random;
+use fslab_stats::Random;
 
 /// A piece of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

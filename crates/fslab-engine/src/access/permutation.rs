@@ -4,7 +4,7 @@
 //! 2^k the power of two at or above n, a result outside 0..n goes round again until it is inside
 //! (cycle walking, Black and Rogaway 2002), which takes fewer than two turns on average.
 
-use crate::random::Random;
+use fslab_stats::Random;
 
 const ROUNDS: usize = 3;
 

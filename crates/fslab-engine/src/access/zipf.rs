@@ -1,7 +1,7 @@
 //! Zipf-distributed ranks without a table: rejection-inversion (Hörmann and Derflinger, "Rejection-
 //! inversion to generate variates from monotone discrete distributions", 1996).
 
-use crate::random::Random;
+use fslab_stats::Random;
 
 /// Draws ranks 1..=n with a probability proportional to 1/rank^theta.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use fslab_sys::PageBuffer;
 
 use super::Content;
 use super::stamp::{STAMP_BYTES, Stamp};
-use crate::random::{Random, mix};
+use fslab_stats::{Random, mix};
 
 /// A stamp stands at every multiple of this.
 pub(crate) const BLOCK_BYTES: usize = 4096;

@@ -4,7 +4,7 @@
 //! check is a mix of the others and of the seed, so that a stamp of another run, or a torn one, is
 //! no stamp.
 
-use crate::random::mix;
+use fslab_stats::mix;
 
 /// Length of a stamp in bytes.
 pub(crate) const STAMP_BYTES: usize = 32;

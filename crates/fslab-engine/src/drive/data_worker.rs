@@ -11,9 +11,9 @@ use super::pacer::Pacer;
 use crate::access::{Cursor, Extent, Region};
 use crate::content::{DataPool, FileIdentity};
 use crate::jobs::{Amount, DataJob, Direction, Sharing, SyncCall};
-use crate::random::{Random, mix, mix_bytes};
 use crate::recording::{Recorder, Slot};
 use crate::{Access, EngineError, RunContext};
+use fslab_stats::{Random, mix, mix_bytes};
 
 /// What the next operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@ use crate::jobs::{
     DirectoryNumber, DirectoryTiming, FileKind, MetadataJob, MetadataOperation, Names, Order,
     Sharing, TreeShape,
 };
-use crate::random::{Random, mix, mix_bytes};
 use crate::recording::{Recorder, Slot};
 use crate::{EngineError, RunContext};
+use fslab_stats::{Random, mix, mix_bytes};
 
 /// Room for the names of one directory and those above it, before more has to be made.
 const ENTRIES_BYTES: usize = 1 << 20;

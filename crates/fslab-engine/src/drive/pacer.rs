@@ -1,8 +1,8 @@
 //! The intended starts of an open loop.
 
 use crate::jobs::Pace;
-use crate::random::Random;
 use crate::recording::Clock;
+use fslab_stats::Random;
 
 /// Says when the next operation is due.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::jobs::{DirectoryNumber, MetadataJob, NameStyle, Names, TreeShape};
-use crate::random::mix;
+use fslab_stats::mix;
 
 /// Room for a path, so that writing one never allocates.
 const PATH_BYTES: usize = 8192;

@@ -15,10 +15,10 @@ use crate::drive::{
     run_names_loop, run_workers,
 };
 use crate::jobs::{MetadataOperation, Names, SyncCall};
-use crate::random::{Random, mix_bytes};
 use crate::recording::{Clock, SyntheticClock, combine};
 use crate::registry::{DataEngine, Engine};
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
+use fslab_stats::{Random, mix_bytes};
 
 pub(crate) const NULL: Engine = Engine {
     kind: EngineKind::Null,

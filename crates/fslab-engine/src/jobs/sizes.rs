@@ -6,7 +6,7 @@ use fslab_model::Bytes;
 use serde::de::value::MapAccessDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::random::mix;
+use fslab_stats::mix;
 
 /// How long the files of a tree are.
 ///

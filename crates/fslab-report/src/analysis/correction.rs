@@ -36,11 +36,8 @@ pub(crate) fn correct(comparisons: &mut [&mut Comparison]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use rand_xoshiro::SplitMix64;
-    use rand_xoshiro::rand_core::{Rng, SeedableRng};
-
     use fslab_model::definitions::THROUGHPUT;
-    use fslab_stats::Verdict;
+    use fslab_stats::{SplitMixRandom, Verdict};
 
     use super::*;
     use crate::Standing;
@@ -86,8 +83,8 @@ mod tests {
     #[test]
     fn the_best_of_many_equals_is_not_told_apart_from_them() {
         // Box and Muller, as in the fixtures of the report's tests.
-        let mut chance = SplitMix64::seed_from_u64(5);
-        let mut uniform = move || ((chance.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let mut random = SplitMixRandom::split_mix(5);
+        let mut uniform = move || random.open_unit();
         let mut value = move |_| {
             let radius = (-2.0 * uniform().ln()).sqrt();
             (0.05 * radius * (std::f64::consts::TAU * uniform()).cos()).exp()

@@ -8,22 +8,21 @@ use fslab_model::{
     PhaseOutcome, PhaseRecord, PhaseSpec, Plan, RunHeader, RunRecord, Scale, Settled, StepRecord,
     Subject, SubjectPlan, TimeSeries, TrialId, TrialOutcome, TrialRecord, VenuePlan,
 };
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use fslab_stats::SplitMixRandom;
 
 const START_UNIX_S: u64 = 1_795_000_000;
 
 /// Seeded chance.
-pub(crate) struct Chance(SplitMix64);
+pub(crate) struct Chance(SplitMixRandom);
 
 impl Chance {
     /// The chance of that seed, by which each test has one outcome.
     pub(crate) fn of(seed: u64) -> Self {
-        Self(SplitMix64::seed_from_u64(seed))
+        Self(SplitMixRandom::split_mix(seed))
     }
 
     pub(crate) fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        self.0.open_unit()
     }
 
     /// About 1, with a spread of `sigma`.

@@ -179,7 +179,7 @@ fn p_value(clarity: f64, count: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Chance;
+    use crate::SplitMixRandom;
 
     #[test]
     fn two_groups_are_found_with_their_sizes_and_means() {
@@ -212,12 +212,12 @@ mod tests {
     #[test]
     fn the_table_holds_for_samples_drawn_again() {
         for (row, count, samples) in [(2, 10, 40_000), (5, 20, 20_000)] {
-            let mut chance = Chance::stream(count as u64);
+            let mut random = SplitMixRandom::stream(count as u64);
             let (size, critical) = CRITICAL[row];
             assert_eq!(size, count as f64);
             let mut reached = [0_u32; 4];
             for _ in 0..samples {
-                let value = |_| chance.below(1 << 31) as f64;
+                let value = |_| random.place(1 << 31) as f64;
                 let mut sample: Vec<f64> = (0..count).map(value).collect();
                 sample.sort_by(f64::total_cmp);
                 let clarity = groups(&sample).clarity;
@@ -227,7 +227,7 @@ mod tests {
             }
             for (reached, expected) in reached.iter().zip(PROBABILITIES) {
                 let found = f64::from(*reached) / f64::from(samples);
-                // Four standard deviations of what chance allows, and the rounding of the table.
+                // Four standard deviations of what random allows, and the rounding of the table.
                 let error = 4.0 * (expected / f64::from(samples)).sqrt() + 0.02 * expected;
                 assert!(
                     (found - expected).abs() < error,

@@ -1,25 +1,22 @@
 //! Samples with a known truth.
 
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use fslab_stats::SplitMixRandom;
 
 /// Seeded chance.
-pub(crate) struct Chance(SplitMix64);
+pub(crate) struct Chance(SplitMixRandom);
 
 impl Chance {
     /// The chance of that seed, by which each test has one outcome.
     pub(crate) fn of(seed: u64) -> Self {
-        Self(SplitMix64::seed_from_u64(seed))
+        Self(SplitMixRandom::split_mix(seed))
     }
 
     pub(crate) fn uniform(&mut self) -> f64 {
-        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+        self.0.open_unit()
     }
 
-    /// Box and Muller, Annals of Mathematical Statistics 29, 1958.
     pub(crate) fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
+        self.0.normal()
     }
 
     fn exponential(&mut self) -> f64 {

@@ -12,53 +12,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Mixes two numbers into one: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-#[inline]
-pub(crate) const fn mix(a: u64, b: u64) -> u64 {
-    let mut z = a ^ b
-        .wrapping_add(0x9e37_79b9_7f4a_7c15)
-        .wrapping_mul(0xff51_afd7_ed55_8ccd);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// Pseudo-random numbers of one purpose.
-#[derive(Clone, Debug)]
-pub(crate) struct Draw {
-    key: u64,
-    turn: u64,
-}
-
-impl Draw {
-    /// The numbers of `seed` for one `purpose`.
-    pub(crate) fn new(seed: u64, purpose: u64) -> Self {
-        Self {
-            key: mix(seed, purpose),
-            turn: 0,
-        }
-    }
-
-    /// A number below `bound`; 0 where that is 0.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.turn += 1;
-        let product = u128::from(mix(self.key, self.turn)) * u128::from(bound);
-        u64::try_from(product >> 64).expect("the upper half of a product fits")
-    }
-
-    /// A number of `range`, which is not empty.
-    pub(crate) fn within(&mut self, range: Range<u64>) -> u64 {
-        range.start + self.below(range.end - range.start)
-    }
-
-    /// Puts `items` into an order of its own.
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for at in (1..items.len()).rev() {
-            let other = self.below(at as u64 + 1);
-            items.swap(at, usize::try_from(other).expect("below a length"));
-        }
-    }
-}
+use fslab_stats::mix;
 
 /// Fills `into` with what `key` has from `offset` on.
 pub(crate) fn generate(key: u64, offset: u64, into: &mut [u8]) {
@@ -212,6 +166,8 @@ fn index(value: u64) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use fslab_stats::CounterRandom;
+
     use super::*;
 
     #[test]
@@ -229,7 +185,7 @@ mod tests {
 
     #[test]
     fn content_is_what_a_plain_array_would_hold_after_any_writes_and_cuts() {
-        let mut draw = Draw::new(5, 0);
+        let mut draw = CounterRandom::counter(5, 0);
         let mut content = Content::new(9);
         let mut plain: Vec<u8> = Vec::new();
         for _ in 0..2_000 {

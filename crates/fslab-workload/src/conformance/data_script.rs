@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::abilities::Abilities;
-use super::content::Draw;
 use super::scale::Scale;
 use super::writer::{Draft, Step};
+use fslab_stats::CounterRandom;
 
 /// The most that one write(2) gets.
 const RECORD_BYTES: u64 = 1 << 20;
@@ -48,12 +48,12 @@ pub(crate) fn drafts(
     for (number, (name, steps)) in ways.into_iter().enumerate() {
         let mut way = Way {
             bytes: medium,
-            draw: Draw::new(seed, 1_000 + number as u64),
+            draw: CounterRandom::counter(seed, 1_000 + number as u64),
         };
         drafts.push(Draft::new(directory.join(name), steps(&mut way)));
     }
     if abilities.far_offsets && scale.largest >= FAR_LARGEST_MIN {
-        let mut draw = Draw::new(seed, 2_000);
+        let mut draw = CounterRandom::counter(seed, 2_000);
         let around = |at: u64| at - draw.within(1..5_000)..at + draw.within(1..5_000);
         let steps = FAR.map(around).map(Step::Write);
         drafts.push(Draft::new(directory.join("far"), steps.to_vec()));
@@ -69,7 +69,7 @@ fn sizes(directory: &Path, scale: Scale, seed: u64) -> Vec<Draft> {
         let whole: u64 = 1 << power;
         sizes.extend([whole - 1, whole, whole + 1]);
     }
-    let mut draw = Draw::new(seed, 1);
+    let mut draw = CounterRandom::counter(seed, 1);
     for _ in 0..8 {
         let bits = draw.within(3..17);
         sizes.push(draw.within(1 << bits..2 << bits));
@@ -90,7 +90,7 @@ type Steps = fn(&mut Way) -> Vec<Step>;
 /// One way of writing a file of about `bytes` bytes.
 struct Way {
     bytes: u64,
-    draw: Draw,
+    draw: CounterRandom,
 }
 
 impl Way {

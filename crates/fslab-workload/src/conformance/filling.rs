@@ -17,7 +17,9 @@ use fslab_sys::{
 };
 
 use super::audit::compare_file;
-use super::content::{Content, generate, mix};
+use fslab_stats::mix;
+
+use super::content::{Content, generate};
 use super::ledger::{Ledger, is_refusal};
 use super::parameters::{FillParameters, TreeParameters};
 use super::patience::rouse;

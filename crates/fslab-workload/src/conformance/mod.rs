@@ -27,7 +27,7 @@ mod survey;
 mod tree;
 mod writer;
 
-pub(crate) use content::{Draw, generate, mix};
+pub(crate) use content::generate;
 pub(crate) use filling::fill;
 pub(crate) use parameters::{FillParameters, TreeParameters};
 pub use problem::Problem;

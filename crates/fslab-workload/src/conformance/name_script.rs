@@ -8,11 +8,11 @@ use fslab_model::CaseRule;
 use fslab_sys::is_superuser;
 
 use super::abilities::Abilities;
-use super::content::Draw;
 use super::problem::Problem;
 use super::scale::Scale;
 use super::stage::Stage;
 use super::tree::Owner;
+use fslab_stats::CounterRandom;
 
 /// The longest of many small files.
 const SMALL_BYTES: u64 = 4_000;
@@ -22,7 +22,7 @@ pub(crate) struct NameScript<'s, 'd> {
     pub(crate) stage: &'s mut Stage<'d>,
     pub(crate) abilities: &'s Abilities,
     pub(crate) scale: Scale,
-    pub(crate) draw: Draw,
+    pub(crate) draw: CounterRandom,
 }
 
 impl NameScript<'_, '_> {

@@ -8,7 +8,6 @@ use fslab_sys::{FileSystemRoom, ResourceUse, sync_file_system};
 
 use super::abilities::Abilities;
 use super::audit::{Audit, SpecialBits};
-use super::content::{Draw, mix};
 use super::data_script;
 use super::ledger::Ledger;
 use super::manners::Manners;
@@ -20,6 +19,7 @@ use super::stage::Stage;
 use super::survey::Survey;
 use super::tree::Tree;
 use crate::workload::{Finished, RunError};
+use fslab_stats::{CounterRandom, mix};
 
 /// Makes the tree, with every ability of the file system in use, and looks at it once.
 pub(crate) fn exercise(
@@ -120,7 +120,7 @@ impl Pass<'_> {
             stage: &mut stage,
             abilities,
             scale,
-            draw: Draw::new(seed, 3_000),
+            draw: CounterRandom::counter(seed, 3_000),
         }
         .play()?;
         Ok(stage.into_tree())

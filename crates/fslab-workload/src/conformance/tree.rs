@@ -102,7 +102,7 @@ impl Tree {
     /// An empty file, whose data `seed` and its number decide.
     pub(crate) fn add_file(&mut self, path: &Path, seed: u64) -> FileId {
         let id = FileId(self.files.len());
-        let key = super::content::mix(seed, self.files.len() as u64);
+        let key = fslab_stats::mix(seed, self.files.len() as u64);
         self.files.push(FileModel {
             content: Content::new(key),
             marks: Marks::default(),

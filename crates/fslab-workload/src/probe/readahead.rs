@@ -12,8 +12,8 @@ use fslab_model::{Bytes, FailureKind, ValueList, definitions};
 use super::bench::{Bench, imagined, must};
 use super::parameters::{PrefetchParameters, ReadOrder};
 use super::waits;
-use crate::conformance::Draw;
 use crate::workload::{Finished, RunError};
+use fslab_stats::CounterRandom;
 
 /// Looks in a row at a count that keeps changing, until it is taken as it is.
 const LOOKS_MAX: u32 = 500;
@@ -82,7 +82,7 @@ fn prepare(bench: &mut Bench<'_>, parameters: &PrefetchParameters) -> Result<Pat
 fn order(parameters: &PrefetchParameters, seed: u64) -> Vec<u64> {
     let mut order: Vec<u64> = (0..parameters.blocks()).collect();
     if parameters.order == ReadOrder::Random {
-        Draw::new(seed, PURPOSE).shuffle(&mut order);
+        CounterRandom::counter(seed, PURPOSE).shuffle(&mut order);
     }
     order
 }

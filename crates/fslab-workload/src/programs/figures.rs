@@ -4,8 +4,8 @@ use fslab_engine::Measured;
 use fslab_model::CpuUse;
 use fslab_sys::ResourceUse;
 
-use crate::conformance::mix;
 use crate::workload::Finished;
+use fslab_stats::mix;
 
 /// What a reader must know of a program's figures in virtual time.
 const VIRTUAL: &str =

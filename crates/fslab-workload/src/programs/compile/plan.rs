@@ -1,6 +1,6 @@
 //! What the generated C program computes: known here as numbers, so that its result is too.
 
-use crate::conformance::Draw;
+use fslab_stats::CounterRandom;
 
 /// Why a seed is drawn from here.
 const PURPOSE: u64 = 0x00c0_4d11;
@@ -66,7 +66,7 @@ pub(super) struct Function {
 impl Plan {
     /// The program of `seed`.
     pub(super) fn draw(seed: u64, size: Size) -> Self {
-        let mut draw = Draw::new(seed, PURPOSE);
+        let mut draw = CounterRandom::counter(seed, PURPOSE);
         let headers = (0..size.headers)
             .map(|number| Header {
                 includes: choose(&mut draw, number, 3),
@@ -119,7 +119,7 @@ impl Plan {
     }
 }
 
-fn draw_unit(draw: &mut Draw, size: Size) -> Unit {
+fn draw_unit(draw: &mut CounterRandom, size: Size) -> Unit {
     let includes = choose(draw, size.headers, 8);
     let mut table = [0; TABLE];
     table.fill_with(|| word(draw));
@@ -141,7 +141,7 @@ fn draw_unit(draw: &mut Draw, size: Size) -> Unit {
 }
 
 /// Up to `most` different numbers below `bound`, at least one where there is any, ascending.
-fn choose(draw: &mut Draw, bound: usize, most: usize) -> Vec<usize> {
+fn choose(draw: &mut CounterRandom, bound: usize, most: usize) -> Vec<usize> {
     if bound == 0 {
         return Vec::new();
     }
@@ -152,15 +152,15 @@ fn choose(draw: &mut Draw, bound: usize, most: usize) -> Vec<usize> {
     chosen
 }
 
-fn word(draw: &mut Draw) -> u32 {
+fn word(draw: &mut CounterRandom) -> u32 {
     u32::try_from(draw.below(1 << 32)).expect("below 2^32")
 }
 
-fn shift(draw: &mut Draw) -> u32 {
+fn shift(draw: &mut CounterRandom) -> u32 {
     9 + word(draw) % 14
 }
 
-fn below(draw: &mut Draw, bound: usize) -> usize {
+fn below(draw: &mut CounterRandom, bound: usize) -> usize {
     usize::try_from(draw.below(bound as u64)).expect("below a usize")
 }
 

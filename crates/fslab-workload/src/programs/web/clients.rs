@@ -13,9 +13,9 @@ use super::connection::{Connection, Endpoint};
 use super::http::{HEAD_MAX, head_length, parse_response, request};
 use super::parameters::ServeParameters;
 use super::site::{self, Site};
-use crate::conformance::Draw;
 use crate::programs::error::ProgramError;
 use crate::programs::figures::cpu_use;
+use fslab_stats::CounterRandom;
 
 /// The name of a request among latencies.
 pub(super) const OPERATION: &str = "request";
@@ -87,7 +87,7 @@ impl Clients<'_> {
     /// The files that each client asks for: all of them in a random order, dealt out in turn.
     fn shares(&self) -> Vec<Vec<u64>> {
         let count = self.parameters.clients as usize;
-        let mut draw = Draw::new(self.context.seed, PURPOSE);
+        let mut draw = CounterRandom::counter(self.context.seed, PURPOSE);
         let mut shares = vec![Vec::new(); count];
         let mut dealt = 0;
         for _ in 0..self.parameters.passes {

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use fslab_model::Bytes;
 
-use crate::conformance::{generate, mix};
+use fslab_stats::mix;
+
+use crate::conformance::generate;
 
 /// Why a seed is drawn from here.
 const PURPOSE: u64 = 0x51_7e00;
