@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use fslab_sys::{DiskModel, DiskOp, DiskRequest, ResourceUse};
+use fslab_simdisk_sys::{DiskModel, DiskOp, DiskRequest};
+use fslab_sys::ResourceUse;
 
 use super::findings::Requests;
 use crate::error::BenchError;

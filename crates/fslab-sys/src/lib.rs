@@ -1,4 +1,4 @@
-//! System calls and probes: the only crate with unsafe code.
+//! System calls and probes: the crate with unsafe code.
 //!
 //! Knows nothing of fslab's words: what goes in and comes out are paths, numbers and io errors.
 #![expect(
@@ -16,7 +16,6 @@ mod data_file;
 mod descriptors;
 mod device_identity;
 mod device_users;
-mod disk_model;
 mod extents;
 mod file_name;
 mod file_system;
@@ -64,7 +63,6 @@ pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 pub use descriptors::{At, Descriptors, Reached, errno_name, errno_number, flag_bits};
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::{InUse, image_in_use};
-pub use disk_model::{DiskDone, DiskModel, DiskOp, DiskParts, DiskRequest};
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
 pub use file_name::{is_named, open_regular, refuse_links};
 pub use file_system::{

@@ -1,11 +1,11 @@
-//! Dangers with one owner: `unsafe` in fslab-sys, each with its reason, and SQL in fslab-store,
+//! Dangers with an owner: `unsafe` in the crates of [`UNSAFE_OWNERS`], each with its reason, and SQL in fslab-store,
 //! but for that of the workload that measures SQLite.
 
 use super::finding::Finding;
 use super::rust_text::RustText;
 use super::tree::{File, Tree};
 
-const UNSAFE_OWNER: &str = "crates/fslab-sys/";
+const UNSAFE_OWNERS: [&str; 2] = ["crates/fslab-sys/", "crates/fslab-simdisk-sys/"];
 const SQL_OWNERS: [&str; 2] = [
     "crates/fslab-store/",
     "crates/fslab-workload/src/applications/database.rs",
@@ -35,7 +35,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn unsafe_code(file: &File, rust: &RustText) -> Vec<Finding> {
-    let owned = file.path.starts_with(UNSAFE_OWNER);
+    let mut owners = UNSAFE_OWNERS.iter();
+    let owned = owners.any(|owner| file.path.starts_with(owner));
     let wrong = |line: &usize| !owned || !has_reason(rust, line - 1);
     let finding = |line| Finding {
         file: file.path.clone(),
@@ -44,7 +45,7 @@ fn unsafe_code(file: &File, rust: &RustText) -> Vec<Finding> {
         message: if owned {
             "`unsafe` without a `// SAFETY:` above it".into()
         } else {
-            "`unsafe` outside fslab-sys".into()
+            "`unsafe` outside fslab-sys and fslab-simdisk-sys".into()
         },
         hint: if owned {
             "say in a sentence why the contract of the call holds"

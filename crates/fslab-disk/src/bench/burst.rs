@@ -1,7 +1,7 @@
 //! A long burst of random writes over time: the write cache fills, and then the medium sets the
 //! pace.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, Load, Place, Until};

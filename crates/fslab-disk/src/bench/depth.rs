@@ -1,6 +1,6 @@
 //! Operations per second against the depth of the queue.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, Load, Place, Until};

@@ -1,6 +1,6 @@
 //! The time of an access against the distance from the one before: the arm's own curve.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, SECTOR};

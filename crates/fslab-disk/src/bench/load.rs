@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use fslab_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
+use fslab_simdisk_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 
 use crate::profile::{Medium, Permille};
 use crate::{DiskError, Profile};

@@ -1,6 +1,6 @@
 //! The rate of sequential reading against the place on the disk.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, Load, Place, SECTOR, Until};

@@ -1,6 +1,6 @@
 //! Bandwidth and operations per second against the size of an operation.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, Line, Point};
 use super::load::{Desk, Load, Measured, Place, Until};

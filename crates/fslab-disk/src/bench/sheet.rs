@@ -1,6 +1,6 @@
 //! The data sheet against the model: does the whole come to what its maker says?
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 use serde::Serialize;
 
 use super::load::{Desk, Load, Measured, Place, SECTOR, Until};

@@ -1,6 +1,6 @@
 //! The whole test of a profile: every curve, and the data sheet.
 
-use fslab_sys::DiskModel;
+use fslab_simdisk_sys::DiskModel;
 use serde::Serialize;
 
 use super::curve::Curve;

@@ -1,6 +1,6 @@
 //! The text that the model is made of, its digest, and what the model says of it.
 
-use fslab_sys::DiskModel;
+use fslab_simdisk_sys::DiskModel;
 use sha2::{Digest, Sha256};
 
 use super::{Array, Flash, HardDisk, Medium, Profile, ProfileFault};

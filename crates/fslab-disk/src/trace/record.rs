@@ -10,7 +10,7 @@ pub(super) const HEADER_BYTES: usize = 16;
 pub(super) const RECORD_BYTES: usize = 96;
 
 /// What was asked for, as the model has it: a trace has its numbers.
-pub use fslab_sys::DiskOp as Op;
+pub use fslab_simdisk_sys::DiskOp as Op;
 
 /// The marks of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Arrays of hard disks: how requests are dealt out, and what that gains or costs.
 
-use fslab_sys::{DiskModel, DiskOp};
+use fslab_simdisk_sys::{DiskModel, DiskOp};
 
 use crate::host::{Ask, Host, Random, assert_near, flush, read, write};
 use crate::parameters::{Parameters, bare_disk, desktop_disk, tiny_disk};

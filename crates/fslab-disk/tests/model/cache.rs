@@ -1,6 +1,6 @@
 //! The write cache of a hard disk: what it takes, when it is written, and what waits for that.
 
-use fslab_sys::{DiskDone, DiskOp};
+use fslab_simdisk_sys::{DiskDone, DiskOp};
 
 use crate::host::{Ask, Host, Random, assert_near, flush, read, write, write_through};
 use crate::parameters::{Parameters, desktop_disk, tiny_disk};

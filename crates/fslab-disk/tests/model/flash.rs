@@ -5,7 +5,7 @@ mod block;
 mod buffer;
 mod page;
 
-use fslab_sys::{DiskDone, DiskOp};
+use fslab_simdisk_sys::{DiskDone, DiskOp};
 
 use crate::host::{Ask, Host, Random, assert_near, read, write};
 use crate::parameters::{Parameters, tiny_disk};

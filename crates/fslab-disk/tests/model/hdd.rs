@@ -1,6 +1,6 @@
 //! Hard disks: seeks, rotation and transfer, against closed forms and cases computed by hand.
 
-use fslab_sys::{DiskModel, DiskOp};
+use fslab_simdisk_sys::{DiskModel, DiskOp};
 
 use crate::host::{Host, Random, assert_near, read, write};
 use crate::parameters::{Parameters, bare_disk, tiny_disk};
@@ -225,7 +225,7 @@ fn random_reads_have_the_mean_seek_of_the_data_sheet_and_half_a_turn() {
         let count = 200_000;
         let sectors = host.model.capacity_sectors() - 8;
         let ns = host.keep_busy(1, (0..count).map(|_| read(random.below(sectors), 8)));
-        let mean = |part: fn(&fslab_sys::DiskDone) -> u64| {
+        let mean = |part: fn(&fslab_simdisk_sys::DiskDone) -> u64| {
             host.done.iter().map(part).sum::<u64>() as f64 / count as f64
         };
         let rev_ns = 60e9 / 7200.0;

@@ -1,6 +1,6 @@
 //! A host for a disk: submits requests, lets time pass, and keeps all answers.
 
-use fslab_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
+use fslab_simdisk_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 
 use crate::parameters::Parameters;
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use fslab_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
+use fslab_simdisk_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 use proptest::prelude::*;
 
 use crate::parameters::{Parameters, bare_disk, desktop_disk, tiny_disk};

@@ -1,6 +1,6 @@
 //! The read side of a hard disk's buffer: segments, and reading ahead into them.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use crate::host::{Host, Random, assert_near, read, write};
 use crate::parameters::{Parameters, desktop_disk, tiny_disk};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fslab_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
+use fslab_simdisk_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 use proptest::prelude::*;
 
 use super::{COMMAND_NS, READ_NS, flash, took_ns};

@@ -1,6 +1,6 @@
 //! Block mapping: logs, and the three ways to close them.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::{
     CHANNEL_NS, COMMAND_NS, COPY_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS, discard,

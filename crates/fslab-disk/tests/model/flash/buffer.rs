@@ -1,6 +1,6 @@
 //! The buffer: what is answered from it, and what waits for it to drain.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::{CHANNEL_NS, COMMAND_NS, INTERFACE_NS, PROGRAM_NS, cached, per_second, ssd, took_ns};
 use crate::host::{Host, assert_near, flush, write, write_through};

@@ -1,6 +1,6 @@
 //! Page mapping: where data lie, and what greedy cleaning costs.
 
-use fslab_sys::DiskOp;
+use fslab_simdisk_sys::DiskOp;
 
 use super::{
     CHANNEL_NS, COMMAND_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS, cached, discard,
