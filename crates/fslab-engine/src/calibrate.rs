@@ -1,7 +1,7 @@
 //! What the harness itself costs on this machine, so that a figure can be seen in its light.
 
 use crate::context::StopFlag;
-use crate::drive::{DataWorker, Staff, run_data_loop, run_workers};
+use crate::drive::{DataWorker, WorkerConfig, run_data_loop, run_workers};
 use crate::engines::NullTarget;
 use crate::recording::{Clock, MonotonicClock, Recorder, combine};
 use crate::{Access, Amount, DataJob, EngineKind, Measured, RunContext, Workers};
@@ -102,17 +102,17 @@ fn null_operation_ns(operations: u32) -> f64 {
     };
     let prepare = |thread| Ok(DataWorker::new(&context, &job, thread, false, None));
     let stop = StopFlag::new();
-    let staff = Staff {
+    let config = WorkerConfig {
         count: 1,
         workers: Workers::Threads,
         stop: &stop,
     };
-    let ran = run_workers(staff, prepare, |worker, crew| {
+    let ran = run_workers(config, prepare, |worker, group| {
         run_data_loop(
             worker,
             NullTarget::instant(&MonotonicClock),
             &MonotonicClock,
-            crew,
+            group,
         )
     });
     let (outcomes, used) = ran.expect("doing nothing does not fail");

@@ -1,11 +1,11 @@
 //! Runs a data job, or several that begin together.
 //!
-//! The workers of all jobs are one crew: they are prepared, begin at once, and the first error ends
+//! The workers of all jobs are one group: they are prepared, begin at once, and the first error ends
 //! them all.
 
 use fslab_sys::SharedCounter;
 
-use crate::drive::{ReadyWorker, Staff, prepare_files, run_workers};
+use crate::drive::{ReadyWorker, WorkerConfig, prepare_files, run_workers};
 use crate::jobs::{Amount, Workers};
 use crate::recording::combine;
 use crate::registry::{DataEngine, engine};
@@ -78,13 +78,13 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
             prepare_files(context, job)?;
         }
     }
-    let staff = Staff {
+    let config = WorkerConfig {
         count: running.iter().map(|it| it.job.threads).sum(),
         workers,
         stop: &context.stop,
     };
     let prepare = |number| prepare_worker(context, &running, number);
-    let (mut outcomes, used) = run_workers(staff, prepare, |worker, crew| worker(crew))?;
+    let (mut outcomes, used) = run_workers(config, prepare, |worker, group| worker(group))?;
     let used = used.filter(|_| running.iter().all(|it| it.engine.keeps_files));
     let all = combine(outcomes.clone(), used, true);
     let each = running.iter().map(|it| {

@@ -1,5 +1,5 @@
 //! For workloads that issue their operations themselves, as an application would: the book that
-//! each of their threads keeps, the data that they write, and a crew of threads that begin
+//! each of their threads keeps, the data that they write, and a group of threads that begin
 //! together.
 //!
 //! The figures are those of the engine's own jobs, kept in the same books.
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fslab_sys::ResourceUse;
 
-use crate::drive::{Crew, Staff, run_workers};
+use crate::drive::{WorkerConfig, WorkerGroup, run_workers};
 use crate::recording::{Clock, MonotonicClock, Recorder, Slot, ThreadOutcome, combine};
 use crate::{EngineError, Measured, RunContext, Workers};
 use fslab_stats::{Random, mix};
@@ -113,7 +113,7 @@ where
     Prepare: Fn(u32, &mut Logbook) -> Result<P, EngineError> + Sync,
     Run: Fn(P, &mut Logbook, &dyn Fn() -> bool) -> Result<(), EngineError> + Sync,
 {
-    let staff = Staff {
+    let config = WorkerConfig {
         count: threads.max(1),
         workers: Workers::Threads,
         stop: &context.stop,
@@ -125,15 +125,15 @@ where
         let prepared = prepare(thread, &mut book)?;
         Ok((prepared, book))
     };
-    let work = |(prepared, mut book): (P, Logbook), crew: &Crew<'_>| {
+    let work = |(prepared, mut book): (P, Logbook), group: &WorkerGroup<'_>| {
         let before = ResourceUse::of_thread();
         let now_ns = Logbook::now_ns();
         let first = common.compare_exchange(0, now_ns, Ordering::AcqRel, Ordering::Acquire);
         book.begin(first.map_or_else(|earlier| earlier, |_| now_ns));
-        run(prepared, &mut book, &|| crew.must_stop())?;
+        run(prepared, &mut book, &|| group.must_stop())?;
         Ok(book.outcome(Some(ResourceUse::of_thread().since(before))))
     };
-    let (outcomes, used) = run_workers(staff, prepare, work)?;
+    let (outcomes, used) = run_workers(config, prepare, work)?;
     Ok(combine(outcomes, used, true))
 }
 

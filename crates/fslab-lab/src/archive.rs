@@ -15,7 +15,7 @@ use fslab_sys::WholeFile;
 use crate::kernel::{self, Kernel};
 use crate::key::{key_of, sha256_of};
 use crate::lab::{IMAGE, LAB, LabFacts, ROOT};
-use crate::lab_builder::Bench;
+use crate::lab_builder::AssemblyDir;
 use crate::lock::BuildLock;
 use crate::{Cache, KernelName, Lab, LabError, RootFacts};
 
@@ -94,7 +94,7 @@ pub fn import_lab(cache: &Cache, path: &Path, name: &KernelName) -> Result<Lab, 
     let mut file = File::open(path).map_err(LabError::io("read", path))?;
     cache.prepare()?;
     let _lock = BuildLock::take(cache.folder())?;
-    let bench = Bench::open(cache.building())?;
+    let bench = AssemblyDir::open(cache.building())?;
     let arrived = bench.make("arrived")?;
     unpack(&mut file, path, &arrived)?;
     let bad = |reason: String| LabError::BadArchive {
@@ -114,7 +114,7 @@ pub fn import_lab(cache: &Cache, path: &Path, name: &KernelName) -> Result<Lab, 
 }
 
 /// Brings what arrived into folders as the cache has them, and verifies them.
-fn sort_out(bench: &Bench, arrived: &Path) -> Result<(LabFacts, RootFacts), LabError> {
+fn sort_out(bench: &AssemblyDir, arrived: &Path) -> Result<(LabFacts, RootFacts), LabError> {
     let unreadable = |reason: &str| LabError::Unreadable {
         path: arrived.to_owned(),
         reason: reason.to_owned(),
@@ -122,7 +122,7 @@ fn sort_out(bench: &Bench, arrived: &Path) -> Result<(LabFacts, RootFacts), LabE
     let kernel_sha256 = digest(&arrived.join("linux"))?;
     let root_sha256 = digest(&arrived.join(IMAGE))?;
     for text in [LAB, ROOT, kernel::DESCRIPTION] {
-        demand_plain(&arrived.join(text))?;
+        ensure_plain(&arrived.join(text))?;
     }
     let facts = LabFacts::read_loose(arrived)?;
     if (&facts.kernel_sha256, &facts.root_sha256) != (&kernel_sha256, &root_sha256) {
@@ -159,7 +159,7 @@ fn digest(path: &Path) -> Result<String, LabError> {
 }
 
 /// Demands that no text of a description changes the terminal that it is shown on.
-fn demand_plain(path: &Path) -> Result<(), LabError> {
+fn ensure_plain(path: &Path) -> Result<(), LabError> {
     fn is_plain(value: &serde_json::Value) -> bool {
         let plain = |text: &str| !text.chars().any(char::is_control);
         match value {
@@ -273,21 +273,21 @@ mod tests {
 
     use super::*;
     use crate::kernel::tests::{facts, place};
-    use crate::lab_builder::Bench;
+    use crate::lab_builder::AssemblyDir;
     use crate::root::{Assembly, FileSource, Node, Tree};
 
-    struct Desk {
+    struct TestEnv {
         place: tempfile::TempDir,
         lab: Lab,
     }
 
-    impl Desk {
+    impl TestEnv {
         /// A cache with one small lab, and that lab in a file.
         fn new() -> Self {
             let place_of = tempfile::tempdir().expect("a folder");
             let cache = Cache::below(&place_of.path().join("here"));
             cache.prepare().expect("prepared");
-            let bench = Bench::open(cache.building()).expect("opened");
+            let bench = AssemblyDir::open(cache.building()).expect("opened");
             let facts = facts("aaaaaaaaaaaa");
             let folder = bench.folder().join(facts.key.as_str());
             place(&folder, &facts);
@@ -316,12 +316,12 @@ mod tests {
             let lab = cache
                 .keep_lab(&finished, &about.digest, &name)
                 .expect("kept");
-            let desk = Self {
+            let env = Self {
                 place: place_of,
                 lab,
             };
-            export_lab(&desk.lab, &desk.file()).expect("exported");
-            desk
+            export_lab(&env.lab, &env.file()).expect("exported");
+            env
         }
 
         fn file(&self) -> PathBuf {
@@ -375,15 +375,15 @@ mod tests {
 
     #[test]
     fn a_lab_arrives_as_it_was_sent() {
-        let desk = Desk::new();
-        let lab = desk.import().expect("imported");
+        let env = TestEnv::new();
+        let lab = env.import().expect("imported");
         assert_eq!(
             (&lab.digest, lab.name.as_str()),
-            (&desk.lab.digest, "theirs")
+            (&env.lab.digest, "theirs")
         );
         assert_eq!(
             (&lab.root, &lab.kernel.facts),
-            (&desk.lab.root, &desk.lab.kernel.facts)
+            (&env.lab.root, &env.lab.kernel.facts)
         );
         lab.verify().expect("whole");
         let mode = lab
@@ -394,13 +394,13 @@ mod tests {
             .permissions()
             .mode();
         assert_eq!(mode & 0o777, 0o755);
-        let sent = fs::read(desk.file()).expect("read");
-        export_lab(&lab, &desk.file()).expect("exported");
-        assert_eq!(fs::read(desk.file()).expect("read"), sent, "the same bytes");
-        desk.import().expect("imported twice");
+        let sent = fs::read(env.file()).expect("read");
+        export_lab(&lab, &env.file()).expect("exported");
+        assert_eq!(fs::read(env.file()).expect("read"), sent, "the same bytes");
+        env.import().expect("imported twice");
         // tar(1) reads it.
         let mut tar = std::process::Command::new("tar");
-        let listed = tar.arg("-tf").arg(desk.file()).output().expect("tar runs");
+        let listed = tar.arg("-tf").arg(env.file()).output().expect("tar runs");
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
         assert_eq!(
             listed.lines().collect::<Vec<_>>(),
@@ -426,38 +426,38 @@ mod tests {
 
     #[test]
     fn an_archive_that_was_changed_is_refused_and_nothing_of_it_stays() {
-        let desk = Desk::new();
+        let env = TestEnv::new();
         let image = |bytes: &[u8]| find(bytes, "content");
         let digest = "those of the lab's digest";
-        let reason = desk.refuse(|bytes| {
+        let reason = env.refuse(|bytes| {
             let at = image(bytes);
             bytes[at] ^= 1;
         });
         assert!(reason.contains(digest), "{reason}");
-        let reason = desk.refuse(|bytes| {
+        let reason = env.refuse(|bytes| {
             let at = find(bytes, "kernel/linux") + RECORD;
             bytes[at] ^= 1;
         });
         assert!(reason.contains(digest), "{reason}");
-        let reason = desk.refuse(|bytes| bytes.truncate(bytes.len() - 1500));
+        let reason = env.refuse(|bytes| bytes.truncate(bytes.len() - 1500));
         assert!(reason.contains("cut off"), "{reason}");
-        let reason = desk.refuse(|bytes| bytes.push(0));
+        let reason = env.refuse(|bytes| bytes.push(0));
         assert!(reason.contains("does not end"), "{reason}");
-        let reason = desk.refuse(|bytes| replace(bytes, "\"linux-source", "\"linux\\u001be"));
+        let reason = env.refuse(|bytes| replace(bytes, "\"linux-source", "\"linux\\u001be"));
         assert!(reason.contains("control characters"), "{reason}");
-        let reason = desk.refuse(|bytes| replace(bytes, "\"aaaaaaaaaaaa\"", "\"../../../../\""));
+        let reason = env.refuse(|bytes| replace(bytes, "\"aaaaaaaaaaaa\"", "\"../../../../\""));
         assert!(reason.contains("12 hexadecimal digits"), "{reason}");
     }
 
     #[test]
     fn members_that_lead_elsewhere_or_are_no_files_are_refused() {
-        let desk = Desk::new();
+        let env = TestEnv::new();
         for (name, kind) in [
             ("../../labs/x", b'0'),
             ("kernel/linux", b'2'),
             ("/etc/passwd\0", b'0'),
         ] {
-            let reason = desk.refuse(|bytes| {
+            let reason = env.refuse(|bytes| {
                 let at = find(bytes, "kernel/linux");
                 bytes[at..at + name.len()].copy_from_slice(name.as_bytes());
                 bytes[at + 156] = kind;
@@ -475,6 +475,6 @@ mod tests {
             let huge = header(&MEMBERS[0], MEMBERS[0].bytes_max + 1);
             bytes[..RECORD].copy_from_slice(&huge);
         };
-        assert!(desk.refuse(large).contains("too large"));
+        assert!(env.refuse(large).contains("too large"));
     }
 }

@@ -7,12 +7,12 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::build_dir::BuildDir;
 use crate::kernel::{CONFIG, Kernel, KernelFacts, binary_in};
 use crate::lock::BuildLock;
 use crate::progress::{Progress, Stage};
 use crate::recipe::Recipe;
 use crate::source::Origin;
-use crate::workshop::Workshop;
 use crate::{
     Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, additions, fragment, tools,
 };
@@ -83,8 +83,8 @@ fn build_by(
         return Err(LabError::MissingTools(missing));
     }
     let log = cache.log(&request.name);
-    let mut workshop = Workshop::open(&cache.building(), &log, stop, listener)?;
-    let origin = Origin::find(&request.source, &mut workshop)?;
+    let mut build_dir = BuildDir::open(&cache.building(), &log, stop, listener)?;
+    let origin = Origin::find(&request.source, &mut build_dir)?;
     let key = recipe.key(&origin.identity);
     // A damaged one is built anew.
     if !request.force && cache.find(key.as_str()).is_ok() {
@@ -93,16 +93,16 @@ fn build_by(
             was_there: true,
         });
     }
-    workshop.reporter.expect(objects_expected(recipe, cache));
+    build_dir.reporter.expect(objects_expected(recipe, cache));
     let plan = Plan {
         recipe,
-        tree: origin.provide(&mut workshop)?,
-        output: workshop.make_folder("build")?,
+        tree: origin.provide(&mut build_dir)?,
+        output: build_dir.make_folder("build")?,
         origin,
         key,
         jobs: request.jobs,
     };
-    let finished = plan.carry_out(&mut workshop)?;
+    let finished = plan.carry_out(&mut build_dir)?;
     let kernel = cache.publish(&finished, &plan.key, &request.name)?;
     // It has a copy, and what stands here is of failures.
     let _ = fs::remove_file(log);
@@ -148,20 +148,20 @@ struct Plan {
 
 impl Plan {
     /// Gives the folder of the finished kernel.
-    fn carry_out(&self, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
-        workshop.reporter.enter(Stage::Configuring);
-        let patches = self.patch(workshop)?;
+    fn carry_out(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
+        build_dir.reporter.enter(Stage::Configuring);
+        let patches = self.patch(build_dir)?;
         additions::install(&self.tree, self.recipe.drivers, self.recipe.edits)?;
-        let config_ignored = self.configure(workshop)?;
-        workshop.reporter.enter(Stage::Compiling);
-        let mut make = self.make(workshop);
+        let config_ignored = self.configure(build_dir)?;
+        build_dir.reporter.enter(Stage::Compiling);
+        let mut make = self.make(build_dir);
         make.arg(format!("-j{}", self.jobs)).arg("linux");
-        workshop.run("compile the kernel", make)?;
-        workshop.reporter.enter(Stage::Storing);
-        let finished = workshop.make_folder("finished")?;
+        build_dir.run("compile the kernel", make)?;
+        build_dir.reporter.enter(Stage::Storing);
+        let finished = build_dir.make_folder("finished")?;
         let binary = binary_in(&finished);
-        self.strip(&binary, workshop)?;
-        let release = self.release(&binary, workshop)?;
+        self.strip(&binary, build_dir)?;
+        let release = self.release(&binary, build_dir)?;
         let config_path = self.output.join(".config");
         let config = read(&config_path)?;
         let about = binary.metadata().map_err(LabError::io("find", &binary))?;
@@ -178,43 +178,43 @@ impl Plan {
             lab_devices: !self.recipe.drivers.is_empty(),
             compiler: compiler.unwrap_or("unknown").to_owned(),
             binary_bytes: about.len(),
-            objects: workshop.reporter.objects_done(),
+            objects: build_dir.reporter.objects_done(),
             built_unix_s: unix_seconds(),
-            build_seconds: workshop.reporter.elapsed().as_secs(),
+            build_seconds: build_dir.reporter.elapsed().as_secs(),
         };
         copy(&config_path, &finished.join(CONFIG))?;
-        copy(workshop.log_path(), &finished.join("build.log"))?;
+        copy(build_dir.log_path(), &finished.join("build.log"))?;
         facts.write(&finished)?;
         Ok(finished)
     }
 
     /// Mends Debian's source, and gives the names of the patches.
-    fn patch(&self, workshop: &mut Workshop<'_>) -> Result<Vec<String>, LabError> {
+    fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let mut applied = Vec::new();
         let wanted = match self.origin.kind {
             SourceKind::Debian => self.recipe.patches,
             SourceKind::Tree | SourceKind::Tarball => &[],
         };
         for (name, text) in wanted {
-            let file = workshop.path(name);
+            let file = build_dir.path(name);
             fs::write(&file, text).map_err(LabError::io("write", &file))?;
-            let mut patch = workshop.command("patch");
+            let mut patch = build_dir.command("patch");
             patch.args(["--strip=1", "--batch", "--forward", "--directory"]);
             patch.arg(&self.tree).arg("--input").arg(&file);
-            workshop.run("patch the source", patch)?;
+            build_dir.run("patch the source", patch)?;
             applied.push((*name).to_owned());
         }
         Ok(applied)
     }
 
     /// Applies the configuration, and gives the lines of it that the source does not know.
-    fn configure(&self, workshop: &mut Workshop<'_>) -> Result<Vec<String>, LabError> {
-        let wanted = workshop.path("fragment");
+    fn configure(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
+        let wanted = build_dir.path("fragment");
         fs::write(&wanted, self.recipe.config).map_err(LabError::io("write", &wanted))?;
-        let mut make = self.make(workshop);
+        let mut make = self.make(build_dir);
         make.arg(joined("KCONFIG_ALLCONFIG=", &wanted))
             .arg("allnoconfig");
-        workshop.run("configure the kernel", make)?;
+        build_dir.run("configure the kernel", make)?;
         let config = read(&self.output.join(".config"))?;
         accepted(
             self.origin.kind,
@@ -222,8 +222,8 @@ impl Plan {
         )
     }
 
-    fn make(&self, workshop: &Workshop<'_>) -> Command {
-        let mut make = workshop.command("make");
+    fn make(&self, build_dir: &BuildDir<'_>) -> Command {
+        let mut make = build_dir.command("make");
         make.arg("-C").arg(&self.tree).arg("ARCH=um");
         make.arg(joined("O=", &self.output));
         // Neither is used, but their versions would stand in the configuration.
@@ -235,20 +235,20 @@ impl Plan {
         make
     }
 
-    fn strip(&self, binary: &Path, workshop: &mut Workshop<'_>) -> Result<(), LabError> {
-        let mut strip = workshop.command("strip");
+    fn strip(&self, binary: &Path, build_dir: &mut BuildDir<'_>) -> Result<(), LabError> {
+        let mut strip = build_dir.command("strip");
         strip.arg("-o").arg(binary).arg(self.output.join("linux"));
-        workshop.run("strip the kernel", strip)
+        build_dir.run("strip the kernel", strip)
     }
 
     /// The release that make has noted and the program has confirmed.
-    fn release(&self, binary: &Path, workshop: &mut Workshop<'_>) -> Result<String, LabError> {
+    fn release(&self, binary: &Path, build_dir: &mut BuildDir<'_>) -> Result<String, LabError> {
         let release = read(&self.output.join("include/config/kernel.release"))?;
         let release = release.trim().to_owned();
         let path = binary.to_string_lossy();
-        let mut trial = workshop.command(&path);
+        let mut trial = build_dir.command(&path);
         trial.arg("--version");
-        let found = workshop.ask("try the kernel", trial)?;
+        let found = build_dir.ask("try the kernel", trial)?;
         let found = String::from_utf8_lossy(&found).trim().to_owned();
         if found == release {
             Ok(release)
@@ -315,24 +315,24 @@ linux:
     const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"6.99.0-fslab\"); }\n";
 
     /// A cache, and the tree of a kernel that is built in no time.
-    struct Bench {
+    struct TestEnv {
         place: tempfile::TempDir,
         stages: Vec<(Stage, Objects)>,
         stop: AtomicBool,
     }
 
-    impl Bench {
+    impl TestEnv {
         fn new() -> Self {
-            let bench = Self {
+            let env = Self {
                 place: tempfile::tempdir().expect("a folder"),
                 stages: Vec::new(),
                 stop: AtomicBool::new(false),
             };
-            fs::create_dir_all(bench.tree().join("arch/um")).expect("made");
+            fs::create_dir_all(env.tree().join("arch/um")).expect("made");
             for (name, text) in [("Kconfig", ""), ("Makefile", MAKEFILE), ("main.c", PROGRAM)] {
-                bench.change(name, text);
+                env.change(name, text);
             }
-            bench
+            env
         }
 
         fn tree(&self) -> PathBuf {
@@ -388,7 +388,7 @@ linux:
 
     #[test]
     fn a_tree_is_built_described_and_left_as_it_was() {
-        let mut bench = Bench::new();
+        let mut env = TestEnv::new();
         let files = |path: &Path| {
             let listed = fs::read_dir(path).expect("listed");
             let mut names: Vec<_> = listed
@@ -397,8 +397,8 @@ linux:
             names.sort();
             names
         };
-        let before = files(&bench.tree());
-        let built = bench.build("mine");
+        let before = files(&env.tree());
+        let built = env.build("mine");
         assert!(!built.was_there);
         let facts = &built.kernel.facts;
         assert_eq!(facts.release, "6.99.0-fslab");
@@ -406,22 +406,22 @@ linux:
         assert_eq!(facts.source_kind, SourceKind::Tree);
         assert_eq!(facts.config_ignored, ["CONFIG_UNKNOWN=y"]);
         assert_eq!(facts.objects, 2);
-        assert_eq!(bench.cache().find("mine").expect("found"), built.kernel);
+        assert_eq!(env.cache().find("mine").expect("found"), built.kernel);
         let folder = built.kernel.binary.parent().expect("a folder");
         assert_eq!(
             files(folder),
             ["build.log", "config", "kernel.json", "linux"]
         );
-        assert_eq!(files(&bench.tree()), before);
-        assert_eq!(files(&bench.cache().folder().join("logs")).len(), 0);
-        bench.assert_tidy();
+        assert_eq!(files(&env.tree()), before);
+        assert_eq!(files(&env.cache().folder().join("logs")).len(), 0);
+        env.assert_tidy();
     }
 
     #[test]
     fn the_stages_are_told_in_their_order_with_what_is_expected() {
-        let mut bench = Bench::new();
-        bench.build("mine");
-        let stages: Vec<_> = bench.stages.iter().map(|(stage, _)| *stage).collect();
+        let mut env = TestEnv::new();
+        env.build("mine");
+        let stages: Vec<_> = env.stages.iter().map(|(stage, _)| *stage).collect();
         let order = [
             Stage::Looking,
             Stage::Configuring,
@@ -431,53 +431,53 @@ linux:
             Stage::Clearing,
         ];
         assert_eq!(stages, order);
-        let expected = |bench: &Bench| bench.stages[2].1.expected;
-        assert_eq!(expected(&bench), OBJECTS_EXPECTED);
-        bench.stages.clear();
-        bench.change("new.c", "int a;");
-        bench.build("mine");
-        assert_eq!(expected(&bench), 2, "the last build tells");
+        let expected = |env: &TestEnv| env.stages[2].1.expected;
+        assert_eq!(expected(&env), OBJECTS_EXPECTED);
+        env.stages.clear();
+        env.change("new.c", "int a;");
+        env.build("mine");
+        assert_eq!(expected(&env), 2, "the last build tells");
     }
 
     #[test]
     fn what_is_there_is_not_built_again_unless_forced() {
-        let mut bench = Bench::new();
-        let first = bench.build("mine").kernel;
+        let mut env = TestEnv::new();
+        let first = env.build("mine").kernel;
         let mark = first.binary.with_file_name("mark");
         fs::write(&mark, "").expect("written");
-        assert!(bench.build("mine").was_there && mark.exists());
+        assert!(env.build("mine").was_there && mark.exists());
         let forced = BuildRequest {
             force: true,
-            ..bench.request("mine")
+            ..env.request("mine")
         };
-        let again = bench.try_build(&forced).expect("built");
+        let again = env.try_build(&forced).expect("built");
         assert!(!again.was_there && !mark.exists());
         assert_eq!(again.kernel.binary, first.binary);
-        bench.assert_tidy();
+        env.assert_tidy();
     }
 
     #[test]
     fn one_tree_may_have_two_names_and_a_changed_tree_takes_its_name_along() {
-        let mut bench = Bench::new();
-        let first = bench.build("one").kernel;
-        let second = bench.build("two");
+        let mut env = TestEnv::new();
+        let first = env.build("one").kernel;
+        let second = env.build("two");
         assert!(second.was_there);
         assert_eq!(second.kernel.facts.key, first.facts.key);
-        bench.change("new.c", "int a;");
-        let changed = bench.build("one");
+        env.change("new.c", "int a;");
+        let changed = env.build("one");
         assert!(!changed.was_there);
         assert_ne!(changed.kernel.facts.key, first.facts.key);
-        let found = bench.cache().find("two").expect("found");
+        let found = env.cache().find("two").expect("found");
         assert_eq!(found.facts.key, first.facts.key);
-        assert_eq!(bench.shelf().kernels.len(), 2);
+        assert_eq!(env.shelf().kernels.len(), 2);
     }
 
     #[test]
     fn a_failed_build_leaves_its_log_and_the_kernel_that_was_there() {
-        let mut bench = Bench::new();
-        let good = bench.build("mine").kernel;
-        bench.change("main.c", "int main(void) { return nothing; }\n");
-        let failed = bench.try_build(&bench.request("mine")).expect_err("fails");
+        let mut env = TestEnv::new();
+        let good = env.build("mine").kernel;
+        env.change("main.c", "int main(void) { return nothing; }\n");
+        let failed = env.try_build(&env.request("mine")).expect_err("fails");
         let LabError::Failed {
             task, said, log, ..
         } = failed
@@ -491,65 +491,65 @@ linux:
             log.contains("allnoconfig") && log.contains("CC      init/main.o"),
             "{log}"
         );
-        assert_eq!(bench.cache().find("mine").expect("found"), good);
-        bench.assert_tidy();
+        assert_eq!(env.cache().find("mine").expect("found"), good);
+        env.assert_tidy();
     }
 
     #[test]
     fn a_program_that_denies_its_release_is_not_kept() {
-        let mut bench = Bench::new();
-        bench.change("main.c", &PROGRAM.replace("6.99", "6.98"));
-        let failed = bench.try_build(&bench.request("mine"));
+        let mut env = TestEnv::new();
+        env.change("main.c", &PROGRAM.replace("6.99", "6.98"));
+        let failed = env.try_build(&env.request("mine"));
         assert!(matches!(failed, Err(LabError::WrongRelease { .. })));
-        assert!(bench.shelf().kernels.is_empty());
-        bench.assert_tidy();
+        assert!(env.shelf().kernels.is_empty());
+        env.assert_tidy();
     }
 
     #[test]
     fn a_build_that_is_told_to_stop_ends_soon_and_leaves_nothing() {
-        let mut bench = Bench::new();
-        bench.change("Makefile", &MAKEFILE.replace("@gcc", "@sleep 60; gcc"));
-        let (cache, request) = (bench.cache(), bench.request("mine"));
+        let mut env = TestEnv::new();
+        env.change("Makefile", &MAKEFILE.replace("@gcc", "@sleep 60; gcc"));
+        let (cache, request) = (env.cache(), env.request("mine"));
         let mut listener = |progress: Progress| {
             if progress.stage == Stage::Linking {
-                bench.stop.store(true, Ordering::Relaxed);
+                env.stop.store(true, Ordering::Relaxed);
             }
         };
         let recipe = Recipe::of(RECIPE);
-        let ended = build_by(recipe, &cache, &request, &bench.stop, &mut listener);
+        let ended = build_by(recipe, &cache, &request, &env.stop, &mut listener);
         assert!(matches!(ended, Err(LabError::Interrupted)));
-        bench.stop = AtomicBool::new(false);
-        bench.assert_tidy();
+        env.stop = AtomicBool::new(false);
+        env.assert_tidy();
     }
 
     #[test]
     fn two_builds_do_not_meet_in_one_cache() {
-        let mut bench = Bench::new();
-        bench.cache().prepare().expect("prepared");
-        let held = BuildLock::take(bench.cache().folder()).expect("free");
-        let refused = bench.try_build(&bench.request("mine"));
+        let mut env = TestEnv::new();
+        env.cache().prepare().expect("prepared");
+        let held = BuildLock::take(env.cache().folder()).expect("free");
+        let refused = env.try_build(&env.request("mine"));
         assert!(matches!(refused, Err(LabError::Busy)));
         drop(held);
-        bench.build("mine");
+        env.build("mine");
     }
 
     #[test]
     fn a_tarball_is_built_whether_or_not_its_tree_stands_in_a_folder() {
-        let mut bench = Bench::new();
+        let mut env = TestEnv::new();
         for (name, folder, what) in [("whole", ".", "tree"), ("bare", "tree", ".")] {
-            let file = bench.place.path().join(format!("{name}.tar.gz"));
+            let file = env.place.path().join(format!("{name}.tar.gz"));
             let mut tar = Command::new("tar");
-            tar.arg("-C").arg(bench.place.path().join(folder));
+            tar.arg("-C").arg(env.place.path().join(folder));
             tar.arg("-czf").arg(&file).arg(what);
             assert!(tar.status().expect("tar runs").success());
             let request = BuildRequest {
                 source: SourceRequest::at(&file).expect("there"),
-                ..bench.request(name)
+                ..env.request(name)
             };
-            let kernel = bench.try_build(&request).expect("built").kernel;
+            let kernel = env.try_build(&request).expect("built").kernel;
             assert_eq!(kernel.facts.source_kind, SourceKind::Tarball);
             assert!(kernel.facts.source.contains(&format!("{name}.tar.gz")));
-            bench.assert_tidy();
+            env.assert_tidy();
         }
     }
 
@@ -567,8 +567,8 @@ linux:
 
     #[test]
     fn a_kernel_of_debian_is_current_until_the_recipe_changes() {
-        let bench = Bench::new();
-        let cache = bench.cache();
+        let env = TestEnv::new();
+        let cache = env.cache();
         cache.prepare().expect("prepared");
         let facts = facts("aaaaaaaaaaaa");
         let finished = cache.building().join("finished");
@@ -579,7 +579,7 @@ linux:
             .expect("published");
         let wanted = BuildRequest {
             source: SourceRequest::Debian,
-            ..bench.request("default")
+            ..env.request("default")
         };
         let forced = BuildRequest {
             force: true,
@@ -589,6 +589,6 @@ linux:
         assert!(is_current(Recipe::current(), &wanted));
         assert!(!is_current(Recipe::of(RECIPE), &wanted));
         assert!(!is_current(Recipe::current(), &forced));
-        assert!(!is_current(Recipe::current(), &bench.request("default")));
+        assert!(!is_current(Recipe::current(), &env.request("default")));
     }
 }

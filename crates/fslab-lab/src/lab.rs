@@ -140,7 +140,7 @@ impl Lab {
     ///
     /// # Errors
     /// [`LabError::CannotRun`]; [`LabError::Io`].
-    pub fn demand_runs(&self, program: &Path) -> Result<(), LabError> {
+    pub fn ensure_runs(&self, program: &Path) -> Result<(), LabError> {
         let cannot = |reason: String| LabError::CannotRun {
             lab: self.name.clone(),
             reason,

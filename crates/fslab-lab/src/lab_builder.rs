@@ -50,7 +50,7 @@ pub fn build_lab(
         });
     }
     let _lock = BuildLock::take(cache.folder())?;
-    let bench = Bench::open(cache.building())?;
+    let bench = AssemblyDir::open(cache.building())?;
     let (root, root_was_there) = match current {
         Some(root) => (root, true),
         None => bench.build_root(cache)?,
@@ -63,9 +63,9 @@ pub fn build_lab(
 }
 
 /// The folder of a build, which goes with it.
-pub(crate) struct Bench(PathBuf);
+pub(crate) struct AssemblyDir(PathBuf);
 
-impl Bench {
+impl AssemblyDir {
     /// Makes `folder` afresh, whatever a killed build has left there. The cache is locked.
     pub(crate) fn open(folder: PathBuf) -> Result<Self, LabError> {
         match fs::remove_dir_all(&folder) {
@@ -113,7 +113,7 @@ impl Bench {
     }
 }
 
-impl Drop for Bench {
+impl Drop for AssemblyDir {
     fn drop(&mut self) {
         // What stays is removed by the next build.
         let _ = fs::remove_dir_all(&self.0);
@@ -259,20 +259,20 @@ mod tests {
         let place = Place::new();
         let mut lab = place.build("default").lab;
         let running = std::env::current_exe().expect("it runs");
-        lab.demand_runs(&running).expect("it runs there");
+        lab.ensure_runs(&running).expect("it runs there");
         let whole = u64::from(lab.root.program_bytes);
         let copy = place.0.path().join("with-debug-information");
         fs::copy(&running, &copy).expect("copied");
         let file = fs::File::options().append(true).open(&copy).expect("open");
         file.set_len(whole + (64 << 20)).expect("longer");
-        lab.demand_runs(&copy).expect("what is loaded counts");
+        lab.ensure_runs(&copy).expect("what is loaded counts");
         lab.root.program_bytes = 4096;
-        let refused = lab.demand_runs(&running).expect_err("too large");
+        let refused = lab.ensure_runs(&running).expect_err("too large");
         let ending = "are loaded, and the guest's file for it has 4096";
         assert!(refused.to_string().ends_with(ending), "{refused}");
         lab.root.program_bytes = u32::try_from(whole).expect("as before");
         lab.root.glibc = (2, 2);
-        let refused = lab.demand_runs(&running).expect_err("too old");
+        let refused = lab.ensure_runs(&running).expect_err("too old");
         assert!(
             refused.to_string().ends_with("the lab has 2.2"),
             "{refused}"

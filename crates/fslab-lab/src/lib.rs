@@ -12,6 +12,7 @@
 
 mod additions;
 mod archive;
+mod build_dir;
 mod builder;
 mod cache;
 mod error;
@@ -29,7 +30,6 @@ mod root;
 mod source;
 mod stored;
 mod tools;
-mod workshop;
 
 pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};

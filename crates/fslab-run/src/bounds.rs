@@ -29,8 +29,8 @@ impl TooMuchError {
 }
 
 /// Demands that so many words for subjects can be read.
-pub(crate) fn demand_subjects(words: usize) -> Result<(), TooMuchError> {
-    demand_at_most(TooMuchError {
+pub(crate) fn ensure_subjects(words: usize) -> Result<(), TooMuchError> {
+    ensure_at_most(TooMuchError {
         what: "subjects",
         found: words as u64,
         max: SUBJECTS_MAX,
@@ -43,13 +43,13 @@ pub(crate) fn demand(plan: &Plan) -> Result<(), TooMuchError> {
     let repeats = plan.adaptive.as_ref().map(|it| it.repeats_max);
     let repeats = repeats.unwrap_or(plan.repeats).max(plan.repeats);
     let rounds = u64::from(plan.rounds.mounts).saturating_mul(plan.rounds.iterations.into());
-    demand_at_most(TooMuchError {
+    ensure_at_most(TooMuchError {
         what: "trials (subjects times repeats)",
         found: (plan.subjects.len() as u64).saturating_mul(repeats.into()),
         max: TRIALS_MAX,
         hint: "name fewer subjects, or fewer repeats: --repeats 5",
     })?;
-    demand_at_most(TooMuchError {
+    ensure_at_most(TooMuchError {
         what: "records in each trial (phases times mounts times iterations)",
         found: (plan.phases.len() as u64).saturating_mul(rounds),
         max: RECORDS_MAX,
@@ -57,7 +57,7 @@ pub(crate) fn demand(plan: &Plan) -> Result<(), TooMuchError> {
     })
 }
 
-fn demand_at_most(error: TooMuchError) -> Result<(), TooMuchError> {
+fn ensure_at_most(error: TooMuchError) -> Result<(), TooMuchError> {
     if error.found <= error.max {
         return Ok(());
     }

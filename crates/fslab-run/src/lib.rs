@@ -29,7 +29,7 @@ pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
 pub use resolve::{
     GuestChoice, Request, ResolveError, Resolved, VenueChoice, brings, footprint, resolve,
 };
-pub use resume::{ResumeError, Resumption, demand_same_device};
+pub use resume::{ResumeError, Resumption, ensure_same_device};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};

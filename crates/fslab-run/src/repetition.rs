@@ -215,7 +215,7 @@ pub(crate) fn repetition(
     }
     let adaptive = match repeats.most {
         None => {
-            demand_nothing_to_end(asked)?;
+            ensure_nothing_to_end(asked)?;
             None
         }
         Some(most) if most < repeats.least => {
@@ -249,7 +249,7 @@ fn of_study(study: &Study, (is_exact, perturb): (bool, bool)) -> Repeats {
     }
 }
 
-fn demand_nothing_to_end(asked: &Repetition) -> Result<(), RepetitionError> {
+fn ensure_nothing_to_end(asked: &Repetition) -> Result<(), RepetitionError> {
     let what = match (asked.target, asked.key.is_empty()) {
         (Some(_), _) => "--target",
         (None, false) => "--key",
@@ -301,7 +301,7 @@ fn rounds(study: &Study, asked: &Repetition, venue: VenueKind) -> Result<Rounds,
 }
 
 /// Demands that the key phases are some of `phases`.
-pub(crate) fn demand_key(
+pub(crate) fn ensure_key(
     adaptive: Option<&Adaptive>,
     phases: &[PhaseSpec],
 ) -> Result<(), RepetitionError> {

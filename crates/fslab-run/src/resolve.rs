@@ -178,13 +178,13 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         .size
         .map_or_else(|| phases::size(study, scale), Ok)?;
     let memory = phases::memory(study, scale)?;
-    demand_even(size)?;
+    ensure_even(size)?;
     let asked = if request.subjects.is_empty() {
         &study.subjects
     } else {
         &request.subjects
     };
-    bounds::demand_subjects(asked.len())?;
+    bounds::ensure_subjects(asked.len())?;
     let mut subjects = fslab_fs::parse_subjects(asked)?;
     if let Some(profile) = &request.aged {
         subjects = with_aged_twins(&subjects, profile)?;
@@ -227,10 +227,10 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         venue,
     };
     bounds::demand(&plan)?;
-    demand_room(&plan, &|size| {
+    ensure_room(&plan, &|size| {
         footprint(&phases::phases(study, scale, size)?)
     })?;
-    repetition::demand_key(plan.adaptive.as_ref(), &plan.phases)?;
+    repetition::ensure_key(plan.adaptive.as_ref(), &plan.phases)?;
     Ok(Resolved {
         plan,
         notices,
@@ -238,7 +238,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     })
 }
 
-fn demand_even(size: Bytes) -> Result<(), ResolveError> {
+fn ensure_even(size: Bytes) -> Result<(), ResolveError> {
     if size.0.is_multiple_of(SIZE_STEP_BYTES) {
         return Ok(());
     }
@@ -257,7 +257,7 @@ fn left(taken_percent: u8) -> String {
 
 /// Demands that the files of the phases fit, beside what a subject was filled with before;
 /// `footprint` is what they take on a file system of another size.
-fn demand_room(
+fn ensure_room(
     plan: &Plan,
     footprint: &dyn Fn(Bytes) -> Result<Bytes, ResolveError>,
 ) -> Result<(), ResolveError> {

@@ -55,7 +55,7 @@ pub enum ResumeError {
 ///
 /// # Errors
 /// [`ResumeError::Device`], with how they differ.
-pub fn demand_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
+pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
     if device.is_empty() {
         return Ok(());
     }
@@ -74,7 +74,7 @@ impl Resumption<'_> {
     ///
     /// # Errors
     /// [`ResumeError`], with the first dimension that differs.
-    pub fn demand_alike(&self, header: &RunHeader) -> Result<(), ResumeError> {
+    pub fn ensure_alike(&self, header: &RunHeader) -> Result<(), ResumeError> {
         let run = || header.run.clone();
         let theirs = header.plan.seed;
         if let Some(asked) = self.seed.filter(|seed| *seed != theirs) {
@@ -147,12 +147,12 @@ mod tests {
 
     #[test]
     fn the_same_machine_kernel_and_fslab_go_on_with_or_without_the_seed() {
-        assert_eq!(HERE.demand_alike(&header()), Ok(()));
+        assert_eq!(HERE.ensure_alike(&header()), Ok(()));
         let seeded = Resumption {
             seed: Some(7),
             ..HERE
         };
-        assert_eq!(seeded.demand_alike(&header()), Ok(()));
+        assert_eq!(seeded.ensure_alike(&header()), Ok(()));
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
             ),
         ];
         for (what, other) in others {
-            let error = other.demand_alike(&header()).expect_err(what).to_string();
+            let error = other.ensure_alike(&header()).expect_err(what).to_string();
             assert!(error.contains(what), "{error}");
         }
     }

@@ -63,7 +63,7 @@ impl HostRoot {
             Err(_) => {
                 // Half a way in would leave this process without a user: another one tries first.
                 let tried = WorkerProcess::fork(|_| errno_of(&enter_namespace(&root)))?;
-                demand_none(&tried.collect(|| false)?)?;
+                ensure_none(&tried.collect(|| false)?)?;
                 enter_namespace(&root)?;
                 ConfinedBy::UserNamespace
             }
@@ -212,7 +212,7 @@ fn errno_of(tried: &io::Result<()>) -> Vec<u8> {
         .map_or_else(|error| errno(error).to_le_bytes().into(), |()| Vec::new())
 }
 
-fn demand_none(errno: &[u8]) -> io::Result<()> {
+fn ensure_none(errno: &[u8]) -> io::Result<()> {
     match errno.try_into() {
         Ok(errno) => Err(io::Error::from_raw_os_error(i32::from_le_bytes(errno))),
         Err(_) => Ok(()),

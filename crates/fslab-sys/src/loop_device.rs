@@ -104,7 +104,7 @@ impl LoopDevice {
                         path,
                         number,
                     };
-                    device.demand_direct_io()?;
+                    device.ensure_direct_io()?;
                     device.refuse_discards()?;
                     return Ok(device);
                 }
@@ -123,7 +123,7 @@ impl LoopDevice {
         &self.path
     }
 
-    fn demand_direct_io(&self) -> io::Result<()> {
+    fn ensure_direct_io(&self) -> io::Result<()> {
         let flag = std::fs::read_to_string(format!("/sys/block/loop{}/loop/dio", self.number))?;
         if flag.trim() == "1" {
             return Ok(());

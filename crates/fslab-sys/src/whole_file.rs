@@ -164,14 +164,14 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
         if !link.is_symlink() || is_of_proc() {
             return Ok(target);
         }
-        demand_trusted(&target, &link)?;
+        ensure_trusted(&target, &link)?;
         target = folder_of(&target).join(fs::read_link(&target)?);
     }
     Err(Errno::LOOP.into())
 }
 
 /// Refuses a link that another user may have put there.
-fn demand_trusted(path: &Path, link: &fs::Metadata) -> io::Result<()> {
+fn ensure_trusted(path: &Path, link: &fs::Metadata) -> io::Result<()> {
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & (STICKY | WRITABLE_BY_ALL) == STICKY | WRITABLE_BY_ALL;
     let user = rustix::process::geteuid().as_raw();

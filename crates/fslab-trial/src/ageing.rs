@@ -18,8 +18,8 @@ use fslab_model::{AGED_DIRECTORY, AgeProfile, Ageing, Bytes, Facts, Failure, Fai
 use fslab_stats::Random;
 use fslab_sys::FileSystemRoom;
 
+use crate::aging_fileset::{AgingFileset, Place, Stopped};
 use crate::layout::Layout;
-use crate::population::{Place, Population, Stopped};
 
 /// While it grows, one writing in so many is followed by a deletion.
 const DELETE_EVERY: u64 = 4;
@@ -126,7 +126,7 @@ enum Outcome {
 struct Work<'a> {
     site: &'a Site<'a>,
     profile: AgeProfile,
-    population: Population,
+    fileset: AgingFileset,
     random: Random,
     capacity: u64,
     /// Whether files are deleted while it grows.
@@ -148,15 +148,15 @@ impl<'a> Work<'a> {
             directories: profile.directories,
             block_bytes: room.block_bytes,
         };
-        let population = Population::new(place, site.seed, site.stop);
-        let population = population.map_err(|stopped| match stopped {
+        let fileset = AgingFileset::new(place, site.seed, site.stop);
+        let fileset = fileset.map_err(|stopped| match stopped {
             Stopped::Failed(failure) => failure,
             Stopped::Full => no_room(site, "there is no room for its directories"),
         })?;
         Ok(Self {
             site,
             profile,
-            population,
+            fileset,
             random: Random::from_seed(site.seed),
             capacity: room.total_bytes,
             deletes: true,
@@ -177,8 +177,8 @@ impl<'a> Work<'a> {
         let target = self.share(full_percent.into());
         let mut goal = target.saturating_sub(self.used()?);
         for _ in 0..ROUNDS {
-            while self.population.held_bytes < goal {
-                let left = goal - self.population.held_bytes;
+            while self.fileset.held_bytes < goal {
+                let left = goal - self.fileset.held_bytes;
                 let writing = self.draw().of_at_most(left);
                 match self.write_patiently(writing, Patience::Waits)? {
                     Outcome::Written => {}
@@ -206,18 +206,18 @@ impl<'a> Work<'a> {
         target: Option<f64>,
         mut known: Known,
     ) -> Result<Known, Failure> {
-        let (begin, held_max) = (self.population.written_bytes, self.population.held_bytes);
+        let (begin, held_max) = (self.fileset.written_bytes, self.fileset.held_bytes);
         let look_every = (self.capacity / LOOK_PART).max(1);
         let mut look_at = look_every;
         while self.churned < limit && !is_reached(&known, target) {
             let writing = self.draw().of_at_most(limit - self.churned);
-            let room = self.population.room(writing.bytes);
-            while self.population.held_bytes + room > held_max && self.delete()? {}
+            let room = self.fileset.room(writing.bytes);
+            while self.fileset.held_bytes + room > held_max && self.delete()? {}
             match self.write_patiently(writing, Patience::Deletes)? {
                 Outcome::Written => {}
                 Outcome::NoRoom => return Err(self.no_room_again(writing.bytes)),
             }
-            self.churned = self.population.written_bytes - begin;
+            self.churned = self.fileset.written_bytes - begin;
             self.sync_now_and_then()?;
             if target.is_some() && self.churned >= look_at {
                 look_at = self.churned + look_every;
@@ -241,11 +241,11 @@ impl<'a> Work<'a> {
     }
 
     fn write(&mut self, writing: Writing) -> Result<(), Stopped> {
-        let (population, random) = (&mut self.population, &mut self.random);
+        let (fileset, random) = (&mut self.fileset, &mut self.random);
         if writing.extends {
-            population.append(random, writing.bytes, self.site.file_bytes_max)
+            fileset.append(random, writing.bytes, self.site.file_bytes_max)
         } else {
-            population.create(random, writing.bytes)
+            fileset.create(random, writing.bytes)
         }
     }
 
@@ -277,7 +277,7 @@ impl<'a> Work<'a> {
     /// that, and find some when they sync.
     fn delete(&mut self) -> Result<bool, Failure> {
         for _ in 0..HASTY {
-            match self.population.delete(&mut self.random) {
+            match self.fileset.delete(&mut self.random) {
                 Ok(deleted) => return Ok(deleted),
                 Err(Stopped::Failed(failure)) => return Err(failure),
                 Err(Stopped::Full) => self.sync()?,
@@ -287,7 +287,7 @@ impl<'a> Work<'a> {
     }
 
     fn sync_now_and_then(&mut self) -> Result<(), Failure> {
-        let passed = self.population.written_bytes - self.synced_at;
+        let passed = self.fileset.written_bytes - self.synced_at;
         if passed < (self.capacity / SYNC_PART).max(SYNC_BYTES_MIN) {
             return Ok(());
         }
@@ -295,8 +295,8 @@ impl<'a> Work<'a> {
     }
 
     fn sync(&mut self) -> Result<(), Failure> {
-        self.population.go_on()?;
-        self.synced_at = self.population.written_bytes;
+        self.fileset.go_on()?;
+        self.synced_at = self.fileset.written_bytes;
         fslab_sys::sync_file_system(&self.site.root).map_err(|error| {
             let text = format!("cannot sync {}", self.site.root.display());
             let kind = match error.kind() {
@@ -313,7 +313,7 @@ impl<'a> Work<'a> {
     }
 
     fn layout(&self) -> Result<Known, Failure> {
-        Layout::of(&self.population.looked(), self.site.stop)
+        Layout::of(&self.fileset.looked(), self.site.stop)
     }
 
     fn no_room_again(&self, bytes: u64) -> Failure {
@@ -338,7 +338,7 @@ impl<'a> Work<'a> {
         let mut fact = |name: &str, value: String| {
             facts.insert(format!("{}.{name}", self.site.stage), value);
         };
-        let (files, written) = (self.population.files(), self.population.written_bytes);
+        let (files, written) = (self.fileset.files(), self.fileset.written_bytes);
         fact("files", files.to_string());
         fact("written_bytes", written.to_string());
         let mut summary = format!("{files} files, {} written", Bytes(written));

@@ -8,7 +8,7 @@ use std::path::Path;
 use fslab_model::{Failure, FailureKind};
 
 /// Lets the host forget what it keeps of the disk in memory; it has done so when this returns.
-pub(crate) fn let_host_forget(device: &Path) -> Result<(), Failure> {
+pub(crate) fn drop_host_cache(device: &Path) -> Result<(), Failure> {
     OpenOptions::new()
         .write(true)
         .open(device)
@@ -26,9 +26,9 @@ mod tests {
     fn the_device_is_written_and_one_that_is_not_there_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let device = folder.path().join("forget");
-        assert_eq!(let_host_forget(&device).expect_err("none").errno, Some(2));
+        assert_eq!(drop_host_cache(&device).expect_err("none").errno, Some(2));
         std::fs::write(&device, "").expect("made");
-        let_host_forget(&device).expect("written");
+        drop_host_cache(&device).expect("written");
         assert_eq!(std::fs::read(&device).expect("read"), b"1");
     }
 }

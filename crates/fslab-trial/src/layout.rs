@@ -16,7 +16,7 @@ use fslab_sys::{Extent, extents, extents_by_block, map_block_bytes};
 const ASKED_BLOCKS_MAX: u64 = 1 << 17;
 
 /// A file to look at, and how long it is.
-pub(crate) struct Looked {
+pub(crate) struct FileRef {
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
 }
@@ -48,7 +48,7 @@ impl Layout {
     ///
     /// # Errors
     /// The outer one where a file cannot be opened, or somebody asked the trial to stop.
-    pub(crate) fn of(files: &[Looked], stop: &StopFlag) -> Result<Result<Self, String>, Failure> {
+    pub(crate) fn of(files: &[FileRef], stop: &StopFlag) -> Result<Result<Self, String>, Failure> {
         let Some(first) = files.iter().find(|file| file.bytes > 0) else {
             return Ok(Err("there are no files".into()));
         };
@@ -127,11 +127,11 @@ impl Layout {
     }
 }
 
-fn open(looked: &Looked) -> Result<File, Failure> {
+fn open(looked: &FileRef) -> Result<File, Failure> {
     File::open(&looked.path).map_err(|error| cannot(looked, &error))
 }
 
-fn cannot(looked: &Looked, error: &io::Error) -> Failure {
+fn cannot(looked: &FileRef, error: &io::Error) -> Failure {
     let text = format!("cannot look at the layout of {}", looked.path.display());
     Failure::new(FailureKind::Io, text).because(error)
 }

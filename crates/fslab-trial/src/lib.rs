@@ -9,7 +9,9 @@
 //! ```
 
 mod ageing;
+mod aging_fileset;
 mod attachment;
+mod cache_warmer;
 mod command;
 mod confined;
 mod counters;
@@ -21,7 +23,6 @@ mod layout;
 mod own_formatter;
 mod phase;
 mod pool;
-mod population;
 mod review;
 mod round;
 mod server;
@@ -31,7 +32,6 @@ mod target;
 mod trial;
 mod virtual_time;
 mod volume;
-mod warmth;
 mod write_back;
 
 pub use events::EventWriter;

@@ -11,14 +11,14 @@ use fslab_model::{
 };
 use fslab_workload::{Finished, RunError, Workload};
 
+use crate::cache_warmer::CacheWarmer;
 use crate::confined::Fence;
 use crate::counters;
 use crate::disturbances::{Backlog, Vigil, Watched};
-use crate::host::let_host_forget;
+use crate::host::drop_host_cache;
 use crate::start_state;
-use crate::target::{Coldness, Steps, Target};
+use crate::target::{CacheDropResult, Steps, Target};
 use crate::virtual_time::{HostMoment, timed};
-use crate::warmth::Warmth;
 
 /// From here on a phase says that the harness is a part of its figures.
 const HARNESS_SHARE_MAX: f64 = 0.05;
@@ -112,7 +112,7 @@ impl Phase<'_> {
                 return Ok(self.without_figures(PhaseOutcome::Skipped { reason }));
             }
         };
-        target.demand_mounted()?;
+        target.ensure_mounted()?;
         if let Some(write_back) = target.write_back_mut() {
             write_back.begin(self.number);
         }
@@ -132,7 +132,7 @@ impl Phase<'_> {
             let backlog_bytes = vigil.backlog(&mut self.backlog.borrow_mut(), written);
             (vigil.end(), backlog_bytes)
         });
-        target.demand_mounted()?;
+        target.ensure_mounted()?;
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
         record.notes.extend(warm_note);
@@ -198,20 +198,20 @@ impl Phase<'_> {
                 let files: Option<Vec<_>> =
                     files.map(|files| files.iter().map(|file| root.join(file)).collect());
                 match target.make_cold(self.cold, files.as_deref(), self.fence, steps)? {
-                    Coldness::Cold => self.host_forgets.map_or(Ok(()), let_host_forget)?,
-                    Coldness::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
+                    CacheDropResult::Cold => self.host_forgets.map_or(Ok(()), drop_host_cache)?,
+                    CacheDropResult::Impossible(reason) => return Ok(Prepared::Impossible(reason)),
                 }
             }
             (CachePolicy::Warm, _) => {
                 let kind = self.workload.kind(&self.spec.parameters);
                 let brought = self.fence.within(target.root(), |inside| {
-                    let warmth = Warmth {
+                    let warmer = CacheWarmer {
                         root: &inside.path(&self.context.root),
                         files,
-                        content: matches!(kind, PhaseKind::Read | PhaseKind::Mixed),
+                        include_data: matches!(kind, PhaseKind::Read | PhaseKind::Mixed),
                         stop: &self.context.stop,
                     };
-                    warmth.bring().map_err(|it| inside.seen_outside(it))
+                    warmer.run().map_err(|it| inside.seen_outside(it))
                 })?;
                 return Ok(Prepared::Ready(brought?));
             }

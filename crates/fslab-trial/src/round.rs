@@ -22,7 +22,7 @@ use crate::target::{Steps, Target};
 const CLEAR: &str = "clear";
 
 /// The rounds of one trial.
-pub(crate) struct Trail<'a> {
+pub(crate) struct RoundRunner<'a> {
     rounds: Rounds,
     /// The context of a trial without rounds.
     context: &'a RunContext,
@@ -31,7 +31,7 @@ pub(crate) struct Trail<'a> {
     left: Option<(Round, PathBuf)>,
 }
 
-impl<'a> Trail<'a> {
+impl<'a> RoundRunner<'a> {
     pub(crate) fn new(rounds: Rounds, context: &'a RunContext, fence: &'a Fence) -> Self {
         Self {
             rounds,
@@ -47,7 +47,7 @@ impl<'a> Trail<'a> {
     }
 
     /// Prepares `round` and gives the context of its phases.
-    pub(crate) fn enter(
+    pub(crate) fn begin_round(
         &mut self,
         round: Round,
         target: &mut Target,
@@ -145,11 +145,13 @@ mod tests {
             mounts: 1,
             iterations: 3,
         };
-        let mut trail = Trail::new(rounds, &context, &fence);
+        let mut runner = RoundRunner::new(rounds, &context, &fence);
         let mut target = Target::Directory(UsedDirectory::open(folder.path()).expect("opens"));
         let (mut steps, mut seeds) = (Steps::new(), Vec::new());
         for round in rounds.each() {
-            let context = trail.enter(round, &mut target, &mut steps).expect("enters");
+            let context = runner
+                .begin_round(round, &mut target, &mut steps)
+                .expect("enters");
             assert_eq!(fs::read_dir(&context.root).expect("lists").count(), 0);
             fs::create_dir_all(context.root.join("a/b")).expect("made");
             fs::write(context.root.join("a/b/c"), "left").expect("written");
@@ -169,9 +171,9 @@ mod tests {
     fn phases_that_run_once_run_where_they_always_did() {
         let context = RunContext::new(EngineKind::Null, "/nonexistent", 7);
         let fence = Fence::NotNeeded;
-        let mut trail = Trail::new(Rounds::ONE, &context, &fence);
+        let mut runner = RoundRunner::new(Rounds::ONE, &context, &fence);
         let mut steps = Steps::new();
-        let entered = trail.enter(round(0, 0), &mut Target::Fake, &mut steps);
+        let entered = runner.begin_round(round(0, 0), &mut Target::Fake, &mut steps);
         assert_eq!(entered.expect("enters").root, context.root);
         assert!(steps.is_empty());
     }
@@ -185,13 +187,13 @@ mod tests {
             mounts: 2,
             iterations: 1,
         };
-        let mut trail = Trail::new(rounds, &context, &fence);
+        let mut runner = RoundRunner::new(rounds, &context, &fence);
         let mut target = Target::Directory(UsedDirectory::open(folder.path()).expect("opens"));
         let mut steps = Steps::new();
-        trail
-            .enter(round(0, 0), &mut target, &mut steps)
+        runner
+            .begin_round(round(0, 0), &mut target, &mut steps)
             .expect("the first needs no mount");
-        let refused = trail.enter(round(1, 0), &mut target, &mut steps);
+        let refused = runner.begin_round(round(1, 0), &mut target, &mut steps);
         assert_eq!(
             refused.expect_err("refused").kind,
             FailureKind::BadInput,

@@ -16,7 +16,7 @@ use crate::ageing::{Done, Site, age, fill};
 use crate::command::elapsed_ns;
 use crate::confined::Fence;
 use crate::events::EventWriter;
-use crate::target::{Coldness, Steps, Target};
+use crate::target::{CacheDropResult, Steps, Target};
 use crate::volume::Volume;
 
 /// Puts the file system through the stages of its subject.
@@ -53,7 +53,7 @@ pub(crate) fn run<W: Write>(
         for step in steps {
             events.emit(EventBody::Step(step));
         }
-        if let Coldness::Impossible(reason) = cold? {
+        if let CacheDropResult::Impossible(reason) = cold? {
             return Err(Failure::new(FailureKind::Unsupported, reason));
         }
     }

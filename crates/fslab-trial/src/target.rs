@@ -43,7 +43,7 @@ impl UsedDirectory {
 }
 
 /// What became of the wish for cold caches.
-pub(crate) enum Coldness {
+pub(crate) enum CacheDropResult {
     /// They are cold.
     Cold,
     /// They cannot be, for this phase: it is skipped.
@@ -112,26 +112,26 @@ impl Target {
         files: Option<&[PathBuf]>,
         fence: &Fence,
         steps: &mut Steps,
-    ) -> Result<Coldness, Failure> {
+    ) -> Result<CacheDropResult, Failure> {
         let tree = self.root().to_owned();
         match (self, method) {
             (Self::Fake, _) => {}
             (Self::Volume(volume), _) if is_in_memory(volume) => {
                 let reason = "its files are in memory and nowhere else";
-                return Ok(Coldness::Impossible(reason.into()));
+                return Ok(CacheDropResult::Impossible(reason.into()));
             }
             (target, ColdMethod::Remount) => target.remount(steps)?,
             (target, ColdMethod::Drop) => {
                 target.sync()?;
                 drop_caches()?;
                 if let Self::Volume(volume) = target {
-                    volume.let_host_forget()?;
+                    volume.drop_host_cache()?;
                 }
             }
             (_, ColdMethod::Evict) => {
                 let Some(files) = files else {
                     let reason = "names and attributes cannot be evicted from memory without root";
-                    return Ok(Coldness::Impossible(reason.into()));
+                    return Ok(CacheDropResult::Impossible(reason.into()));
                 };
                 let evicted = fence.within(&tree, |inside| {
                     let files = files.iter().map(|file| inside.path(file));
@@ -142,13 +142,13 @@ impl Target {
                 match evicted {
                     // tmpfs, for one, has nowhere else to keep its pages.
                     Err(failure) if failure.kind == FailureKind::Unsupported => {
-                        return Ok(Coldness::Impossible(failure.message));
+                        return Ok(CacheDropResult::Impossible(failure.message));
                     }
                     evicted => evicted?,
                 }
             }
         }
-        Ok(Coldness::Cold)
+        Ok(CacheDropResult::Cold)
     }
 
     /// Unmounts and mounts again, and empties the caches: nothing of the mount before is in memory.
@@ -160,7 +160,7 @@ impl Target {
                 steps.push(volume.unmount()?);
                 steps.push(volume.mount()?);
                 drop_caches()?;
-                volume.let_host_forget()
+                volume.drop_host_cache()
             }
             Self::Directory(_) => {
                 let text = "cannot remount a directory: the plan and the venue disagree";
@@ -213,9 +213,9 @@ impl Target {
     }
 
     /// Fails where the directory shows another file system than it did at first.
-    pub(crate) fn demand_mounted(&self) -> Result<(), Failure> {
+    pub(crate) fn ensure_mounted(&self) -> Result<(), Failure> {
         self.write_back()
-            .map_or(Ok(()), |write_back| write_back.demand_mounted(self.root()))
+            .map_or(Ok(()), |write_back| write_back.ensure_mounted(self.root()))
     }
 
     /// Times sync and unmount, and mounts again; `None` where nothing of ours is mounted, or where

@@ -16,7 +16,7 @@ use crate::disturbances::Backlog;
 use crate::events::EventWriter;
 use crate::phase::Phase;
 use crate::review::{Review, withdraw};
-use crate::round::Trail;
+use crate::round::RoundRunner;
 use crate::start_state;
 use crate::target::{Steps, Target};
 use crate::write_back::WriteBack;
@@ -101,20 +101,20 @@ fn try_trial<W: Write>(
             facts: calibration_facts(calibration),
         });
     }
-    let surroundings = Surroundings {
+    let trial_context = TrialContext {
         context,
         fence,
         calibration,
         missing_fact,
     };
-    let phases = run_rounds(spec, &surroundings, &mut target, &mut review, events);
+    let phases = run_rounds(spec, &trial_context, &mut target, &mut review, events);
     let finished = finish(&mut target, stop, &mut review, events);
     events.add_facts(review.facts());
     phases.and(finished)
 }
 
 /// What all phases of a trial share.
-struct Surroundings {
+struct TrialContext {
     context: RunContext,
     fence: Fence,
     calibration: Option<Calibration>,
@@ -238,28 +238,28 @@ fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
 /// between rounds any more, and the phases of those that are left are recorded as skipped.
 fn run_rounds<W: Write>(
     spec: &TrialSpec,
-    surroundings: &Surroundings,
+    trial_context: &TrialContext,
     target: &mut Target,
     review: &mut Review,
     events: &mut EventWriter<W>,
 ) -> Result<(), Failure> {
     let mut skips = Skips::default();
-    if let Some(reason) = &surroundings.missing_fact {
+    if let Some(reason) = &trial_context.missing_fact {
         skips.everything(reason.clone());
     }
     let backlog = RefCell::new(Backlog::default());
     let start_states = RefCell::new(Facts::new());
-    let mut trail = Trail::new(spec.rounds, &surroundings.context, &surroundings.fence);
+    let mut runner = RoundRunner::new(spec.rounds, &trial_context.context, &trial_context.fence);
     for round in spec.rounds.each() {
-        let mut context = surroundings.context.clone();
+        let mut context = trial_context.context.clone();
         if skips.all.is_none() {
-            trail
+            runner
                 .announcement()
                 .into_iter()
                 .for_each(|step| events.begin(step));
             let mut steps = Steps::new();
             let from = suspects_from(target);
-            let entered = trail.enter(round, target, &mut steps);
+            let entered = runner.begin_round(round, target, &mut steps);
             steps
                 .into_iter()
                 .for_each(|step| events.emit(EventBody::Step(step)));
@@ -270,11 +270,11 @@ fn run_rounds<W: Write>(
         }
         // Files of a group are made anew with each round, and so is its chance.
         skips.groups.clear();
-        let turn = Turn {
+        let turn = RoundContext {
             round: (!spec.rounds.is_one()).then_some(round),
             context,
-            calibration: surroundings.calibration,
-            fence: &surroundings.fence,
+            calibration: trial_context.calibration,
+            fence: &trial_context.fence,
             backlog: &backlog,
             start_states: &start_states,
         };
@@ -284,7 +284,7 @@ fn run_rounds<W: Write>(
 }
 
 /// One round of the phases.
-struct Turn<'a> {
+struct RoundContext<'a> {
     /// `None` where there is only one.
     round: Option<Round>,
     context: RunContext,
@@ -294,7 +294,7 @@ struct Turn<'a> {
     start_states: &'a RefCell<Facts>,
 }
 
-impl Turn<'_> {
+impl RoundContext<'_> {
     /// What a person reads who watches the trial, or asks where it died.
     fn place(&self, phase: &PhaseSpec) -> String {
         match self.round {
@@ -315,7 +315,7 @@ impl Turn<'_> {
 /// reason, and recorded so.
 fn run_phases<W: Write>(
     spec: &TrialSpec,
-    turn: &Turn<'_>,
+    turn: &RoundContext<'_>,
     skips: &mut Skips,
     target: &mut Target,
     (review, events): (&mut Review, &mut EventWriter<W>),

@@ -188,9 +188,9 @@ impl Volume {
     }
 
     /// In a guest, has the host forget what it keeps of the disk in its own memory.
-    pub(crate) fn let_host_forget(&self) -> Result<(), Failure> {
+    pub(crate) fn drop_host_cache(&self) -> Result<(), Failure> {
         let folder = self.spec.host_forgets.as_deref();
-        folder.map_or(Ok(()), crate::host::let_host_forget)
+        folder.map_or(Ok(()), crate::host::drop_host_cache)
     }
 
     /// Unmounts it.

@@ -89,7 +89,7 @@ impl WriteBack {
     }
 
     /// Fails where `root` shows another file system than the one that is watched.
-    pub(crate) fn demand_mounted(&self, root: &Path) -> Result<(), Failure> {
+    pub(crate) fn ensure_mounted(&self, root: &Path) -> Result<(), Failure> {
         let Some(watch) = &self.watch else {
             return Ok(());
         };
@@ -140,11 +140,11 @@ mod tests {
         let mut write_back = WriteBack::default();
         write_back.open(folder.path()).expect("opens");
         write_back
-            .demand_mounted(folder.path())
+            .ensure_mounted(folder.path())
             .expect("it is there");
         // /proc is a file system of its own.
         let failure = write_back
-            .demand_mounted(Path::new("/proc"))
+            .ensure_mounted(Path::new("/proc"))
             .expect_err("another one");
         assert_eq!(failure.kind, FailureKind::Unmount);
     }

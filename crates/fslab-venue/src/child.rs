@@ -36,14 +36,14 @@ pub(crate) struct Ending {
 /// How a trial's process is started and bounded.
 pub(crate) struct Launch<'a> {
     pub(crate) spec: &'a TrialSpec,
-    pub(crate) way: Way<'a>,
+    pub(crate) transport: Transport<'a>,
     pub(crate) limit: Duration,
     pub(crate) control: &'a Control,
 }
 
-/// By what way specification, events and status pass.
+/// How specification, events and status are passed.
 #[derive(Clone, Copy)]
-pub(crate) enum Way<'a> {
+pub(crate) enum Transport<'a> {
     /// Standard input, standard output, exit status.
     Pipes,
     /// Files in the folder that a guest shares with us.
@@ -138,14 +138,14 @@ impl Launch<'_> {
 
     /// Starts the process and listens to it.
     fn start(&self, mut command: Command) -> io::Result<(ProcessGroup, Lines, Receiver<String>)> {
-        match self.way {
-            Way::Pipes => {
+        match self.transport {
+            Transport::Pipes => {
                 let mut group = ProcessGroup::spawn(command)?;
                 let (output, errors) = (group.stdout.take(), group.stderr.take());
                 let (output, errors) = output.zip(errors).ok_or(io::ErrorKind::BrokenPipe)?;
                 Ok((group, Lines::of_pipe(output), console_of(errors)))
             }
-            Way::Shared(share) => {
+            Transport::Shared(share) => {
                 let exchange = share.exchange();
                 std::fs::write(exchange.spec(), serde_json::to_vec(self.spec)?)?;
                 // Before the guest runs: later, another file could have its name.
@@ -182,7 +182,7 @@ impl Launch<'_> {
             } else {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            if let Way::Shared(_) = self.way
+            if let Transport::Shared(_) = self.transport
                 && told.is_none()
                 && let Some(helper) = helpers.dead_of(group.id())
             {
@@ -212,7 +212,7 @@ impl Launch<'_> {
                     told = Some(Instant::now());
                     let _ = group.signal(Signal::Terminate);
                 }
-                (_, Some(since)) if since.elapsed() > GRACE || self.control.is_impatient() => {
+                (_, Some(since)) if since.elapsed() > GRACE || self.control.kill_requested() => {
                     let _ = group.signal(Signal::Kill);
                     if killed.get_or_insert_with(Instant::now).elapsed() > KILL_PATIENCE {
                         group.abandon();
@@ -265,12 +265,12 @@ impl Launch<'_> {
             }
             None => {}
         }
-        let (who, status) = match self.way {
-            Way::Shared(share) => match share.exchange().status() {
+        let (who, status) = match self.transport {
+            Transport::Shared(share) => match share.exchange().status() {
                 Some(status) => ("the trial's process", status),
                 None => ("the guest kernel", TrialStatus::from(status)),
             },
-            Way::Pipes => ("the trial's process", TrialStatus::from(status)),
+            Transport::Pipes => ("the trial's process", TrialStatus::from(status)),
         };
         let how = match (status.code, status.signal) {
             (Some(0), _) if who == "the guest kernel" => "before its trial ended".to_owned(),

@@ -1,33 +1,33 @@
-//! The one way to stop a run from outside: once is please, twice is now.
+//! Stop requests: the first lets running trials finish, the second kills them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts how often somebody asked to stop. Clones count together.
+/// Counter of stop requests. Clones count together.
 #[derive(Clone, Debug, Default)]
 pub struct Control(Arc<AtomicUsize>);
 
 impl Control {
-    /// Nobody has asked yet.
+    /// A counter without requests.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks to stop; the second time, to stop at once.
+    /// Adds a stop request.
     pub fn request_stop(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked.
+    /// True after the first request.
     #[must_use]
     pub fn is_stopping(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether somebody asked twice.
+    /// True after the second request.
     #[must_use]
-    pub fn is_impatient(&self) -> bool {
+    pub fn kill_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 1
     }
 

@@ -19,10 +19,10 @@ use fslab_model::{Failure, FailureKind};
 use fslab_sys::{ProcessIdentity, TimeLimit, TrustedFolder};
 use serde::{Deserialize, Serialize};
 
-use crate::remains::{kill_remains, kill_trial};
+use crate::host_identity::HostIdentity;
+use crate::orphans::{kill_orphans, kill_trial};
 use crate::time_limit::{bounded_by, limit_of};
 use crate::undo::{self, Undone};
-use crate::whereabouts::Whereabouts;
 
 /// The latest form of a lease that is understood: the first had no mark.
 const LEASE_FORMAT: u32 = 2;
@@ -31,7 +31,7 @@ const ORPHAN_PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a trial has made. Each path is undone if it is there, in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Belongings {
+pub(crate) struct LeasedResources {
     /// Unmounted, then removed: `mnt` in the work folder.
     pub(crate) mount_point: Option<PathBuf>,
     /// Detached from its loop device, then removed: `disk.img` in the work folder.
@@ -47,11 +47,13 @@ pub(crate) struct Belongings {
 
 /// The first line of a lease.
 #[derive(Serialize, Deserialize)]
-struct Deed {
+struct LeaseRecord {
     format: u32,
     owner: ProcessIdentity,
-    whereabouts: Whereabouts,
-    belongings: Belongings,
+    #[serde(rename = "whereabouts")]
+    host: HostIdentity,
+    #[serde(rename = "belongings")]
+    resources: LeasedResources,
 }
 
 /// The folder of all leases of this user.
@@ -64,7 +66,7 @@ pub(crate) struct Lease {
     folder: TrustedFolder,
     /// The file's name without its extension, which names what it is for.
     name: String,
-    deed: Deed,
+    record: LeaseRecord,
 }
 
 /// What `reclaim` undid, or could not.
@@ -84,27 +86,27 @@ impl Leases {
     }
 
     /// Demands that leases can be written, by writing one of nothing.
-    pub(crate) fn demand_writable(&self) -> Result<(), Failure> {
+    pub(crate) fn ensure_writable(&self) -> Result<(), Failure> {
         let chance = fslab_sys::random_name().map_err(|error| no_chance(&error))?;
-        self.take(&format!("probe-{chance}"), Belongings::default())?
+        self.take(&format!("probe-{chance}"), LeasedResources::default())?
             .undo()
             .map(drop)
     }
 
     /// Writes a lease down and locks it.
-    pub(crate) fn take(&self, name: &str, belongings: Belongings) -> Result<Lease, Failure> {
+    pub(crate) fn take(&self, name: &str, resources: LeasedResources) -> Result<Lease, Failure> {
         let mark = fslab_sys::random_name().map_err(|error| no_chance(&error))?;
-        let deed = Deed {
+        let record = LeaseRecord {
             format: LEASE_FORMAT,
             owner: ProcessIdentity::of(std::process::id()),
-            whereabouts: Whereabouts::here(),
-            belongings: Belongings {
+            host: HostIdentity::here(),
+            resources: LeasedResources {
                 mark: Some(mark),
-                ..belongings
+                ..resources
             },
         };
         let written = TrustedFolder::open_or_make(&self.0).and_then(|folder| {
-            let file = write_down(&folder, name, &deed)?;
+            let file = write_down(&folder, name, &record)?;
             Ok((folder, file))
         });
         let (folder, file) = written.map_err(|error| {
@@ -127,7 +129,7 @@ impl Leases {
             file,
             folder,
             name: name.to_owned(),
-            deed,
+            record,
         })
     }
 
@@ -179,10 +181,10 @@ fn no_chance(error: &io::Error) -> Failure {
 }
 
 /// The lease has its name only when it is complete and locked.
-fn write_down(folder: &TrustedFolder, name: &str, deed: &Deed) -> io::Result<File> {
+fn write_down(folder: &TrustedFolder, name: &str, record: &LeaseRecord) -> io::Result<File> {
     let draft = format!("{}.draft", fslab_sys::random_name()?);
     let mut file = folder.make_file(&draft)?;
-    let mut line = serde_json::to_vec(deed)?;
+    let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');
     let named = file
         .lock()
@@ -208,8 +210,8 @@ fn discard_draft(folder: &TrustedFolder, name: &Path) {
 }
 
 impl Lease {
-    pub(crate) fn belongings(&self) -> &Belongings {
-        &self.deed.belongings
+    pub(crate) fn resources(&self) -> &LeasedResources {
+        &self.record.resources
     }
 
     /// Lets what `command` starts hold the lease, too.
@@ -246,14 +248,14 @@ impl Lease {
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(unreadable)?;
         let mut lines = text.lines();
-        let deed = read_deed(lines.next().unwrap_or_default(), &path)?;
+        let record = read_record(lines.next().unwrap_or_default(), &path)?;
         // Half a second line is one that was cut off by a kill: the process then was only starting.
         let trial = lines
             .next()
             .and_then(|line| serde_json::from_str(line).ok());
         let held = Held {
             file: &file,
-            deed: &deed,
+            record: &record,
         };
         if !held.wait_for_lock(trial.as_ref()).map_err(unreadable)? {
             return Ok(None);
@@ -266,7 +268,7 @@ impl Lease {
             file,
             folder,
             name: name.to_owned(),
-            deed,
+            record,
         }))
     }
 
@@ -274,13 +276,13 @@ impl Lease {
     /// stays, for the next attempt. Returns the paths that were there.
     pub(crate) fn undo(self) -> Result<Vec<PathBuf>, Failure> {
         let path = self.folder.path().join(file_name(&self.name));
-        let belongings = &self.deed.belongings;
-        undo::demand_own(&self.name, belongings).map_err(|what| {
+        let resources = &self.record.resources;
+        undo::ensure_own(&self.name, resources).map_err(|what| {
             let text = format!("cannot act on the lease {}: {what}", path.display());
             Failure::new(FailureKind::Device, text)
                 .hint("look at what it names, and remove the lease by hand")
         })?;
-        let Undone { paths, failure } = if undo::is_nothing(belongings) {
+        let Undone { paths, failure } = if undo::is_nothing(resources) {
             Undone::default()
         } else {
             self.undo_within_limit()?
@@ -299,18 +301,18 @@ impl Lease {
 
     /// By a process that can be left behind: it holds the lease for as long as it hangs.
     fn undo_within_limit(&self) -> Result<Undone, Failure> {
-        let belongings = &self.deed.belongings;
-        let witness = undo::witness_of(belongings);
+        let resources = &self.record.resources;
+        let witness = undo::witness_of(resources);
         let limit = TimeLimit {
             witness: &*witness,
             ..limit_of(&self.file, &|| true)
         };
         let what = format!("undo what the lease {} names", self.name);
-        bounded_by(&limit, &what, |alive| Ok(undo::undo(belongings, alive)))
+        bounded_by(&limit, &what, |alive| Ok(undo::undo(resources, alive)))
     }
 }
 
-fn read_deed(line: &str, path: &Path) -> Result<Deed, Failure> {
+fn read_record(line: &str, path: &Path) -> Result<LeaseRecord, Failure> {
     let refused = |what: &str| {
         let text = format!("cannot act on the lease {}: {what}", path.display());
         Failure::new(FailureKind::Device, text)
@@ -323,17 +325,18 @@ fn read_deed(line: &str, path: &Path) -> Result<Deed, Failure> {
     {
         return Err(refused("a later fslab wrote it").hint("use that one to clean up"));
     }
-    let deed: Deed = serde_json::from_value(value).map_err(|_| refused("it is not readable"))?;
-    if !deed.whereabouts.is_this_machine() {
+    let record: LeaseRecord =
+        serde_json::from_value(value).map_err(|_| refused("it is not readable"))?;
+    if !record.host.is_this_machine() {
         return Err(refused("it is of another machine").hint("clean up there"));
     }
-    Ok(deed)
+    Ok(record)
 }
 
 /// A lease that another process may hold.
 struct Held<'a> {
     file: &'a File,
-    deed: &'a Deed,
+    record: &'a LeaseRecord,
 }
 
 impl Held<'_> {
@@ -347,13 +350,13 @@ impl Held<'_> {
                 Err(TryLockError::WouldBlock) => {}
             }
             // Process numbers say something only in the system that gave them.
-            if !self.deed.whereabouts.is_here() || self.deed.owner.is_alive() {
+            if !self.record.host.is_here() || self.record.owner.is_alive() {
                 return Ok(false);
             }
             // The owner is dead, and its trial was told so by the kernel: it is cleaning up, or is
             // gone already and has left helpers.
             match trial {
-                Some(trial) if !trial.is_alive() => kill_remains(trial.pid, self.file),
+                Some(trial) if !trial.is_alive() => kill_orphans(trial.pid, self.file),
                 Some(trial) if began.elapsed() > ORPHAN_PATIENCE => kill_trial(trial, self.file),
                 _ if began.elapsed() > ORPHAN_PATIENCE => return Ok(false),
                 _ => {}
@@ -381,12 +384,12 @@ mod tests {
     fn leased_scratch(folder: &Path) -> (Leases, Lease, PathBuf) {
         let scratch = undo::folder_of(NAME, folder);
         let leases = Leases::below(&folder.join("state"));
-        let belongings = Belongings {
+        let resources = LeasedResources {
             scratch: Some(scratch.clone()),
-            ..Belongings::default()
+            ..LeasedResources::default()
         };
-        let lease = leases.take(NAME, belongings).expect("a lease");
-        let mark = lease.belongings().mark.as_deref().expect("each has one");
+        let lease = leases.take(NAME, resources).expect("a lease");
+        let mark = lease.resources().mark.as_deref().expect("each has one");
         WorkFolder::make(&scratch, mark).expect("scratch");
         fs::write(scratch.join("file"), "x").expect("file");
         (leases, lease, scratch)
@@ -465,13 +468,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let (leases, lease, scratch) = leased_scratch(folder.path());
         drop(lease);
-        let (path, mut deed) = written(&leases);
-        deed["whereabouts"]["machine"] = "elsewhere".into();
-        deed["whereabouts"]["boot"] = "another".into();
+        let (path, mut record) = written(&leases);
+        record["whereabouts"]["machine"] = "elsewhere".into();
+        record["whereabouts"]["boot"] = "another".into();
         fs::write(
             &path,
             format!(
-                "{deed}
+                "{record}
 "
             ),
         )
@@ -505,12 +508,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let work = undo::folder_of(NAME, folder.path());
         let leases = Leases::below(folder.path());
-        let belongings = Belongings {
+        let resources = LeasedResources {
             work_folder: Some(work.clone()),
-            ..Belongings::default()
+            ..LeasedResources::default()
         };
-        let lease = leases.take(NAME, belongings).expect("a lease");
-        let mark = lease.belongings().mark.as_deref().expect("each has one");
+        let lease = leases.take(NAME, resources).expect("a lease");
+        let mark = lease.resources().mark.as_deref().expect("each has one");
         WorkFolder::make(&work, mark).expect("work");
         fs::write(work.join("precious"), "x").expect("a file of somebody's");
         drop(lease);
@@ -527,10 +530,10 @@ mod tests {
         let precious = folder.path().join("precious");
         fs::create_dir(&precious).expect("a folder");
         fs::write(precious.join("file"), "x").expect("a file");
-        let (path, deed) = written(&leases);
+        let (path, record) = written(&leases);
         let forge = |name: &str, value: serde_json::Value| {
-            let mut forged = deed.clone();
-            forged["belongings"] = serde_json::json!({ "mark": deed["belongings"]["mark"] });
+            let mut forged = record.clone();
+            forged["belongings"] = serde_json::json!({ "mark": record["belongings"]["mark"] });
             forged["belongings"][name] = value;
             fs::write(&path, format!("{forged}\n")).expect("written");
         };
@@ -573,7 +576,7 @@ mod tests {
         set(&leases.0, 0o700);
         set(&folder.path().join("state"), 0o777);
         expect_refused(&leases, "every user may write to it");
-        let refused = leases.demand_writable().expect_err("not to be trusted");
+        let refused = leases.ensure_writable().expect_err("not to be trusted");
         assert_eq!(refused.kind, FailureKind::Permission);
         set(&folder.path().join("state"), 0o755);
         let twin = path.with_extension("twin");
@@ -592,10 +595,10 @@ mod tests {
         let (leases, lease, scratch) = leased_scratch(folder.path());
         drop(lease);
         fs::remove_file(scratch.join(".fslab-mark")).expect("it had none");
-        let (path, mut deed) = written(&leases);
-        deed["format"] = 1.into();
-        deed["belongings"] = serde_json::json!({ "scratch": scratch });
-        fs::write(&path, format!("{deed}\n")).expect("written");
+        let (path, mut record) = written(&leases);
+        record["format"] = 1.into();
+        record["belongings"] = serde_json::json!({ "scratch": scratch });
+        fs::write(&path, format!("{record}\n")).expect("written");
         fs::set_permissions(&scratch, fs::Permissions::from_mode(0o755)).expect("changed");
         expect_refused(&leases, "refusing to touch");
         fs::set_permissions(&scratch, fs::Permissions::from_mode(0o700)).expect("changed");
@@ -609,15 +612,15 @@ mod tests {
     fn files_below_a_mount_point_are_removed_with_it() {
         let folder = tempfile::tempdir().expect("a directory");
         let work = undo::folder_of(NAME, folder.path());
-        let belongings = Belongings {
+        let resources = LeasedResources {
             mount_point: Some(work.join("mnt")),
             image: Some(work.join("disk.img")),
             work_folder: Some(work.clone()),
-            ..Belongings::default()
+            ..LeasedResources::default()
         };
         let lease = Leases::below(folder.path());
-        let lease = lease.take(NAME, belongings).expect("a lease");
-        let mark = lease.belongings().mark.as_deref().expect("each has one");
+        let lease = lease.take(NAME, resources).expect("a lease");
+        let mark = lease.resources().mark.as_deref().expect("each has one");
         WorkFolder::make(&work, mark).expect("work");
         fs::create_dir_all(work.join("mnt/a/b")).expect("folders");
         fs::write(work.join("mnt/a/file"), "x").expect("a file");

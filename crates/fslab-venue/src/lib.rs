@@ -14,14 +14,14 @@
 mod child;
 mod control;
 mod guest;
+mod host_identity;
 mod lease;
 mod listening;
+mod orphans;
 mod places;
-mod remains;
 mod time_limit;
 mod undo;
 mod venue;
-mod whereabouts;
 
 pub use control::Control;
 pub use guest::{GuestSettings, GuestTask, ShellRequest, run_as_init, run_shell};

@@ -19,7 +19,7 @@ use fslab_model::{Failure, FailureKind, RunId};
 use fslab_sys::{DeviceNumber, WorkFolder};
 use serde::{Deserialize, Serialize};
 
-use crate::lease::Belongings;
+use crate::lease::LeasedResources;
 
 /// The mount point's name in the work folder.
 pub(crate) const MOUNT_POINT_NAME: &str = "mnt";
@@ -40,23 +40,23 @@ pub(crate) fn folder_of(name: &str, parent: &Path) -> PathBuf {
 }
 
 /// Whether a lease of these names nothing, as the one of a probe.
-pub(crate) fn is_nothing(belongings: &Belongings) -> bool {
-    let nothing = Belongings {
-        mark: belongings.mark.clone(),
-        ..Belongings::default()
+pub(crate) fn is_nothing(resources: &LeasedResources) -> bool {
+    let nothing = LeasedResources {
+        mark: resources.mark.clone(),
+        ..LeasedResources::default()
     };
-    *belongings == nothing
+    *resources == nothing
 }
 
 /// Demands that the lease `name` names no more than fslab makes for a lease of that name.
-pub(crate) fn demand_own(name: &str, belongings: &Belongings) -> Result<(), String> {
-    let Belongings {
+pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), String> {
+    let LeasedResources {
         mount_point,
         image,
         scratch,
         work_folder,
         mark,
-    } = belongings;
+    } = resources;
     let (folder, inner) = match (scratch, work_folder) {
         (None, None) if mount_point.is_none() && image.is_none() => return Ok(()),
         (Some(scratch), None) if mount_point.is_none() && image.is_none() => (scratch, [None; 2]),
@@ -116,8 +116,8 @@ fn is_mark(mark: &str) -> bool {
 }
 
 /// A number that changes as long as the device does something that is mounted for the lease.
-pub(crate) fn witness_of(belongings: &Belongings) -> Box<dyn Fn() -> u64> {
-    let device = belongings.mount_point.as_ref().and_then(|mount_point| {
+pub(crate) fn witness_of(resources: &LeasedResources) -> Box<dyn Fn() -> u64> {
+    let device = resources.mount_point.as_ref().and_then(|mount_point| {
         let mounts = fslab_sys::mounts().ok()?;
         let mounted = mounts.iter().find(|it| it.mount_point == *mount_point)?;
         DeviceNumber::of(Path::new(&mounted.source)).ok()
@@ -129,10 +129,10 @@ pub(crate) fn witness_of(belongings: &Belongings) -> Box<dyn Fn() -> u64> {
 }
 
 /// Undoes what the lease names, in the order of its fields; calls `alive` as it goes on. What it
-/// names was looked at before by [`demand_own`].
-pub(crate) fn undo(belongings: &Belongings, alive: &dyn Fn()) -> Undone {
+/// names was looked at before by [`ensure_own`].
+pub(crate) fn undo(resources: &LeasedResources, alive: &dyn Fn()) -> Undone {
     let mut undoing = Undoing {
-        belongings,
+        resources,
         alive,
         paths: Vec::new(),
     };
@@ -144,18 +144,18 @@ pub(crate) fn undo(belongings: &Belongings, alive: &dyn Fn()) -> Undone {
 }
 
 struct Undoing<'a> {
-    belongings: &'a Belongings,
+    resources: &'a LeasedResources,
     alive: &'a dyn Fn(),
     paths: Vec<PathBuf>,
 }
 
 impl Undoing<'_> {
     fn run(&mut self) -> Result<(), Failure> {
-        let belongings = self.belongings;
-        let named = belongings
+        let resources = self.resources;
+        let named = resources
             .scratch
             .as_ref()
-            .or(belongings.work_folder.as_ref());
+            .or(resources.work_folder.as_ref());
         let Some(path) = named else { return Ok(()) };
         let cannot_open = |error: io::Error| {
             let text = format!("cannot open the folder {}", path.display());
@@ -169,7 +169,7 @@ impl Undoing<'_> {
             // Somebody removed the folder: a loop device still holds the image that was in it.
             return self.detach(path);
         };
-        self.demand_mark(&folder).map_err(|error| {
+        self.ensure_mark(&folder).map_err(|error| {
             let text = format!("refusing to touch {}", path.display());
             Failure::new(FailureKind::Device, text)
                 .because(&error)
@@ -180,8 +180,8 @@ impl Undoing<'_> {
         self.remove(folder, path)
     }
 
-    fn demand_mark(&self, folder: &WorkFolder) -> io::Result<()> {
-        let is_known = match &self.belongings.mark {
+    fn ensure_mark(&self, folder: &WorkFolder) -> io::Result<()> {
+        let is_known = match &self.resources.mark {
             Some(mark) => folder.is_marked(mark)?,
             None => folder.is_private()?,
         };
@@ -199,7 +199,7 @@ impl Undoing<'_> {
             Failure::new(FailureKind::Unmount, text).because(&error)
         };
         let own = |below: &PathBuf| {
-            self.belongings.mount_point.is_some() && below == Path::new(MOUNT_POINT_NAME)
+            self.resources.mount_point.is_some() && below == Path::new(MOUNT_POINT_NAME)
         };
         let (own, foreign): (Vec<_>, Vec<_>) =
             folder.mounts().map_err(failed)?.into_iter().partition(own);
@@ -217,7 +217,7 @@ impl Undoing<'_> {
 
     /// Detaches the loop device of the image in `folder`, which may be gone.
     fn detach(&mut self, folder: &Path) -> Result<(), Failure> {
-        if self.belongings.image.is_none() {
+        if self.resources.image.is_none() {
             return Ok(());
         }
         let real = folder.parent().and_then(|it| fs::canonicalize(it).ok());
@@ -241,16 +241,16 @@ impl Undoing<'_> {
             let text = format!("cannot remove {}", path.display());
             Failure::new(FailureKind::Device, text).because(&error)
         };
-        if let Some(mount_point) = &self.belongings.mount_point {
+        if let Some(mount_point) = &self.resources.mount_point {
             // Whoever unmounts under the feet of a trial has it write into the folder below.
             let removed = folder.remove_tree(MOUNT_POINT_NAME, self.alive);
             self.note(mount_point, removed.map_err(|it| failed(mount_point, it))?);
         }
-        if let Some(image) = &self.belongings.image {
+        if let Some(image) = &self.resources.image {
             let removed = folder.remove_file(IMAGE_NAME);
             self.note(image, removed.map_err(|it| failed(image, it))?);
         }
-        let removed = if self.belongings.scratch.is_some() {
+        let removed = if self.resources.scratch.is_some() {
             folder.remove_all(self.alive)
         } else {
             folder.remove_empty()
@@ -273,31 +273,31 @@ mod tests {
 
     const NAME: &str = "20261121-143205-k3f9-c0r1-77";
 
-    fn work(name: &str) -> Belongings {
+    fn work(name: &str) -> LeasedResources {
         let folder = Path::new("/var/tmp").join(format!("fslab-{name}"));
-        Belongings {
+        LeasedResources {
             mount_point: Some(folder.join("mnt")),
             image: Some(folder.join("disk.img")),
             work_folder: Some(folder),
-            ..Belongings::default()
+            ..LeasedResources::default()
         }
     }
 
     #[test]
     fn what_a_trial_makes_may_be_named() {
-        assert_eq!(demand_own(NAME, &work(NAME)), Ok(()));
-        assert_eq!(demand_own("shell-9", &work("shell-9")), Ok(()));
-        assert_eq!(demand_own("probe", &Belongings::default()), Ok(()));
+        assert_eq!(ensure_own(NAME, &work(NAME)), Ok(()));
+        assert_eq!(ensure_own("shell-9", &work("shell-9")), Ok(()));
+        assert_eq!(ensure_own("probe", &LeasedResources::default()), Ok(()));
     }
 
     /// A lease once could name any folder, and root removed it.
     #[test]
     fn what_no_trial_makes_may_not_be_named() {
-        let scratch = |path: &str| Belongings {
+        let scratch = |path: &str| LeasedResources {
             scratch: Some(path.into()),
-            ..Belongings::default()
+            ..LeasedResources::default()
         };
-        let inner = |mount_point: &str, image: &str| Belongings {
+        let inner = |mount_point: &str, image: &str| LeasedResources {
             mount_point: Some(mount_point.into()),
             image: Some(image.into()),
             ..work(NAME)
@@ -315,21 +315,21 @@ mod tests {
             inner("/home", &format!("{own}/disk.img")),
             inner(&format!("{own}/mnt/../../x"), &format!("{own}/disk.img")),
             inner(&format!("{own}/mnt"), "/home/somebody/disk.img"),
-            Belongings {
+            LeasedResources {
                 mount_point: Some("/home".into()),
-                ..Belongings::default()
+                ..LeasedResources::default()
             },
-            Belongings {
+            LeasedResources {
                 scratch: Some(own.clone().into()),
                 ..work(NAME)
             },
-            Belongings {
+            LeasedResources {
                 mark: Some(String::new()),
                 ..work(NAME)
             },
         ];
-        for belongings in forged {
-            assert!(demand_own(NAME, &belongings).is_err(), "{belongings:?}");
+        for resources in forged {
+            assert!(ensure_own(NAME, &resources).is_err(), "{resources:?}");
         }
         for name in [
             "x",
@@ -339,7 +339,7 @@ mod tests {
             "run-c0r0-",
             "..-c0r0-1x",
         ] {
-            assert!(demand_own(name, &work(name)).is_err(), "{name}");
+            assert!(ensure_own(name, &work(name)).is_err(), "{name}");
         }
     }
 }

@@ -12,7 +12,7 @@ use fslab_model::{
 };
 use fslab_sys::LoopDevice;
 
-use crate::child::{Ending, Launch, Way, trial_command};
+use crate::child::{Ending, Launch, Transport, trial_command};
 use crate::control::Control;
 use crate::guest::{Clock, Guest, GuestSettings, GuestTask, add_insight, name_full_disk};
 use crate::lease::{Lease, Leases};
@@ -76,7 +76,7 @@ impl Venue {
     /// # Errors
     /// A [`Failure`] of kind `Permission`, `NoSpace`, `BadInput` or `Device`, with a hint.
     pub fn open(plan: &VenuePlan, size: Bytes, settings: VenueSettings) -> Result<Self, Failure> {
-        settings.leases.demand_writable()?;
+        settings.leases.ensure_writable()?;
         let place: Box<dyn Place> = match plan {
             VenuePlan::Dir { dir } => Box::new(Directory::open(dir.clone(), settings.footprint.0)?),
             VenuePlan::Loop { folder } => Box::new(Image::open(folder.clone(), size)?),
@@ -175,11 +175,11 @@ impl Venue {
         let mut lease = self
             .settings
             .leases
-            .take(&name, self.place.belongings(&name))?;
+            .take(&name, self.place.resources(&name))?;
         let began = Instant::now();
         let go_on = || !control.is_stopping() && began.elapsed() < request.limit;
         let preparing = Preparing {
-            belongings: lease.belongings(),
+            resources: lease.resources(),
             lease: lease.file(),
             go_on: &go_on,
         };
@@ -187,7 +187,7 @@ impl Venue {
             Ok(prepared) => prepared,
             Err(failure) => {
                 let failure = self.over_limit(failure, request.limit, control);
-                return Err(also(failure, lease.undo().err()));
+                return Err(append_cleanup_error(failure, lease.undo().err()));
             }
         };
         let Prepared {
@@ -217,7 +217,7 @@ impl Venue {
         let left = if is_stuck { None } else { lease.undo().err() };
         let mut record = match record {
             Ok(record) => record,
-            Err(failure) => return Err(also(failure, left)),
+            Err(failure) => return Err(append_cleanup_error(failure, left)),
         };
         record.facts.extend(facts);
         record.facts.extend(self.facts.clone());
@@ -225,7 +225,7 @@ impl Venue {
         record.outcome = match (record.outcome, left) {
             (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed { failure },
             (TrialOutcome::Failed { failure }, left) => TrialOutcome::Failed {
-                failure: also(failure, left),
+                failure: append_cleanup_error(failure, left),
             },
             (TrialOutcome::Done, None) => TrialOutcome::Done,
         };
@@ -259,8 +259,8 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<Ending, Failure> {
-        let (mut command, way) = match start {
-            Start::Here => (trial_command(&self.settings.program), Way::Pipes),
+        let (mut command, transport) = match start {
+            Start::Here => (trial_command(&self.settings.program), Transport::Pipes),
             Start::InGuest(guest, share) => {
                 let seed = request.spec.perturbation.guest_seed(request.spec.seed);
                 let mut command = guest.command(share, GuestTask::Trial, seed)?;
@@ -274,13 +274,13 @@ impl Venue {
                         settle_on_a_processor(&mut command, request.slot);
                     }
                 }
-                (command, Way::Shared(share))
+                (command, Transport::Shared(share))
             }
         };
         lease.share_with(&mut command);
         let launch = Launch {
             spec: &request.spec,
-            way,
+            transport,
             limit: request.limit,
             control,
         };
@@ -328,7 +328,7 @@ fn settle_on_a_processor(command: &mut Command, slot: usize) {
 }
 
 /// `failure`, and what was left behind besides.
-fn also(mut failure: Failure, left: Option<Failure>) -> Failure {
+fn append_cleanup_error(mut failure: Failure, left: Option<Failure>) -> Failure {
     if let Some(left) = left {
         failure.causes.push(format!("and afterwards: {left}"));
         failure
@@ -496,7 +496,7 @@ mod tests {
         let control = Control::new();
         let launch = Launch {
             spec: &request.spec,
-            way: Way::Pipes,
+            transport: Transport::Pipes,
             limit: request.limit,
             control: &control,
         };

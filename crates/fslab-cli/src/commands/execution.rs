@@ -158,14 +158,14 @@ impl Execution<'_> {
             seed: self.plan.seed,
         };
         let begun = store.header(run)?;
-        now.demand_alike(&begun)?;
+        now.ensure_alike(&begun)?;
         // What is run is the stored plan, and a store may come from elsewhere.
         demand_same_plan(&begun, asked)?;
         self.demand_leave(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
             let so_far = store.run(&RunSelector::from(run.clone()))?;
-            fslab_run::demand_same_device(&so_far, &device)?;
+            fslab_run::ensure_same_device(&so_far, &device)?;
         }
         // Who names no number goes on as the run was begun, until its figures are known if it was.
         let adaptive = match self.plan.repetition.repeats {

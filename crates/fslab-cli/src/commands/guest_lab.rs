@@ -33,7 +33,7 @@ fn bootable(lab: Lab) -> Result<Lab, Failure> {
     if !lab.kernel.facts.lab_devices {
         return Err(of_an_earlier_fslab(&lab, "cannot boot from a root image"));
     }
-    lab.demand_runs(Path::new(OWN_PROGRAM))?;
+    lab.ensure_runs(Path::new(OWN_PROGRAM))?;
     Ok(lab)
 }
 

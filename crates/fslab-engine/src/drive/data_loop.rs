@@ -3,7 +3,7 @@
 use super::budget::Budget;
 use super::data_worker::{Action, DataWorker};
 use super::target::DataTarget;
-use super::threads::Crew;
+use super::threads::WorkerGroup;
 use crate::EngineError;
 use crate::access::Extent;
 use crate::jobs::SyncCall;
@@ -14,17 +14,17 @@ pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
     mut worker: DataWorker<'_>,
     mut target: T,
     clock: &C,
-    crew: &Crew<'_>,
+    group: &WorkerGroup<'_>,
 ) -> Result<ThreadOutcome, EngineError> {
     if worker.job.ramp_up_ns > 0 {
         let now_ns = clock.now_ns();
         let ramp_up = worker.ramp_up(now_ns);
-        issue(&mut worker, &mut target, clock, crew, ramp_up, now_ns)?;
+        issue(&mut worker, &mut target, clock, group, ramp_up, now_ns)?;
     }
     let before = clock.thread_use();
     let start_ns = clock.now_ns();
     let budget = worker.budget(start_ns);
-    let mut end_ns = issue(&mut worker, &mut target, clock, crew, budget, start_ns)?;
+    let mut end_ns = issue(&mut worker, &mut target, clock, group, budget, start_ns)?;
     if T::BUFFERS {
         target.flush().map_err(|e| worker.failure("write", e))?;
         end_ns = clock.now_ns();
@@ -46,7 +46,7 @@ fn issue<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
     clock: &C,
-    crew: &Crew<'_>,
+    group: &WorkerGroup<'_>,
     mut budget: Budget<'_>,
     start_ns: u64,
 ) -> Result<u64, EngineError> {
@@ -54,7 +54,7 @@ fn issue<T: DataTarget, C: Clock>(
     worker.pacer.begin(start_ns);
     let mut now_ns = start_ns;
     while budget.take(now_ns) {
-        if crew.must_stop() {
+        if group.must_stop() {
             return Err(worker.interruption());
         }
         let step = worker.next_step();

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::data_loop::run_data_loop;
 use super::data_worker::DataWorker;
 use super::target::DataTarget;
-use super::threads::Crew;
+use super::threads::WorkerGroup;
 use crate::access::Extent;
 use crate::jobs::SyncCall;
 use crate::recording::{MonotonicClock, ThreadOutcome};
@@ -17,7 +17,7 @@ use crate::{EngineError, RunContext};
 
 /// A worker that has all it needs, and waits for the others.
 pub(crate) type ReadyWorker<'a> =
-    Box<dyn FnOnce(&Crew<'_>) -> Result<ThreadOutcome, EngineError> + 'a>;
+    Box<dyn FnOnce(&WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + 'a>;
 
 /// A worker on the files of thread `thread` of its job, each of which `open` opens; it is given the
 /// path, and the length that the file must have.
@@ -41,7 +41,7 @@ pub(crate) fn ready_worker<'a, T: DataTarget + 'a>(
 }
 
 fn run_on<'a, T: DataTarget + 'a>(worker: DataWorker<'a>, target: T) -> ReadyWorker<'a> {
-    Box::new(move |crew| run_data_loop(worker, target, &MonotonicClock, crew))
+    Box::new(move |group| run_data_loop(worker, target, &MonotonicClock, group))
 }
 
 /// The segments of a file, all of them open.

@@ -29,5 +29,5 @@ pub(crate) use names_worker::NamesWorker;
 pub(crate) use paths::Naming;
 pub(crate) use queue_loop::run_queue_loop;
 pub(crate) use target::{DataTarget, NamesTarget, Task};
-pub(crate) use threads::Crew;
-pub(crate) use workers::{Staff, run_workers};
+pub(crate) use threads::WorkerGroup;
+pub(crate) use workers::{WorkerConfig, run_workers};

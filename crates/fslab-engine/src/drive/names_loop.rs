@@ -7,7 +7,7 @@ use fslab_model::FailureKind;
 
 use super::names_worker::NamesWorker;
 use super::target::{NamesTarget, Task};
-use super::threads::Crew;
+use super::threads::WorkerGroup;
 use crate::EngineError;
 use crate::access::Permutation;
 use crate::jobs::{DirectoryNumber, MetadataJob, MetadataOperation, Order, Refusal, Subjects};
@@ -18,7 +18,7 @@ pub(super) struct NamesLoop<'a, 'w, T, C> {
     pub(super) worker: NamesWorker<'w>,
     pub(super) target: T,
     pub(super) clock: &'a C,
-    crew: &'a Crew<'a>,
+    group: &'a WorkerGroup<'a>,
     pub(super) end_ns: u64,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn run_names_loop<T: NamesTarget, C: Clock>(
     worker: NamesWorker<'_>,
     target: T,
     clock: &C,
-    crew: &Crew<'_>,
+    group: &WorkerGroup<'_>,
 ) -> Result<ThreadOutcome, EngineError> {
     let before = clock.thread_use();
     let start_ns = clock.now_ns();
@@ -35,7 +35,7 @@ pub(crate) fn run_names_loop<T: NamesTarget, C: Clock>(
         worker,
         target,
         clock,
-        crew,
+        group,
         end_ns: start_ns,
     };
     running.worker.recorder.begin(start_ns);
@@ -348,7 +348,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
 
     #[inline]
     pub(super) fn check_stop(&self) -> Result<(), EngineError> {
-        if self.crew.must_stop() {
+        if self.group.must_stop() {
             let error = EngineError::interrupted(&self.worker.base);
             debug_assert_eq!(error.kind(), FailureKind::Interrupted);
             return Err(error);

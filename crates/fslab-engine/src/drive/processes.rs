@@ -9,8 +9,8 @@ use std::path::Path;
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{WorkerProcess, WorkerSide};
 
-use super::threads::Crew;
-use super::workers::Staff;
+use super::threads::WorkerGroup;
+use super::workers::WorkerConfig;
 use crate::EngineError;
 use crate::recording::ThreadOutcome;
 
@@ -19,19 +19,19 @@ type Report = Result<ThreadOutcome, Failure>;
 
 /// Runs a process for each worker. A process that fails ends the others.
 pub(super) fn run_processes<P, Prepare, Run>(
-    staff: Staff<'_>,
+    config: WorkerConfig<'_>,
     prepare: Prepare,
     run: Run,
 ) -> Result<Vec<Result<ThreadOutcome, EngineError>>, EngineError>
 where
     Prepare: Fn(u32) -> Result<P, EngineError>,
-    Run: Fn(P, &Crew<'_>) -> Result<ThreadOutcome, EngineError>,
+    Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError>,
 {
     let work = |number: u32, side: &mut WorkerSide| -> Report {
         let prepared = prepare(number)?;
         side.ready_and_wait()
             .map_err(|e| process_error("start", e))?;
-        Ok(run(prepared, &Crew::new(staff.stop))?)
+        Ok(run(prepared, &WorkerGroup::new(config.stop))?)
     };
     let fork = |number| {
         WorkerProcess::fork(|side| {
@@ -40,9 +40,9 @@ where
         })
         .map_err(|e| process_error("fork", e))
     };
-    let gives_up = || staff.stop.is_raised();
+    let gives_up = || config.stop.is_raised();
     let mut processes = Vec::new();
-    for number in 0..staff.count {
+    for number in 0..config.count {
         processes.push(fork(number)?);
     }
     for process in &mut processes {

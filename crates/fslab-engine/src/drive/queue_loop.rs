@@ -10,7 +10,7 @@ use fslab_sys::{Ring, RingCompletion, RingSync, RingTransfer};
 
 use super::budget::Budget;
 use super::data_worker::{Action, DataWorker, Step};
-use super::threads::Crew;
+use super::threads::WorkerGroup;
 use crate::EngineError;
 use crate::access::Extent;
 use crate::jobs::SyncCall;
@@ -54,7 +54,7 @@ struct QueueLoop<'a, 'w, C> {
     worker: DataWorker<'w>,
     ring: Ring,
     clock: &'a C,
-    crew: &'a Crew<'a>,
+    group: &'a WorkerGroup<'a>,
     flights: Box<[Flight]>,
     free: Vec<u32>,
     now_ns: u64,
@@ -65,14 +65,14 @@ pub(crate) fn run_queue_loop<C: Clock>(
     worker: DataWorker<'_>,
     ring: Ring,
     clock: &C,
-    crew: &Crew<'_>,
+    group: &WorkerGroup<'_>,
 ) -> Result<ThreadOutcome, EngineError> {
     let depth = worker.job.uring.queue_depth;
     let mut running = QueueLoop {
         worker,
         ring,
         clock,
-        crew,
+        group,
         flights: vec![Flight::NONE; depth as usize].into(),
         free: (0..depth).rev().collect(),
         now_ns: clock.now_ns(),
@@ -132,7 +132,7 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
     /// Queues operations while there are budget and free slots; whether more are to come.
     #[inline]
     fn fill(&mut self, budget: &mut Budget<'_>) -> Result<bool, EngineError> {
-        if self.crew.must_stop() {
+        if self.group.must_stop() {
             return Err(self.worker.interruption());
         }
         while !self.free.is_empty() {

@@ -7,17 +7,17 @@ use std::thread::ScopedJoinHandle;
 
 use fslab_sys::ResourceUse;
 
-use super::workers::Staff;
+use super::workers::WorkerConfig;
 use crate::recording::ThreadOutcome;
 use crate::{EngineError, StopFlag, Workers};
 
 /// What the threads of one job share: whether they are to stop.
-pub(crate) struct Crew<'a> {
+pub(crate) struct WorkerGroup<'a> {
     stop: &'a StopFlag,
     failed: AtomicBool,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> WorkerGroup<'a> {
     pub(super) fn new(stop: &'a StopFlag) -> Self {
         Self {
             stop,
@@ -53,35 +53,35 @@ impl<'a> Crew<'a> {
 /// Gives their results, and the process' use of the processor from the common start to the last
 /// end.
 pub(super) fn run_threads<P, Prepare, Run>(
-    staff: Staff<'_>,
+    config: WorkerConfig<'_>,
     prepare: Prepare,
     run: Run,
 ) -> (Vec<Result<ThreadOutcome, EngineError>>, ResourceUse)
 where
     Prepare: Fn(u32) -> Result<P, EngineError> + Sync,
-    Run: Fn(P, &Crew<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
+    Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
 {
-    let crew = Crew::new(staff.stop);
-    if staff.count == 1 && staff.workers == Workers::Threads {
+    let group = WorkerGroup::new(config.stop);
+    if config.count == 1 && config.workers == Workers::Threads {
         let prepared = prepare(0);
         let before = ResourceUse::of_process();
-        let result = prepared.and_then(|prepared| run(prepared, &crew));
+        let result = prepared.and_then(|prepared| run(prepared, &group));
         return (vec![result], ResourceUse::of_process().since(before));
     }
-    let ready = Barrier::new(staff.count as usize + 1);
-    let begin = Barrier::new(staff.count as usize + 1);
+    let ready = Barrier::new(config.count as usize + 1);
+    let begin = Barrier::new(config.count as usize + 1);
     let work = &|thread: u32| {
         // A thread that panics must reach the barriers, too: the others wait there.
-        let prepared = crew.or_fail(|| prepare(thread));
+        let prepared = group.or_fail(|| prepare(thread));
         ready.wait();
         begin.wait();
         let prepared = prepared.unwrap_or_else(|panic| resume_unwind(panic))?;
-        let result = crew.or_fail(|| run(prepared, &crew));
+        let result = group.or_fail(|| run(prepared, &group));
         result.unwrap_or_else(|panic| resume_unwind(panic))
     };
     std::thread::scope(|scope| {
         let spawn = |thread| scope.spawn(move || work(thread));
-        let handles: Vec<_> = (0..staff.count).map(spawn).collect();
+        let handles: Vec<_> = (0..config.count).map(spawn).collect();
         ready.wait();
         let before = ResourceUse::of_process();
         begin.wait();
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_thread_that_panics_while_it_is_prepared_or_runs_ends_the_job() {
         let stop = StopFlag::new();
-        let staff = Staff {
+        let config = WorkerConfig {
             count: 3,
             workers: Workers::Threads,
             stop: &stop,
@@ -111,14 +111,14 @@ mod tests {
         for panics_in_prepare in [true, false] {
             let ended = catch_unwind(AssertUnwindSafe(|| {
                 run_threads(
-                    staff,
+                    config,
                     |thread| {
                         assert!(thread != 1 || !panics_in_prepare, "panics while prepared");
                         Ok(thread)
                     },
-                    |thread, crew| {
+                    |thread, group| {
                         assert!(thread != 1, "panics while it runs");
-                        while !crew.must_stop() {
+                        while !group.must_stop() {
                             std::thread::yield_now();
                         }
                         Err(process_error(

@@ -4,13 +4,13 @@ use fslab_model::FailureKind;
 use fslab_sys::ResourceUse;
 
 use super::processes::{process_error, run_processes};
-use super::threads::{Crew, run_threads};
+use super::threads::{WorkerGroup, run_threads};
 use crate::recording::ThreadOutcome;
 use crate::{EngineError, MetadataJob, RunContext, StopFlag, Workers};
 
 /// Who does the work.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Staff<'a> {
+pub(crate) struct WorkerConfig<'a> {
     /// How many.
     pub(crate) count: u32,
     /// Of what kind.
@@ -19,7 +19,7 @@ pub(crate) struct Staff<'a> {
     pub(crate) stop: &'a StopFlag,
 }
 
-impl<'a> Staff<'a> {
+impl<'a> WorkerConfig<'a> {
     /// The workers that `job` asks for.
     pub(crate) fn for_metadata(context: &'a RunContext, job: &MetadataJob) -> Self {
         Self {
@@ -38,21 +38,21 @@ impl<'a> Staff<'a> {
     }
 }
 
-/// Runs the workers of `staff`: each prepares itself, all begin together, and the first error ends
+/// Runs the workers of `config`: each prepares itself, all begin together, and the first error ends
 /// all. Gives the outcomes in the order of the workers, and the use of the processor from the
 /// common start to the last end, where it is more than the sum of theirs.
 pub(crate) fn run_workers<P, Prepare, Run>(
-    staff: Staff<'_>,
+    config: WorkerConfig<'_>,
     prepare: Prepare,
     run: Run,
 ) -> Result<(Vec<ThreadOutcome>, Option<ResourceUse>), EngineError>
 where
     Prepare: Fn(u32) -> Result<P, EngineError> + Sync,
-    Run: Fn(P, &Crew<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
+    Run: Fn(P, &WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + Sync,
 {
-    match staff.workers {
+    match config.workers {
         Workers::Threads => {
-            let (results, used) = run_threads(staff, prepare, run);
+            let (results, used) = run_threads(config, prepare, run);
             Ok((all_or_first_error(results)?, Some(used)))
         }
         // A fork would take memory by how the program was built: see `fslab_sys::hold_memory`.
@@ -61,11 +61,11 @@ where
                 fslab_sys::take_descriptors().map_err(|error| process_error("start", error))?;
                 prepare(number)
             };
-            let (results, used) = run_threads(staff, prepare, run);
+            let (results, used) = run_threads(config, prepare, run);
             Ok((all_or_first_error(results)?, Some(used)))
         }
         Workers::Processes => {
-            let results = run_processes(staff, prepare, run)?;
+            let results = run_processes(config, prepare, run)?;
             Ok((all_or_first_error(results)?, None))
         }
     }

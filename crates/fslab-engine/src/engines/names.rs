@@ -12,7 +12,9 @@ use fslab_sys::{DataFile, NameDirectory, PageBuffer};
 use super::digests::Digests;
 use super::psync::write_all;
 use crate::content::DataPool;
-use crate::drive::{NamesTarget, NamesWorker, Naming, Staff, Task, run_names_loop, run_workers};
+use crate::drive::{
+    NamesTarget, NamesWorker, Naming, Task, WorkerConfig, run_names_loop, run_workers,
+};
 use crate::jobs::{DirectoryNumber, DirectoryTiming, MetadataOperation, Names};
 use crate::recording::{MonotonicClock, combine};
 use crate::{EngineError, Measured, MetadataJob, RunContext};
@@ -40,9 +42,9 @@ pub(super) fn run_metadata(
         Ok((worker, folder))
     };
     let (outcomes, used) = run_workers(
-        Staff::for_metadata(context, job),
+        WorkerConfig::for_metadata(context, job),
         prepare,
-        |(worker, folder), crew| run_names_loop(worker, folder, &MonotonicClock, crew),
+        |(worker, folder), group| run_names_loop(worker, folder, &MonotonicClock, group),
     )?;
     Ok(combine(outcomes, used, job.moves_data()))
 }

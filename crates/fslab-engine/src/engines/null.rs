@@ -11,8 +11,8 @@ use fslab_sys::SharedCounter;
 
 use crate::access::{Extent, Permutation};
 use crate::drive::{
-    DataTarget, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Staff, Task, run_data_loop,
-    run_names_loop, run_workers,
+    DataTarget, DataWorker, NamesTarget, NamesWorker, ReadyWorker, Task, WorkerConfig,
+    run_data_loop, run_names_loop, run_workers,
 };
 use crate::jobs::{MetadataOperation, Names, SyncCall};
 use crate::recording::{Clock, SyntheticClock, combine};
@@ -47,21 +47,21 @@ fn prepare<'a>(
 ) -> Result<ReadyWorker<'a>, EngineError> {
     let worker = DataWorker::new(context, job, thread, false, tickets);
     let seed = mix_bytes(context.seed, job.file.as_os_str().as_encoded_bytes());
-    Ok(Box::new(move |crew| {
+    Ok(Box::new(move |group| {
         let clock = SyntheticClock::default();
         let target = NullTarget::new(&clock, seed, thread);
-        run_data_loop(worker, target, &clock, crew)
+        run_data_loop(worker, target, &clock, group)
     }))
 }
 
 fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
-    let staff = Staff::for_metadata(context, job).as_threads();
+    let config = WorkerConfig::for_metadata(context, job).as_threads();
     let prepare = |thread| Ok((thread, NamesWorker::new(context, job, thread)));
-    let (outcomes, _) = run_workers(staff, prepare, |(thread, worker), crew| {
+    let (outcomes, _) = run_workers(config, prepare, |(thread, worker), group| {
         let clock = SyntheticClock::default();
         let seed = mix_bytes(context.seed, job.operation.as_str().as_bytes());
         let target = NullTarget::new(&clock, seed, thread);
-        run_names_loop(worker, target, &clock, crew)
+        run_names_loop(worker, target, &clock, group)
     })?;
     Ok(combine(outcomes, None, job.moves_data()))
 }

@@ -34,8 +34,8 @@ fn prepare<'a>(
 ) -> Result<ReadyWorker<'a>, EngineError> {
     let worker = DataWorker::new(context, job, thread, true, tickets);
     let ring = set_up(context, job, thread)?;
-    Ok(Box::new(move |crew| {
-        run_queue_loop(worker, ring, &MonotonicClock, crew)
+    Ok(Box::new(move |group| {
+        run_queue_loop(worker, ring, &MonotonicClock, group)
     }))
 }
 

@@ -170,7 +170,7 @@ impl Contents {
         host.canonicalize().ok().filter(|host| host.is_file())
     }
 
-    pub(super) fn demand_size(&self, layer: &str) -> Result<(), LayerError> {
+    pub(super) fn ensure_size(&self, layer: &str) -> Result<(), LayerError> {
         if self.bytes <= BYTES_MAX.0 {
             return Ok(());
         }

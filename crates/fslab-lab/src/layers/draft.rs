@@ -8,7 +8,7 @@ use fslab_model::{Brings, Bytes, INPUTS_FOLDER, InputPlace, ProgramNeed, input_p
 use super::LayerError;
 use super::contents::{BaseRoot, Contents};
 use super::packages::Packages;
-use super::places::demand_visible;
+use super::places::ensure_visible;
 use super::search::{Found, search};
 use crate::root::loader_cache;
 
@@ -66,7 +66,7 @@ pub fn drafts(requests: &[LayerRequest], base: &BaseRoot) -> Result<Vec<Draft>, 
         drafts.insert(0, of_inputs(&files, base)?);
     }
     for draft in &drafts {
-        draft.contents.demand_size(&draft.name)?;
+        draft.contents.ensure_size(&draft.name)?;
     }
     Ok(drafts)
 }
@@ -152,7 +152,7 @@ fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<D
                 guest
             }
             InputPlace::SamePath => {
-                demand_visible(path)?;
+                ensure_visible(path)?;
                 super::places::guest_path(path)
             }
         };

@@ -59,7 +59,7 @@ fn hidden() -> impl Iterator<Item = &'static &'static str> {
 ///
 /// # Errors
 /// [`LayerError::Input`].
-pub(super) fn demand_visible(path: &Path) -> Result<(), LayerError> {
+pub(super) fn ensure_visible(path: &Path) -> Result<(), LayerError> {
     let is_plain = path
         .components()
         .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
@@ -103,9 +103,9 @@ mod tests {
 
     #[test]
     fn a_file_is_brought_only_where_a_guest_sees_it() {
-        demand_visible(Path::new("/srv/x")).expect("is seen");
+        ensure_visible(Path::new("/srv/x")).expect("is seen");
         for bad in ["/tmp/x", "/run/a/x", "/srv/../run/x", "x", "/dev/zero"] {
-            assert!(demand_visible(Path::new(bad)).is_err(), "{bad}");
+            assert!(ensure_visible(Path::new(bad)).is_err(), "{bad}");
         }
         assert!(is_left_out(Path::new("/usr/share/doc/gcc/copyright")));
         assert!(!is_left_out(Path::new("/usr/share/documents")));

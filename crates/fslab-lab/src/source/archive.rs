@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::origin::{Origin, SourceKind, Supply};
 use super::tree;
+use crate::build_dir::BuildDir;
 use crate::progress::Stage;
 use crate::tools::{self, BuildTool, tool};
-use crate::workshop::Workshop;
 use crate::{LabError, key};
 
 /// Ends of names, and what unpacks them.
@@ -45,14 +45,14 @@ pub(super) fn find(path: &Path) -> Result<Origin, LabError> {
 }
 
 /// Unpacks `archive` and gives the root of the tree in it.
-pub(super) fn unpack(archive: &Path, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
-    workshop.reporter.enter(Stage::Unpacking);
-    let folder = workshop.make_folder("source")?;
-    let mut tar = workshop.command("tar");
+pub(super) fn unpack(archive: &Path, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
+    build_dir.reporter.enter(Stage::Unpacking);
+    let folder = build_dir.make_folder("source")?;
+    let mut tar = build_dir.command("tar");
     // The owners in the archive are of another machine.
     tar.arg("--no-same-owner").arg("-x");
     tar.arg("-f").arg(archive).arg("-C").arg(&folder);
-    workshop.run("unpack the source", tar)?;
+    build_dir.run("unpack the source", tar)?;
     let root = root_below(&folder).map_err(LabError::io("read", &folder))?;
     root.ok_or_else(|| LabError::BadSource {
         path: archive.to_owned(),

@@ -11,9 +11,9 @@ use std::process::Command;
 
 use super::apt_sources::{self, Entry};
 use super::origin::{Origin, SourceKind, Supply};
+use crate::build_dir::BuildDir;
 use crate::progress::Stage;
 use crate::tools::{self, BuildTool, tool};
-use crate::workshop::Workshop;
 use crate::{LabError, key};
 
 const PACKAGE: &str = "linux-source-6.12";
@@ -52,10 +52,10 @@ struct Apt {
 }
 
 /// Finds the newest version of the package: the installed one, else what the servers have.
-pub(super) fn find(workshop: &mut Workshop<'_>) -> Result<Origin, LabError> {
+pub(super) fn find(build_dir: &mut BuildDir<'_>) -> Result<Origin, LabError> {
     let installed = Path::new("/").join(TARBALL);
     if installed.is_file() {
-        let version = installed_version(workshop, &installed)?;
+        let version = installed_version(build_dir, &installed)?;
         return Ok(origin(&version, Supply::Archive(installed)));
     }
     let missing = tools::missing_of(&APT_TOOLS);
@@ -68,10 +68,10 @@ pub(super) fn find(workshop: &mut Workshop<'_>) -> Result<Origin, LabError> {
             reasons: reasons.collect(),
         });
     }
-    workshop.reporter.enter(Stage::Indexing);
-    let apt = Apt::set_up(workshop)?;
-    let complaints = apt.update(workshop)?;
-    match apt.candidate(workshop)? {
+    build_dir.reporter.enter(Stage::Indexing);
+    let apt = Apt::set_up(build_dir)?;
+    let complaints = apt.update(build_dir)?;
+    match apt.candidate(build_dir)? {
         Some(version) => Ok(origin(&version, Supply::Package(Package { apt }))),
         None => Err(LabError::NoPackage {
             package: PACKAGE,
@@ -91,10 +91,10 @@ fn origin(version: &str, supply: Supply) -> Origin {
 }
 
 /// The version that dpkg knows; the content's key where the file came here by another way.
-fn installed_version(workshop: &mut Workshop<'_>, file: &Path) -> Result<String, LabError> {
-    let mut dpkg = workshop.command("dpkg-query");
+fn installed_version(build_dir: &mut BuildDir<'_>, file: &Path) -> Result<String, LabError> {
+    let mut dpkg = build_dir.command("dpkg-query");
     dpkg.args(["--show", "--showformat=${Version}", PACKAGE]);
-    let answer = workshop.ask("ask dpkg for the source's version", dpkg);
+    let answer = build_dir.ask("ask dpkg for the source's version", dpkg);
     match answer.map(|text| String::from_utf8_lossy(&text).trim().to_owned()) {
         Ok(version) if !version.is_empty() => Ok(version),
         Ok(_) | Err(LabError::Failed { .. } | LabError::Io { .. }) => {
@@ -107,28 +107,28 @@ fn installed_version(workshop: &mut Workshop<'_>, file: &Path) -> Result<String,
 
 impl Package {
     /// Fetches the package and gives the tarball that was in it.
-    pub(super) fn fetch(&self, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
-        workshop.reporter.enter(Stage::Downloading);
-        let folder = workshop.make_folder("package")?;
-        let mut download = self.apt.command("apt-get", workshop);
+    pub(super) fn fetch(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
+        build_dir.reporter.enter(Stage::Downloading);
+        let folder = build_dir.make_folder("package")?;
+        let mut download = self.apt.command("apt-get", build_dir);
         download.args(["-q", "download", PACKAGE]);
         download.current_dir(&folder);
-        workshop.run("download the source", download)?;
+        build_dir.run("download the source", download)?;
         let package = only_file(&folder).map_err(LabError::io("find the package in", &folder))?;
-        workshop.reporter.enter(Stage::Unpacking);
-        let mut unpack = workshop.command("dpkg-deb");
+        build_dir.reporter.enter(Stage::Unpacking);
+        let mut unpack = build_dir.command("dpkg-deb");
         unpack.arg("--extract").arg(&package).arg(&folder);
-        workshop.run("unpack the package", unpack)?;
+        build_dir.run("unpack the package", unpack)?;
         Ok(folder.join(TARBALL))
     }
 }
 
 impl Apt {
-    fn set_up(workshop: &mut Workshop<'_>) -> Result<Self, LabError> {
+    fn set_up(build_dir: &mut BuildDir<'_>) -> Result<Self, LabError> {
         for name in ["sources", "lists/partial", "cache/archives/partial"] {
-            workshop.make_folder(&format!("apt/{name}"))?;
+            build_dir.make_folder(&format!("apt/{name}"))?;
         }
-        let folder = workshop.path("apt");
+        let folder = build_dir.path("apt");
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
             fs::write(&path, text).map_err(LabError::io("write", &path))
@@ -156,10 +156,10 @@ impl Apt {
 
     /// Fetches the lists. A server that cannot be reached costs its own lists, and what was said
     /// of that: the package may be on another.
-    fn update(&self, workshop: &mut Workshop<'_>) -> Result<Vec<String>, LabError> {
-        let mut update = self.command("apt-get", workshop);
+    fn update(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
+        let mut update = self.command("apt-get", build_dir);
         update.args(["-q", "update"]);
-        match workshop.run("fetch lists of packages", update) {
+        match build_dir.run("fetch lists of packages", update) {
             Ok(()) => Ok(vec![
                 "none of this machine's sources of packages has it".into(),
             ]),
@@ -169,15 +169,15 @@ impl Apt {
     }
 
     /// The version that apt would install.
-    fn candidate(&self, workshop: &mut Workshop<'_>) -> Result<Option<String>, LabError> {
-        let mut policy = self.command("apt-cache", workshop);
+    fn candidate(&self, build_dir: &mut BuildDir<'_>) -> Result<Option<String>, LabError> {
+        let mut policy = self.command("apt-cache", build_dir);
         policy.args(["policy", PACKAGE]);
-        let answer = workshop.ask("ask apt for the source's version", policy)?;
+        let answer = build_dir.ask("ask apt for the source's version", policy)?;
         Ok(candidate_in(&String::from_utf8_lossy(&answer)))
     }
 
-    fn command(&self, program: &str, workshop: &Workshop<'_>) -> Command {
-        let mut command = workshop.command(program);
+    fn command(&self, program: &str, build_dir: &BuildDir<'_>) -> Command {
+        let mut command = build_dir.command(program);
         command.arg("-c").arg(self.folder.join("settings"));
         let mut option = |name: &str, value: &Path| {
             command.arg("-o").arg(format!("{name}={}", value.display()));

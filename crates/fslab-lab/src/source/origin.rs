@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::debian::Package;
 use super::{archive, debian, tree};
 use crate::LabError;
+use crate::build_dir::BuildDir;
 use crate::progress::Stage;
-use crate::workshop::Workshop;
 
 /// A build alone: objects, and the program before it is stripped.
 const BUILD_ROOM: Bytes = Bytes::mib(400);
@@ -95,29 +95,29 @@ impl Origin {
     /// Finds out what the source is, without fetching or unpacking it.
     pub(crate) fn find(
         request: &SourceRequest,
-        workshop: &mut Workshop<'_>,
+        build_dir: &mut BuildDir<'_>,
     ) -> Result<Self, LabError> {
-        workshop.reporter.enter(Stage::Looking);
+        build_dir.reporter.enter(Stage::Looking);
         match request {
-            SourceRequest::Debian => debian::find(workshop),
-            SourceRequest::Tree(path) => tree::find(path, workshop),
+            SourceRequest::Debian => debian::find(build_dir),
+            SourceRequest::Tree(path) => tree::find(path, build_dir),
             SourceRequest::Tarball(path) => archive::find(path),
         }
     }
 
     /// Brings the source to the disk and gives the root of its tree.
-    pub(crate) fn provide(&self, workshop: &mut Workshop<'_>) -> Result<PathBuf, LabError> {
+    pub(crate) fn provide(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
         let room = match self.supply {
             Supply::Tree(_) => BUILD_ROOM,
             Supply::Archive(_) | Supply::Package(_) => UNPACKED_ROOM,
         };
-        check_room(&workshop.path(""), room)?;
+        check_room(&build_dir.path(""), room)?;
         match &self.supply {
-            Supply::Tree(path) => tree::link(path, workshop),
-            Supply::Archive(path) => archive::unpack(path, workshop),
+            Supply::Tree(path) => tree::link(path, build_dir),
+            Supply::Archive(path) => archive::unpack(path, build_dir),
             Supply::Package(package) => {
-                let path = package.fetch(workshop)?;
-                archive::unpack(&path, workshop)
+                let path = package.fetch(build_dir)?;
+                archive::unpack(&path, build_dir)
             }
         }
     }

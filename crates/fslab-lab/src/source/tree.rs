@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::origin::{Origin, SourceKind, Supply};
+use crate::build_dir::BuildDir;
 use crate::key::{self, Fingerprint};
-use crate::workshop::Workshop;
 use crate::{KernelKey, LabError};
 
 /// What the kernel's Makefile takes for the files of a build inside the tree.
@@ -19,7 +19,7 @@ const BUILT: [&str; 3] = [".config", "include/config", "arch/um/include/generate
 const TASK: &str = "ask git about the source";
 
 /// The tree of a user.
-pub(super) fn find(path: &Path, workshop: &mut Workshop<'_>) -> Result<Origin, LabError> {
+pub(super) fn find(path: &Path, build_dir: &mut BuildDir<'_>) -> Result<Origin, LabError> {
     if !is_kernel(path) {
         return Err(LabError::BadSource {
             path: path.to_owned(),
@@ -31,8 +31,8 @@ pub(super) fn find(path: &Path, workshop: &mut Workshop<'_>) -> Result<Origin, L
             tree: path.to_owned(),
         });
     }
-    let (identity, version) = if is_git_root(path, workshop)? {
-        git_identity(path, workshop)?
+    let (identity, version) = if is_git_root(path, build_dir)? {
+        git_identity(path, build_dir)?
     } else {
         let key = files_identity(path).map_err(LabError::io("read", path))?;
         (format!("files {key}"), format!("files {key}"))
@@ -47,8 +47,8 @@ pub(super) fn find(path: &Path, workshop: &mut Workshop<'_>) -> Result<Origin, L
 
 /// A copy of the tree at `path` whose files are links: what is added to it leaves the original as
 /// it is. Its history is left out.
-pub(super) fn link(path: &Path, workshop: &Workshop<'_>) -> Result<PathBuf, LabError> {
-    let copy = workshop.path("tree");
+pub(super) fn link(path: &Path, build_dir: &BuildDir<'_>) -> Result<PathBuf, LabError> {
+    let copy = build_dir.path("tree");
     link_folder(path, &copy).map_err(LabError::io("link the tree to", &copy))?;
     Ok(copy)
 }
@@ -76,8 +76,8 @@ pub(super) fn is_kernel(path: &Path) -> bool {
         .all(|name| path.join(name).exists())
 }
 
-fn git(tree: &Path, workshop: &Workshop<'_>, arguments: &[&str]) -> Command {
-    let mut git = workshop.command("git");
+fn git(tree: &Path, build_dir: &BuildDir<'_>, arguments: &[&str]) -> Command {
+    let mut git = build_dir.command("git");
     // Git refuses another user's tree, as root has it before itself. Its own programs would be run;
     // the build runs the tree's Makefile anyway.
     git.args(["-c", "safe.directory=*", "-c", "core.quotePath=false", "-C"]);
@@ -87,12 +87,12 @@ fn git(tree: &Path, workshop: &Workshop<'_>, arguments: &[&str]) -> Command {
 
 /// Whether `tree` is the root of a work tree. An unpacked tarball may lie in somebody's repository,
 /// whose commit says nothing about it.
-fn is_git_root(tree: &Path, workshop: &mut Workshop<'_>) -> Result<bool, LabError> {
+fn is_git_root(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<bool, LabError> {
     if !tree.join(".git").exists() {
         return Ok(false);
     }
-    let command = git(tree, workshop, &["rev-parse", "--verify", "HEAD"]);
-    match workshop.ask(TASK, command) {
+    let command = git(tree, build_dir, &["rev-parse", "--verify", "HEAD"]);
+    match build_dir.ask(TASK, command) {
         Ok(_) => Ok(true),
         Err(LabError::Io { .. } | LabError::Failed { .. }) => Ok(false),
         Err(other) => Err(other),
@@ -100,10 +100,10 @@ fn is_git_root(tree: &Path, workshop: &mut Workshop<'_>) -> Result<bool, LabErro
 }
 
 /// The commit, and what differs from it.
-fn git_identity(tree: &Path, workshop: &mut Workshop<'_>) -> Result<(String, String), LabError> {
+fn git_identity(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<(String, String), LabError> {
     let mut ask = |arguments: &[&str]| {
-        let command = git(tree, workshop, arguments);
-        workshop.ask(TASK, command)
+        let command = git(tree, build_dir, arguments);
+        build_dir.ask(TASK, command)
     };
     let commit = String::from_utf8_lossy(&ask(&["rev-parse", "HEAD"])?)
         .trim()
@@ -203,8 +203,8 @@ mod tests {
         let stop = AtomicBool::new(false);
         let mut listener = |_| {};
         let (folder, log) = (place.path().join("building"), place.path().join("log"));
-        let mut workshop = Workshop::open(&folder, &log, &stop, &mut listener).expect("opened");
-        find(tree, &mut workshop)
+        let mut build_dir = BuildDir::open(&folder, &log, &stop, &mut listener).expect("opened");
+        find(tree, &mut build_dir)
     }
 
     fn identity(tree: &Path) -> String {

@@ -78,6 +78,6 @@ fn mount(
 }
 
 /// The error with what it is about: the console is all that a guest has to say why it cannot go on.
-fn about(error: &io::Error, deed: &str, name: &str) -> io::Error {
-    io::Error::new(error.kind(), format!("cannot {deed} {name}: {error}"))
+fn about(error: &io::Error, operation: &str, name: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("cannot {operation} {name}: {error}"))
 }

@@ -9,7 +9,7 @@ use fslab_sys::DeviceNumber;
 use super::boot::{Clock, Guest, GuestSettings};
 use super::init::GuestTask;
 use super::share::Share;
-use crate::lease::{Belongings, Leases};
+use crate::lease::{LeasedResources, Leases};
 use crate::places::make_marked_folder;
 use crate::undo::folder_of;
 
@@ -38,21 +38,21 @@ pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
         request.memory,
         Clock::Real { counter_hz: None },
     )?;
-    request.disk.as_deref().map_or(Ok(()), demand_unused)?;
+    request.disk.as_deref().map_or(Ok(()), ensure_unused)?;
     let name = format!("shell-{}", std::process::id());
-    let belongings = Belongings {
+    let resources = LeasedResources {
         scratch: Some(folder_of(&name, &request.folder)),
-        ..Belongings::default()
+        ..LeasedResources::default()
     };
-    let lease = request.leases.take(&name, belongings)?;
-    let ended = run_in(request, &guest, lease.belongings());
+    let lease = request.leases.take(&name, resources)?;
+    let ended = run_in(request, &guest, lease.resources());
     let undone = lease.undo();
     let ended = ended?;
     undone.map(|_| ended)
 }
 
 /// Demands that nothing else uses a disk that the guest will write to.
-fn demand_unused(disk: &Path) -> Result<(), Failure> {
+fn ensure_unused(disk: &Path) -> Result<(), Failure> {
     let user = match DeviceNumber::of(disk) {
         Ok(number) => number.in_use(disk),
         Err(_) => fslab_sys::image_in_use(disk),
@@ -71,13 +71,13 @@ fn demand_unused(disk: &Path) -> Result<(), Failure> {
 fn run_in(
     request: &ShellRequest,
     guest: &Guest,
-    belongings: &Belongings,
+    resources: &LeasedResources,
 ) -> Result<ExitStatus, Failure> {
-    let Some(folder) = &belongings.scratch else {
+    let Some(folder) = &resources.scratch else {
         let text = "the lease of a guest names no folder";
         return Err(Failure::new(FailureKind::BadInput, text));
     };
-    make_marked_folder(folder, belongings)?;
+    make_marked_folder(folder, resources)?;
     let share = Share::at(folder);
     let failed = |what: &'static str| {
         move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)

@@ -6,10 +6,10 @@ use fslab_model::{Bytes, DeviceIdentity, DeviceSpec, Facts, Failure, FailureKind
 use fslab_sys::DeviceNumber;
 
 use super::place::{
-    Place, Prepared, Preparing, Start, create_folder, demand_folder, demand_superuser,
+    Place, Prepared, Preparing, Start, create_folder, ensure_folder, ensure_superuser,
     make_marked_folder,
 };
-use crate::lease::Belongings;
+use crate::lease::LeasedResources;
 use crate::time_limit::within_limit;
 use crate::undo::{MOUNT_POINT_NAME, folder_of};
 
@@ -24,16 +24,16 @@ pub(crate) struct Block {
 impl Block {
     /// The device `device` of at least `size`, mounted below `folder`.
     pub(crate) fn open(device: PathBuf, folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
-        demand_superuser("block")?;
+        ensure_superuser("block")?;
         let (identity, found) = within_limit(&format!("look at {}", device.display()), |_| {
-            demand_free(&device)?;
+            ensure_free(&device)?;
             let found = number(&device)?.size_bytes().map_err(|error| {
                 let text = format!("cannot ask the size of {}", device.display());
                 Failure::new(FailureKind::Device, text).because(&error)
             })?;
             Ok((identify(&device)?, found))
         })?;
-        demand_folder(&folder, 0)?;
+        ensure_folder(&folder, 0)?;
         if found < size.0 {
             let text = format!(
                 "{} has {}, and {size} are needed",
@@ -50,7 +50,7 @@ impl Block {
     }
 
     /// Demands that the name still leads to the device that it led to when the run began.
-    fn demand_same(&self) -> Result<(), Failure> {
+    fn ensure_same(&self) -> Result<(), Failure> {
         let Some(difference) = self.identity.difference(&identify(&self.device)?) else {
             return Ok(());
         };
@@ -86,7 +86,7 @@ fn number(device: &Path) -> Result<DeviceNumber, Failure> {
 }
 
 /// Refuses a device that anybody uses.
-fn demand_free(device: &Path) -> Result<(), Failure> {
+fn ensure_free(device: &Path) -> Result<(), Failure> {
     let user = number(device)?.in_use(device).map_err(|error| {
         let text = format!("cannot find out who uses {}", device.display());
         Failure::new(FailureKind::Device, text).because(&error)
@@ -99,18 +99,18 @@ fn demand_free(device: &Path) -> Result<(), Failure> {
 }
 
 impl Place for Block {
-    fn belongings(&self, name: &str) -> Belongings {
+    fn resources(&self, name: &str) -> LeasedResources {
         let work = folder_of(name, &self.folder);
-        Belongings {
+        LeasedResources {
             mount_point: Some(work.join(MOUNT_POINT_NAME)),
             work_folder: Some(work),
-            ..Belongings::default()
+            ..LeasedResources::default()
         }
     }
 
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
-        let belongings = preparing.belongings;
-        let (Some(mount_point), Some(work)) = (&belongings.mount_point, &belongings.work_folder)
+        let resources = preparing.resources;
+        let (Some(mount_point), Some(work)) = (&resources.mount_point, &resources.work_folder)
         else {
             let text = "the lease of a device lacks a path";
             return Err(Failure::new(FailureKind::BadInput, text));
@@ -118,9 +118,9 @@ impl Place for Block {
         let what = format!("prepare {}", self.device.display());
         let (path, facts) = preparing.bounded(&what, |_| {
             // Much may have happened since the run began.
-            self.demand_same()?;
-            demand_free(&self.device)?;
-            make_marked_folder(work, belongings)?;
+            self.ensure_same()?;
+            ensure_free(&self.device)?;
+            make_marked_folder(work, resources)?;
             create_folder(mount_point)?;
             let mut facts: Facts = self.identity.facts();
             if let Ok(Some(signature)) = fslab_fs::signature(&self.device) {
@@ -147,7 +147,7 @@ impl Place for Block {
 
     fn check(&self) -> Result<(), Failure> {
         let what = format!("look at {}", self.device.display());
-        within_limit(&what, |_| self.demand_same())
+        within_limit(&what, |_| self.ensure_same())
     }
 
     fn identity(&self) -> DeviceIdentity {

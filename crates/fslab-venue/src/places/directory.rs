@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use fslab_model::{DeviceSpec, Facts, Failure, FailureKind};
 
 use super::place::{
-    Place, Prepared, Preparing, Start, create_folder, demand_answer, demand_folder,
+    Place, Prepared, Preparing, Start, create_folder, ensure_answer, ensure_folder,
     make_marked_folder,
 };
-use crate::lease::Belongings;
+use crate::lease::LeasedResources;
 use crate::undo::folder_of;
 
 /// Where the trial works: beside the mark of the scratch folder, and alone.
@@ -21,31 +21,31 @@ pub(crate) struct Directory {
 impl Directory {
     /// A place below `parent` with room for `bytes`.
     pub(crate) fn open(parent: PathBuf, bytes: u64) -> Result<Self, Failure> {
-        demand_folder(&parent, bytes)?;
+        ensure_folder(&parent, bytes)?;
         Ok(Self { parent })
     }
 }
 
 impl Place for Directory {
-    fn belongings(&self, name: &str) -> Belongings {
-        Belongings {
+    fn resources(&self, name: &str) -> LeasedResources {
+        LeasedResources {
             scratch: Some(folder_of(name, &self.parent)),
-            ..Belongings::default()
+            ..LeasedResources::default()
         }
     }
 
     fn check(&self) -> Result<(), Failure> {
-        demand_answer(&self.parent)
+        ensure_answer(&self.parent)
     }
 
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
-        let belongings = preparing.belongings;
-        let scratch = belongings.scratch.as_ref().ok_or_else(|| {
+        let resources = preparing.resources;
+        let scratch = resources.scratch.as_ref().ok_or_else(|| {
             Failure::new(FailureKind::BadInput, "the lease of a directory names none")
         })?;
         let path = scratch.join(FILES);
         preparing.bounded("make a folder for the trial", |_| {
-            make_marked_folder(scratch, belongings)?;
+            make_marked_folder(scratch, resources)?;
             create_folder(&path)
         })?;
         Ok(Prepared {

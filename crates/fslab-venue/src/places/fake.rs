@@ -3,13 +3,13 @@
 use fslab_model::{DeviceSpec, Facts, Failure};
 
 use super::place::{Place, Prepared, Preparing, Start};
-use crate::lease::Belongings;
+use crate::lease::LeasedResources;
 
 pub(crate) struct Fake;
 
 impl Place for Fake {
-    fn belongings(&self, _name: &str) -> Belongings {
-        Belongings::default()
+    fn resources(&self, _name: &str) -> LeasedResources {
+        LeasedResources::default()
     }
 
     fn prepare(&self, _preparing: &Preparing) -> Result<Prepared, Failure> {

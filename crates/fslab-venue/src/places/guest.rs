@@ -7,10 +7,10 @@ use fslab_model::{
 };
 
 use super::place::{
-    Place, Prepared, Preparing, Start, demand_answer, demand_folder, make_marked_folder,
+    Place, Prepared, Preparing, Start, ensure_answer, ensure_folder, make_marked_folder,
 };
 use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK, Share};
-use crate::lease::Belongings;
+use crate::lease::LeasedResources;
 use crate::undo::folder_of;
 
 /// Room that is left on the file system below the image: it must not be the one that is full.
@@ -38,7 +38,7 @@ impl GuestDisk {
         let each = footprint.min(size).0.saturating_add(besides.0);
         let guests = guest.at_a_time().get() as u64;
         let wanted = each.saturating_mul(guests).saturating_add(SLACK.0);
-        demand_folder(&folder, wanted).map_err(|failure| match failure.kind {
+        ensure_folder(&folder, wanted).map_err(|failure| match failure.kind {
             FailureKind::NoSpace => failure.hint(
                 "make room, name another place with --folder, or take a smaller --size, --memory \
                  or --jobs",
@@ -79,20 +79,20 @@ impl GuestDisk {
 }
 
 impl Place for GuestDisk {
-    fn belongings(&self, name: &str) -> Belongings {
-        Belongings {
+    fn resources(&self, name: &str) -> LeasedResources {
+        LeasedResources {
             scratch: Some(folder_of(name, &self.folder)),
-            ..Belongings::default()
+            ..LeasedResources::default()
         }
     }
 
     fn check(&self) -> Result<(), Failure> {
-        demand_answer(&self.folder)
+        ensure_answer(&self.folder)
     }
 
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
-        let belongings = preparing.belongings;
-        let folder = belongings.scratch.as_ref().ok_or_else(|| {
+        let resources = preparing.resources;
+        let folder = resources.scratch.as_ref().ok_or_else(|| {
             Failure::new(
                 FailureKind::BadInput,
                 "the lease of a guest names no folder",
@@ -101,7 +101,7 @@ impl Place for GuestDisk {
         let share = Share::at(folder);
         let what = format!("make a guest's disk in {}", folder.display());
         preparing.bounded(&what, |_| {
-            make_marked_folder(folder, belongings)?;
+            make_marked_folder(folder, resources)?;
             self.make(&share)
                 .map_err(|error| self.not_made(folder, &error))
         })?;

@@ -7,10 +7,10 @@ use fslab_sys::LoopDevice;
 
 use super::block::identify;
 use super::place::{
-    Place, Prepared, Preparing, Start, create_folder, demand_answer, demand_folder,
-    demand_superuser, make_marked_folder,
+    Place, Prepared, Preparing, Start, create_folder, ensure_answer, ensure_folder,
+    ensure_superuser, make_marked_folder,
 };
-use crate::lease::Belongings;
+use crate::lease::LeasedResources;
 use crate::undo::{IMAGE_NAME, MOUNT_POINT_NAME, folder_of};
 
 /// Logical block size of the loop device: that of most disks sold, as they show themselves.
@@ -26,8 +26,8 @@ pub(crate) struct Image {
 impl Image {
     /// Images of `size` in `folder`.
     pub(crate) fn open(folder: PathBuf, size: Bytes) -> Result<Self, Failure> {
-        demand_superuser("loop")?;
-        demand_folder(&folder, size.0.saturating_add(SLACK.0))?;
+        ensure_superuser("loop")?;
+        ensure_folder(&folder, size.0.saturating_add(SLACK.0))?;
         Ok(Self { folder, size })
     }
 
@@ -48,34 +48,34 @@ impl Image {
 }
 
 impl Place for Image {
-    fn belongings(&self, name: &str) -> Belongings {
+    fn resources(&self, name: &str) -> LeasedResources {
         let work = folder_of(name, &self.folder);
-        Belongings {
+        LeasedResources {
             mount_point: Some(work.join(MOUNT_POINT_NAME)),
             image: Some(work.join(IMAGE_NAME)),
             work_folder: Some(work),
-            ..Belongings::default()
+            ..LeasedResources::default()
         }
     }
 
     fn check(&self) -> Result<(), Failure> {
-        demand_answer(&self.folder)
+        ensure_answer(&self.folder)
     }
 
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure> {
-        let Belongings {
+        let LeasedResources {
             mount_point: Some(mount_point),
             image: Some(image),
             work_folder: Some(work),
             ..
-        } = preparing.belongings
+        } = preparing.resources
         else {
             let text = "the lease of an image lacks a path";
             return Err(Failure::new(FailureKind::BadInput, text));
         };
         let what = format!("make the image {}", image.display());
         preparing.bounded(&what, |alive| {
-            make_marked_folder(work, preparing.belongings)?;
+            make_marked_folder(work, preparing.resources)?;
             create_folder(mount_point)?;
             let go_on = || {
                 alive();

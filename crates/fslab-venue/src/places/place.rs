@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::guest::{Guest, Share};
-use crate::lease::Belongings;
+use crate::lease::LeasedResources;
 use crate::time_limit::{bounded_by, limit_of, within_limit};
 
 /// What a trial gets to work on. Dropped only after the trial's process is gone.
@@ -32,7 +32,7 @@ pub(crate) enum Start {
 /// What a place works under while it prepares.
 pub(crate) struct Preparing<'a> {
     /// What the place said that it makes.
-    pub(crate) belongings: &'a Belongings,
+    pub(crate) resources: &'a LeasedResources,
     /// Held by whatever may hang.
     pub(crate) lease: &'a File,
     /// Whether the trial is still wanted.
@@ -53,7 +53,7 @@ impl Preparing<'_> {
 /// A place: it says what it is going to make, and then makes it.
 pub(crate) trait Place: Send + Sync {
     /// What `prepare` will make for the trial `name`: it is leased first.
-    fn belongings(&self, name: &str) -> Belongings;
+    fn resources(&self, name: &str) -> LeasedResources;
     /// Makes it. What takes long ends as `Interrupted` where it is not wanted any more.
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure>;
     /// Whether it is there still. Where it is not, no further trial can be run.
@@ -67,8 +67,8 @@ pub(crate) trait Place: Send + Sync {
 }
 
 /// Makes the folder of a lease, for this user alone and with the lease's mark.
-pub(crate) fn make_marked_folder(path: &Path, belongings: &Belongings) -> Result<(), Failure> {
-    let mark = belongings.mark.as_deref().unwrap_or_default();
+pub(crate) fn make_marked_folder(path: &Path, resources: &LeasedResources) -> Result<(), Failure> {
+    let mark = resources.mark.as_deref().unwrap_or_default();
     WorkFolder::make(path, mark).map(drop).map_err(|error| {
         let text = format!("cannot create the folder {}", path.display());
         Failure::new(kind_of(&error), text).because(&error)
@@ -96,23 +96,23 @@ fn kind_of(error: &std::io::Error) -> FailureKind {
 
 /// Demands that `folder` is one in which this user can create files, with room for `bytes`; a
 /// folder that hangs is refused, too.
-pub(super) fn demand_folder(folder: &Path, bytes: u64) -> Result<(), Failure> {
+pub(super) fn ensure_folder(folder: &Path, bytes: u64) -> Result<(), Failure> {
     within_limit(&format!("use the folder {}", folder.display()), |_| {
-        demand_writable(folder)?;
-        demand_room(folder, bytes)
+        ensure_writable(folder)?;
+        ensure_room(folder, bytes)
     })
 }
 
 /// Demands that `folder` does not hang, whatever else it answers: a trial may have filled it.
-pub(super) fn demand_answer(folder: &Path) -> Result<(), Failure> {
-    match demand_folder(folder, 0) {
+pub(super) fn ensure_answer(folder: &Path) -> Result<(), Failure> {
+    match ensure_folder(folder, 0) {
         Err(failure) if failure.kind == FailureKind::Timeout => Err(failure),
         _ => Ok(()),
     }
 }
 
 /// Demands that this user can create files in `folder`, by creating one.
-fn demand_writable(folder: &Path) -> Result<(), Failure> {
+fn ensure_writable(folder: &Path) -> Result<(), Failure> {
     // Others may write here, too: they must not know the name.
     let tried = fslab_sys::random_name().and_then(|chance| {
         let probe = folder.join(format!(".fslab-probe-{chance}"));
@@ -137,7 +137,7 @@ fn demand_writable(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Demands `bytes` of room in `folder`.
-fn demand_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
+fn ensure_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
     use fslab_model::Bytes;
     let available = fslab_sys::available_bytes(folder).map_err(|error| {
         let text = format!("cannot ask how much room {} has", folder.display());
@@ -155,7 +155,7 @@ fn demand_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
     Err(Failure::new(FailureKind::NoSpace, text).hint("make room, or take a smaller --size"))
 }
 
-pub(super) fn demand_superuser(venue: &str) -> Result<(), Failure> {
+pub(super) fn ensure_superuser(venue: &str) -> Result<(), Failure> {
     if fslab_sys::is_superuser() {
         return Ok(());
     }
@@ -176,9 +176,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let guessed = format!("fslab-probe-{}", std::process::id());
         fs::create_dir(folder.path().join(&guessed)).expect("in the way");
-        demand_folder(folder.path(), 1).expect("writable");
+        ensure_folder(folder.path(), 1).expect("writable");
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 1);
-        let refused = demand_folder(&folder.path().join("none"), 1).expect_err("not there");
+        let refused = ensure_folder(&folder.path().join("none"), 1).expect_err("not there");
         assert_eq!(refused.kind, FailureKind::BadInput);
     }
 }

@@ -11,7 +11,7 @@ use fslab_sys::{ProcessIdentity, ProcessStat, Signal};
 
 /// Kills what is left of the process group `group`, whose first process is dead: those of its
 /// processes that hold `lease` open. A group that was given the number since holds no such file.
-pub(crate) fn kill_remains(group: u32, lease: &File) {
+pub(crate) fn kill_orphans(group: u32, lease: &File) {
     for pid in members_of(group) {
         let is_meant = || group_of(pid) == Some(group) && is_own(pid) && has_open(pid, lease);
         // It fails where they have ended meanwhile.
@@ -22,7 +22,7 @@ pub(crate) fn kill_remains(group: u32, lease: &File) {
 /// Kills an orphaned trial that lives, and what it has started.
 pub(crate) fn kill_trial(trial: &ProcessIdentity, lease: &File) {
     if trial.is_alive() && group_of(trial.pid) == Some(trial.pid) {
-        kill_remains(trial.pid, lease);
+        kill_orphans(trial.pid, lease);
     }
 }
 
@@ -84,9 +84,9 @@ mod tests {
         let (our_file, other_file) = (File::open(&ours), File::open(&other));
         let (our_file, other_file) = (our_file.expect("open"), other_file.expect("open"));
         let mut helper = start(&ours);
-        kill_remains(helper.id(), &other_file);
+        kill_orphans(helper.id(), &other_file);
         assert!(helper.try_wait().expect("asked").is_none(), "not its lease");
-        kill_remains(helper.id(), &our_file);
+        kill_orphans(helper.id(), &our_file);
         let status = helper.wait().expect("reaped");
         assert!(!status.success());
     }

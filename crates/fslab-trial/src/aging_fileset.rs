@@ -12,7 +12,7 @@ use fslab_engine::StopFlag;
 use fslab_model::{Failure, FailureKind};
 use fslab_stats::Random;
 
-use crate::layout::Looked;
+use crate::layout::FileRef;
 
 /// Written at once.
 const WRITE_BYTES: usize = 1 << 20;
@@ -41,7 +41,7 @@ impl From<Failure> for Stopped {
 }
 
 /// The files of one stage.
-pub(crate) struct Population {
+pub(crate) struct AgingFileset {
     base: PathBuf,
     directories: u32,
     block_bytes: u64,
@@ -56,19 +56,19 @@ pub(crate) struct Population {
     pub(crate) written_bytes: u64,
 }
 
-/// Where a population lives.
+/// Where a fileset lives.
 pub(crate) struct Place {
     pub(crate) base: PathBuf,
     pub(crate) directories: u32,
     pub(crate) block_bytes: u64,
 }
 
-impl Population {
-    /// An empty population with its directories.
+impl AgingFileset {
+    /// An empty fileset with its directories.
     pub(crate) fn new(place: Place, seed: u64, stop: &StopFlag) -> Result<Self, Stopped> {
         let mut data = vec![0; WRITE_BYTES];
         Random::from_seed(!seed).fill(&mut data);
-        let population = Self {
+        let fileset = Self {
             base: place.base,
             directories: place.directories.max(1),
             block_bytes: place.block_bytes.max(512),
@@ -80,16 +80,12 @@ impl Population {
             held_bytes: 0,
             written_bytes: 0,
         };
-        must(
-            "create",
-            &population.base,
-            fs::create_dir_all(&population.base),
-        )?;
-        for directory in 0..population.directories {
-            let path = population.directory(directory);
+        must("create", &fileset.base, fs::create_dir_all(&fileset.base))?;
+        for directory in 0..fileset.directories {
+            let path = fileset.directory(directory);
             must("create", &path, fs::create_dir(&path))?;
         }
-        Ok(population)
+        Ok(fileset)
     }
 
     pub(crate) fn files(&self) -> u64 {
@@ -97,8 +93,8 @@ impl Population {
     }
 
     /// Every file, in an order that follows from the seed.
-    pub(crate) fn looked(&self) -> Vec<Looked> {
-        let looked = |member: &Member| Looked {
+    pub(crate) fn looked(&self) -> Vec<FileRef> {
+        let looked = |member: &Member| FileRef {
             path: self.path(member),
             bytes: member.bytes,
         };
@@ -233,14 +229,14 @@ fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, St
 mod tests {
     use super::*;
 
-    fn population(base: &Path) -> Population {
+    fn fileset(base: &Path) -> AgingFileset {
         let place = Place {
             base: base.join("aged"),
             directories: 3,
             block_bytes: 4096,
         };
-        match Population::new(place, 1, &StopFlag::new()) {
-            Ok(population) => population,
+        match AgingFileset::new(place, 1, &StopFlag::new()) {
+            Ok(fileset) => fileset,
             Err(_) => panic!("a folder has room for three"),
         }
     }
@@ -260,17 +256,17 @@ mod tests {
     }
 
     fn play(base: &Path, seed: u64) -> u64 {
-        let (mut population, mut random) = (population(base), Random::from_seed(seed));
+        let (mut fileset, mut random) = (fileset(base), Random::from_seed(seed));
         for turn in 0..60 {
             let bytes = random.length(100, 20_000);
             let done = match turn % 4 {
-                0 | 1 => population.create(&mut random, bytes),
-                2 => population.append(&mut random, bytes, u64::MAX),
-                _ => population.delete(&mut random).map(drop),
+                0 | 1 => fileset.create(&mut random, bytes),
+                2 => fileset.append(&mut random, bytes, u64::MAX),
+                _ => fileset.delete(&mut random).map(drop),
             };
             assert!(done.is_ok());
         }
-        population.held_bytes
+        fileset.held_bytes
     }
 
     #[test]
@@ -311,9 +307,9 @@ mod tests {
     #[test]
     fn whoever_asked_to_stop_is_heard_before_the_next_write() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut population = population(folder.path());
-        population.stop.raise();
-        let stopped = population.create(&mut Random::from_seed(1), 10);
+        let mut fileset = fileset(folder.path());
+        fileset.stop.raise();
+        let stopped = fileset.create(&mut Random::from_seed(1), 10);
         let Err(Stopped::Failed(failure)) = stopped else {
             panic!("must stop")
         };

@@ -46,7 +46,7 @@ const VARIABLES: [&str; 12] = [
 ];
 
 /// A build under way. Its folder goes with it.
-pub(crate) struct Workshop<'a> {
+pub(crate) struct BuildDir<'a> {
     folder: PathBuf,
     log: File,
     log_path: PathBuf,
@@ -55,7 +55,7 @@ pub(crate) struct Workshop<'a> {
     pub(crate) reporter: Reporter<'a>,
 }
 
-impl<'a> Workshop<'a> {
+impl<'a> BuildDir<'a> {
     /// Makes `folder` afresh, whatever a killed build has left there, and begins the log.
     pub(crate) fn open(
         folder: &Path,
@@ -119,7 +119,7 @@ impl<'a> Workshop<'a> {
         let program = command.get_program().to_string_lossy().into_owned();
         let (lines, group) =
             start(command).map_err(|error| LabError::io("start", Path::new(&program))(error))?;
-        let mut said = Said::default();
+        let mut said = OutputTail::default();
         let status = self.watch(group, &lines, &mut said)?;
         self.judge(task, program, status, said.lines())
     }
@@ -137,7 +137,7 @@ impl<'a> Workshop<'a> {
             .map_err(LabError::io("start", Path::new(&program)))?;
         // A log that cannot be written stops no build.
         let _ = self.log.write_all(&output.stderr);
-        let mut said = Said::default();
+        let mut said = OutputTail::default();
         let errors = String::from_utf8_lossy(&output.stderr);
         errors.lines().for_each(|line| said.take(line));
         self.judge(task, program, output.status, said.lines())?;
@@ -184,7 +184,7 @@ impl<'a> Workshop<'a> {
         &mut self,
         mut group: ProcessGroup,
         lines: &Receiver<String>,
-        said: &mut Said,
+        said: &mut OutputTail,
     ) -> Result<ExitStatus, LabError> {
         loop {
             match lines.recv_timeout(TICK) {
@@ -209,14 +209,14 @@ impl<'a> Workshop<'a> {
         }
     }
 
-    fn take(&mut self, line: &str, said: &mut Said) {
+    fn take(&mut self, line: &str, said: &mut OutputTail) {
         let _ = writeln!(self.log, "{line}");
         self.reporter.take(line);
         said.take(line);
     }
 }
 
-impl Drop for Workshop<'_> {
+impl Drop for BuildDir<'_> {
     fn drop(&mut self) {
         // A tree of 1.6 GB may take a while.
         self.reporter.enter(Stage::Clearing);
@@ -258,12 +258,12 @@ fn read_lines(reader: PipeReader) -> Receiver<String> {
 
 /// The lines of a program that say why it failed; else its last ones.
 #[derive(Default)]
-struct Said {
+struct OutputTail {
     telling: Vec<String>,
     last: VecDeque<String>,
 }
 
-impl Said {
+impl OutputTail {
     fn take(&mut self, line: &str) {
         let line = line.trim();
         // gcc and make, apt, and the kernel's Makefile. The first ones tell: the rest follows from
@@ -300,19 +300,19 @@ mod tests {
 
     use super::*;
 
-    fn in_workshop<T>(stop: &AtomicBool, act: impl FnOnce(&mut Workshop<'_>) -> T) -> (T, String) {
+    fn in_build_dir<T>(stop: &AtomicBool, act: impl FnOnce(&mut BuildDir<'_>) -> T) -> (T, String) {
         let place = tempfile::tempdir().expect("a folder");
         let (folder, log) = (place.path().join("building"), place.path().join("log"));
         let mut listener = |_| {};
-        let mut workshop = Workshop::open(&folder, &log, stop, &mut listener).expect("opened");
-        let result = act(&mut workshop);
-        drop(workshop);
+        let mut build_dir = BuildDir::open(&folder, &log, stop, &mut listener).expect("opened");
+        let result = act(&mut build_dir);
+        drop(build_dir);
         assert!(!folder.exists());
         (result, fs::read_to_string(log).expect("a log"))
     }
 
-    fn shell(workshop: &Workshop<'_>, script: &str) -> Command {
-        let mut command = workshop.command("sh");
+    fn shell(build_dir: &BuildDir<'_>, script: &str) -> Command {
+        let mut command = build_dir.command("sh");
         command.args(["-c", script]);
         command
     }
@@ -321,9 +321,9 @@ mod tests {
     fn what_a_program_prints_is_in_the_log_and_its_error_in_the_failure() {
         let stop = AtomicBool::new(false);
         let script = "echo one; echo 'a.c:1: error: two' >&2; echo three; exit 3";
-        let (failed, log) = in_workshop(&stop, |workshop| {
-            let command = shell(workshop, script);
-            workshop.run("try", command)
+        let (failed, log) = in_build_dir(&stop, |build_dir| {
+            let command = shell(build_dir, script);
+            build_dir.run("try", command)
         });
         let LabError::Failed { status, said, .. } = failed.expect_err("fails") else {
             panic!("another error");
@@ -336,9 +336,9 @@ mod tests {
     #[test]
     fn a_program_that_says_no_error_is_told_by_its_last_lines() {
         let stop = AtomicBool::new(false);
-        let (failed, _) = in_workshop(&stop, |workshop| {
-            let command = shell(workshop, "seq 9; kill -KILL $$");
-            workshop.run("try", command)
+        let (failed, _) = in_build_dir(&stop, |build_dir| {
+            let command = shell(build_dir, "seq 9; kill -KILL $$");
+            build_dir.run("try", command)
         });
         let LabError::Failed { status, said, .. } = failed.expect_err("fails") else {
             panic!("another error");
@@ -350,9 +350,9 @@ mod tests {
     #[test]
     fn the_environment_is_clean() {
         let stop = AtomicBool::new(false);
-        let (names, _) = in_workshop(&stop, |workshop| {
-            let command = shell(workshop, "env | sed 's/=.*//' | sort");
-            workshop.ask("try", command).expect("answers")
+        let (names, _) = in_build_dir(&stop, |build_dir| {
+            let command = shell(build_dir, "env | sed 's/=.*//' | sort");
+            build_dir.ask("try", command).expect("answers")
         });
         let names = String::from_utf8(names).expect("text");
         let known = |name: &str| {
@@ -372,9 +372,9 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(300));
                 stop.store(true, Ordering::Relaxed);
             });
-            in_workshop(&stop, |workshop| {
-                let command = shell(workshop, "sleep 60 & echo $!; wait");
-                workshop.run("try", command)
+            in_build_dir(&stop, |build_dir| {
+                let command = shell(build_dir, "sleep 60 & echo $!; wait");
+                build_dir.run("try", command)
             })
         });
         assert!(matches!(ended, Err(LabError::Interrupted)));
@@ -394,7 +394,7 @@ mod tests {
         std::os::unix::fs::symlink(&outside, &log).expect("linked");
         let stop = AtomicBool::new(false);
         let mut listener = |_| {};
-        drop(Workshop::open(&folder, &log, &stop, &mut listener).expect("opened"));
+        drop(BuildDir::open(&folder, &log, &stop, &mut listener).expect("opened"));
         assert_eq!(fs::read_to_string(&outside).expect("read"), "kept");
         assert!(log.symlink_metadata().expect("a log").is_file());
     }
@@ -406,8 +406,8 @@ mod tests {
         fs::create_dir_all(folder.join("left/over")).expect("made");
         let stop = AtomicBool::new(false);
         let mut listener = |_| {};
-        let workshop = Workshop::open(&folder, &log, &stop, &mut listener).expect("opened");
+        let build_dir = BuildDir::open(&folder, &log, &stop, &mut listener).expect("opened");
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
-        drop(workshop);
+        drop(build_dir);
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The system on which processes are numbered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Whereabouts {
+pub(crate) struct HostIdentity {
     /// /etc/machine-id, or the host's name where there is none.
     machine: Option<String>,
     /// Differs after each start of the kernel.
@@ -13,7 +13,7 @@ pub(crate) struct Whereabouts {
     pid_namespace: Option<String>,
 }
 
-impl Whereabouts {
+impl HostIdentity {
     pub(crate) fn here() -> Self {
         let line = |path: &str| {
             let text = std::fs::read_to_string(path).ok()?;
@@ -47,11 +47,11 @@ mod tests {
 
     #[test]
     fn a_machine_that_was_started_anew_is_the_same_and_its_processes_are_not() {
-        let before = Whereabouts {
+        let before = HostIdentity {
             boot: Some("another".into()),
-            ..Whereabouts::here()
+            ..HostIdentity::here()
         };
         assert!(before.is_this_machine() && !before.is_here());
-        assert!(Whereabouts::here().is_here());
+        assert!(HostIdentity::here().is_here());
     }
 }

@@ -1,4 +1,4 @@
-//! Warm caches: before its clock starts, everything that a phase will look at is looked at.
+//! Warms the page cache: reads the phase's files and metadata before the phase is timed.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -7,25 +7,24 @@ use std::path::{Path, PathBuf};
 use fslab_engine::StopFlag;
 use fslab_model::{AGED_DIRECTORY, Failure, FailureKind};
 
-/// Read at once.
-const READ_BYTES: usize = 1 << 20;
+/// Bytes per read(2).
+const READ_CHUNK_BYTES: usize = 1 << 20;
 /// Less than this of what was read is in memory: then it did not fit.
 const RESIDENT_SHARE_MIN: f64 = 0.95;
 
-/// What is to be warm.
-pub(crate) struct Warmth<'a> {
+/// The files to warm, and how.
+pub(crate) struct CacheWarmer<'a> {
     pub(crate) root: &'a Path,
-    /// The phase's own files, below the root; `None`: everything there is, but for what stages
-    /// made.
+    /// The phase's own files, below the root; `None`: all files but those of stages.
     pub(crate) files: Option<Vec<PathBuf>>,
-    /// Whether the content, too, is to be in memory.
-    pub(crate) content: bool,
+    /// Whether data is read; else metadata alone.
+    pub(crate) include_data: bool,
     pub(crate) stop: &'a StopFlag,
 }
 
-impl Warmth<'_> {
-    /// Looks at everything; gives what the reader must know, if memory does not hold it all.
-    pub(crate) fn bring(&self) -> Result<Option<String>, Failure> {
+impl CacheWarmer<'_> {
+    /// Reads everything. Returns a notice for the reader where less than 95 % stayed resident.
+    pub(crate) fn run(&self) -> Result<Option<String>, Failure> {
         let mut found = Vec::new();
         match &self.files {
             Some(files) => found.extend(files.iter().map(|file| self.root.join(file))),
@@ -39,11 +38,11 @@ impl Warmth<'_> {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 metadata => must("look at", path, metadata)?,
             };
-            if self.content && metadata.is_file() {
+            if self.include_data && metadata.is_file() {
                 self.read(path)?;
             }
         }
-        for path in found.iter().filter(|_| self.content) {
+        for path in found.iter().filter(|_| self.include_data) {
             let Ok(file) = File::open(path) else { continue };
             let (Ok(metadata), Ok(held)) = (file.metadata(), fslab_sys::resident_pages(&file))
             else {
@@ -98,7 +97,7 @@ impl Warmth<'_> {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
             file => must("open", path, file)?,
         };
-        let mut into = vec![0; READ_BYTES];
+        let mut into = vec![0; READ_CHUNK_BYTES];
         while must("read", path, file.read(&mut into))? > 0 {
             self.go_on()?;
         }
@@ -149,20 +148,20 @@ mod tests {
             return;
         };
         let stop = StopFlag::new();
-        let mut warmth = Warmth {
+        let mut warmer = CacheWarmer {
             root: folder.path(),
             files: Some(vec!["a/f".into(), "missing".into()]),
-            content: true,
+            include_data: true,
             stop: &stop,
         };
-        warmth.bring().expect("reads");
+        warmer.run().expect("reads");
         assert!(resident(&f) > 0 && resident(&g) == 0);
-        warmth.files = None;
-        warmth.content = false;
-        warmth.bring().expect("looks");
+        warmer.files = None;
+        warmer.include_data = false;
+        warmer.run().expect("looks");
         assert_eq!(resident(&g), 0);
-        warmth.content = true;
-        assert_eq!(warmth.bring().expect("reads"), None);
+        warmer.include_data = true;
+        assert_eq!(warmer.run().expect("reads"), None);
         assert!(resident(&g) > 0 && resident(&aged) == 0);
     }
 }
