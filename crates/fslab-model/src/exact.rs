@@ -85,7 +85,9 @@ mod tests {
     use crate::{
         Bytes, CachePolicy, CellId, DiskQueue, HostCost, PhaseKind, PhaseOutcome, PhaseRecord,
     };
-    use crate::{Headline, MachineFacts, Parameters, PhaseSpec, RecordBuilder, RunHeader};
+    use crate::{
+        Headline, MachineFacts, Parameters, PhaseSpec, RecordBuilder, RunHeader, TrialRun,
+    };
     use crate::{SimulatedDisk, Subject, TrialId, VenuePlan};
 
     fn trial() -> TrialRecord {
@@ -93,7 +95,15 @@ mod tests {
             cell: CellId(0),
             repeat: 0,
         };
-        let mut record = RecordBuilder::default().finish(trial, Subject::plain("ext4"), None);
+        let mut record = RecordBuilder::default().finish(None).into_record(TrialRun {
+            trial,
+            subject: Subject::plain("ext4"),
+            perturbation: crate::Perturbation::NONE,
+            position: 0,
+            started_unix_s: 0,
+            elapsed_ns: 0,
+            console: String::new(),
+        });
         let spec = PhaseSpec {
             cache: CachePolicy::Cold,
             settle: false,

@@ -39,6 +39,7 @@ mod stage;
 mod study;
 mod subject;
 mod sweep;
+mod trial_task;
 mod units;
 
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
@@ -68,7 +69,7 @@ pub use phase::{
 };
 pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError};
 pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
-pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
+pub use record::{RecordBuilder, TrialOutcome, TrialRecord, TrialReport, TrialRun};
 pub use repetition::{Adaptive, Round, Rounds};
 pub use run::{RunHeader, RunRecord};
 pub use scale::{ParseScaleError, Scale, ScaleRules};
@@ -78,6 +79,7 @@ pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageErro
 pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};
 pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Written};
+pub use trial_task::{Placement, TrialTask};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
 
 /// Version of every JSON document that leaves this crate: trial specifications, events, plans.

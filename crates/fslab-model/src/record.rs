@@ -53,7 +53,63 @@ pub struct TrialRecord {
     pub kernel_log: Vec<KernelMessage>,
 }
 
-/// Folds a trial's events into its record, whatever the trial's end.
+/// What the events of a trial say of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialReport {
+    /// How it ended.
+    pub outcome: TrialOutcome,
+    /// mkfs, mount, unmount, check.
+    pub steps: Vec<StepRecord>,
+    /// The phases.
+    pub phases: Vec<PhaseRecord>,
+    /// Versions, settings, the recognised file system.
+    pub facts: Facts,
+    /// What the kernel said of the device.
+    pub kernel_log: Vec<KernelMessage>,
+}
+
+/// What is known of a trial without its events.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialRun {
+    /// Which trial.
+    pub trial: TrialId,
+    /// What was measured.
+    pub subject: Subject,
+    /// How its guest was perturbed.
+    pub perturbation: Perturbation,
+    /// Its place in the order in which trials ran, from 0.
+    pub position: u32,
+    /// Seconds since 1970 when it began.
+    pub started_unix_s: u64,
+    /// Wall-clock duration of the trial's process; 0 where none was started.
+    pub elapsed_ns: u64,
+    /// The last lines of its standard error.
+    pub console: String,
+}
+
+impl TrialReport {
+    /// The record of `run`.
+    #[must_use]
+    pub fn into_record(self, run: TrialRun) -> TrialRecord {
+        TrialRecord {
+            trial: run.trial,
+            subject: run.subject,
+            perturbation: run.perturbation,
+            position: run.position,
+            started_unix_s: run.started_unix_s,
+            elapsed_ns: run.elapsed_ns,
+            outcome: self.outcome,
+            steps: self.steps,
+            phases: self.phases,
+            facts: self.facts,
+            console: run.console,
+            insight: None,
+            kernel_log: self.kernel_log,
+        }
+    }
+}
+
+/// Folds a trial's events into its report, whatever the trial's end.
 #[derive(Clone, Debug, Default)]
 pub struct RecordBuilder {
     greeted: bool,
@@ -122,15 +178,10 @@ impl RecordBuilder {
         self.ended && !self.failure.as_ref().is_some_and(interrupted)
     }
 
-    /// The record. `death` is why the process ended, where it did not end by itself; it outranks
+    /// The report. `death` is why the process ended, where it did not end by itself; it outranks
     /// what the trial reported, since the trial's last words are often its consequence.
     #[must_use]
-    pub fn finish(
-        mut self,
-        trial: TrialId,
-        subject: Subject,
-        death: Option<Failure>,
-    ) -> TrialRecord {
+    pub fn finish(mut self, death: Option<Failure>) -> TrialReport {
         if let Some(death) = death {
             self.failure = Some(death);
         } else if !self.greeted || !self.ended {
@@ -141,13 +192,7 @@ impl RecordBuilder {
                 )
             });
         }
-        TrialRecord {
-            trial,
-            subject,
-            perturbation: Perturbation::NONE,
-            position: 0,
-            started_unix_s: 0,
-            elapsed_ns: 0,
+        TrialReport {
             outcome: self
                 .failure
                 .map_or(TrialOutcome::Done, |failure| TrialOutcome::Failed {
@@ -156,8 +201,6 @@ impl RecordBuilder {
             steps: self.steps,
             phases: self.phases,
             facts: self.facts,
-            console: String::new(),
-            insight: None,
             kernel_log: self.kernel_log,
         }
     }
@@ -166,21 +209,13 @@ impl RecordBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CellId;
 
-    fn finish(bodies: Vec<EventBody>, death: Option<Failure>) -> TrialRecord {
+    fn finish(bodies: Vec<EventBody>, death: Option<Failure>) -> TrialReport {
         let mut builder = RecordBuilder::default();
         bodies
             .into_iter()
             .for_each(|body| builder.push(Event { at_ns: 0, body }));
-        builder.finish(
-            TrialId {
-                cell: CellId(0),
-                repeat: 0,
-            },
-            Subject::plain("ext4"),
-            death,
-        )
+        builder.finish(death)
     }
 
     fn hello() -> EventBody {

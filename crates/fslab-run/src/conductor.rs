@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use fslab_model::{
-    CellId, Event, FORMAT_VERSION, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId,
-    TrialOutcome, TrialRecord, TrialSpec,
+    CellId, Event, Failure, FailureKind, Plan, RunHeader, SubjectPlan, TrialId, TrialOutcome,
+    TrialRecord, TrialTask,
 };
 use fslab_store::{RunSelector, Store, StoreError};
 use fslab_venue::{Control, TrialRequest, Venue};
@@ -78,12 +78,6 @@ pub struct Conductor<'a> {
     pub jobs: NonZeroUsize,
     /// Whether trials may start programs that the study names.
     pub allow_commands: bool,
-}
-
-/// A trial that is to be run, and its place in the order.
-struct Job {
-    position: u32,
-    request: TrialRequest,
 }
 
 /// What a worker tells.
@@ -163,13 +157,16 @@ impl<'a> Conductor<'a> {
     }
 
     /// The trials of `order` that are not done yet.
-    fn queue(&self, order: Vec<(u32, TrialId)>, done: &BTreeSet<TrialId>) -> VecDeque<Job> {
+    fn queue(
+        &self,
+        order: Vec<(u32, TrialId)>,
+        done: &BTreeSet<TrialId>,
+    ) -> VecDeque<TrialRequest> {
         let order = order.into_iter();
         let left = order.filter(|(_, trial)| !done.contains(trial));
         let job = |(position, trial): (u32, TrialId)| {
             let subject = self.header.plan.subject(trial.cell)?;
-            let request = self.request(trial, subject);
-            Some(Job { position, request })
+            Some(self.request(position, trial, subject))
         };
         left.filter_map(job).collect()
     }
@@ -177,7 +174,7 @@ impl<'a> Conductor<'a> {
     /// Runs the trials of `queue`, and counts those that were left as missing.
     fn work_off(
         &mut self,
-        queue: VecDeque<Job>,
+        queue: VecDeque<TrialRequest>,
         figures: &mut Option<Figures>,
         outcome: &mut Outcome,
         observer: &mut dyn Observer,
@@ -254,17 +251,14 @@ impl<'a> Conductor<'a> {
         Ok(())
     }
 
-    fn request(&self, trial: TrialId, subject: &SubjectPlan) -> TrialRequest {
+    fn request(&self, position: u32, trial: TrialId, subject: &SubjectPlan) -> TrialRequest {
         let plan: &Plan = &self.header.plan;
         let (seed, perturbation) = order::of_repeat(plan, trial.repeat);
         TrialRequest {
             run: self.header.run.clone(),
-            spec: TrialSpec {
-                format: FORMAT_VERSION,
+            task: TrialTask {
                 trial,
                 subject: subject.subject.clone(),
-                // The venue puts its own here.
-                device: fslab_model::DeviceSpec::Fake,
                 size_bytes: plan.size_bytes,
                 cold: plan.cold,
                 engine: plan.engine.clone(),
@@ -273,13 +267,11 @@ impl<'a> Conductor<'a> {
                 required_facts: plan.required_facts.clone(),
                 seed,
                 perturbation,
-                host_forgets: None,
-                counter_hz: None,
-                virtual_time: false,
                 allow_commands: self.allow_commands,
             },
             limit: Duration::from_secs(u64::from(plan.trial_limit_s)),
             slot: 0,
+            position,
         }
     }
 }
@@ -288,7 +280,7 @@ impl<'a> Conductor<'a> {
 fn work(
     venue: &Venue,
     control: &Control,
-    queue: &Mutex<VecDeque<Job>>,
+    queue: &Mutex<VecDeque<TrialRequest>>,
     slot: usize,
     sender: &Sender<Message>,
 ) {
@@ -297,16 +289,15 @@ fn work(
             .lock()
             .expect("no worker panics with the queue")
             .pop_front();
-        let Some(Job { position, request }) = next else {
+        let Some(request) = next else {
             return;
         };
-        let trial = request.spec.trial;
+        let trial = request.task.trial;
         let _ = sender.send(Message::Begins(trial));
         let request = TrialRequest { slot, ..request };
-        let mut record = venue.run_trial(request, control, |event| {
+        let record = venue.run_trial(&request, control, |event| {
             let _ = sender.send(Message::Said(trial, event.clone()));
         });
-        record.position = position;
         let (stored, is_stored) = mpsc::channel();
         let _ = sender.send(Message::Ends(Box::new(record), stored));
         if is_stored.recv().is_err() {

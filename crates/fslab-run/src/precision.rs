@@ -243,7 +243,7 @@ fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
 #[cfg(test)]
 mod tests {
     use fslab_model::{Failure, FailureKind, Headline, Parameters, PhaseKind, PhaseOutcome};
-    use fslab_model::{PhaseSpec, RecordBuilder, Round, TrialId, VenuePlan};
+    use fslab_model::{PhaseSpec, RecordBuilder, Round, TrialId, TrialRun, VenuePlan};
 
     use super::*;
     use crate::{Request, VenueChoice, resolve};
@@ -271,7 +271,17 @@ mod tests {
         };
         let death = Failure::new(FailureKind::Crash, "died");
         let death = phases.is_empty().then_some(death);
-        let mut record = RecordBuilder::default().finish(id, Subject::plain("fake"), death);
+        let mut record = RecordBuilder::default()
+            .finish(death)
+            .into_record(TrialRun {
+                trial: id,
+                subject: Subject::plain("fake"),
+                perturbation: fslab_model::Perturbation::NONE,
+                position: 0,
+                started_unix_s: 0,
+                elapsed_ns: 0,
+                console: String::new(),
+            });
         if !phases.is_empty() {
             record.outcome = TrialOutcome::Done;
         }

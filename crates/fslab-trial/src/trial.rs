@@ -461,7 +461,7 @@ mod tests {
 
     use fslab_model::{
         Bytes, CachePolicy, CellId, ColdMethod, DeviceSpec, Event, Parameters, PhaseRecord,
-        PhaseSpec, RecordBuilder, Rounds, Subject, TrialId, TrialOutcome, TrialRecord,
+        PhaseSpec, RecordBuilder, Rounds, Subject, TrialId, TrialOutcome, TrialReport,
     };
 
     use super::*;
@@ -506,14 +506,14 @@ mod tests {
         }
     }
 
-    fn record(spec: &TrialSpec, stop: &StopFlag) -> TrialRecord {
+    fn record(spec: &TrialSpec, stop: &StopFlag) -> TrialReport {
         let mut output = Vec::new();
         run_trial(spec, stop, &mut output).expect("memory takes events");
         let mut builder = RecordBuilder::default();
         for line in String::from_utf8(output).expect("text").lines() {
             builder.push(serde_json::from_str::<Event>(line).expect("an event"));
         }
-        builder.finish(spec.trial, spec.subject.clone(), None)
+        builder.finish(None)
     }
 
     /// The plan of a store that somebody else has made was run without a question.

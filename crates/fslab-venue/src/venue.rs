@@ -7,8 +7,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fslab_model::{
-    Bytes, DeviceIdentity, DeviceSpec, Event, Facts, Failure, FailureKind, RecordBuilder, RunId,
-    TrialOutcome, TrialRecord, TrialSpec, VenuePlan,
+    Bytes, DeviceIdentity, DeviceSpec, Event, Facts, Failure, FailureKind, Placement,
+    RecordBuilder, RunId, TrialOutcome, TrialRecord, TrialRun, TrialSpec, TrialTask, VenuePlan,
 };
 use fslab_sys::LoopDevice;
 
@@ -48,17 +48,19 @@ impl VenueSettings {
     }
 }
 
-/// One trial to be run. The device of `spec` is the venue's to fill in.
+/// One trial to be run.
 #[derive(Clone, Debug)]
 pub struct TrialRequest {
     /// The run that it belongs to.
     pub run: RunId,
     /// What is to be done.
-    pub spec: TrialSpec,
+    pub task: TrialTask,
     /// The longest that it may take.
     pub limit: Duration,
     /// Which of the trials that run at the same time this is, from 0.
     pub slot: usize,
+    /// Its place in the order of all trials of the run, from 0.
+    pub position: u32,
 }
 
 /// A venue, open for trials.
@@ -134,34 +136,40 @@ impl Venue {
     /// Runs one trial to its end, whatever the end, and undoes what was made for it.
     pub fn run_trial(
         &self,
-        mut request: TrialRequest,
+        request: &TrialRequest,
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> TrialRecord {
-        let perturbation = request.spec.perturbation;
         let started_unix_s = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
-        let mut record = match self.try_trial(&mut request, control, on_event) {
-            Ok(record) => record,
-            Err(failure) => {
-                let TrialSpec { trial, subject, .. } = request.spec;
-                RecordBuilder::default().finish(trial, subject, Some(failure))
-            }
+        let run = |elapsed: Duration, console| TrialRun {
+            trial: request.task.trial,
+            subject: request.task.subject.clone(),
+            perturbation: request.task.perturbation,
+            position: request.position,
+            started_unix_s,
+            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            console,
         };
+        let record = self
+            .try_trial(request, &run, control, on_event)
+            .unwrap_or_else(|failure| {
+                let report = RecordBuilder::default().finish(Some(failure));
+                report.into_record(run(Duration::ZERO, String::new()))
+            });
         if matches!(record.outcome, TrialOutcome::Failed { .. })
             && let Err(failure) = self.place.check()
         {
             let _ = self.lost.set(failure);
         }
-        record.started_unix_s = started_unix_s;
-        record.perturbation = perturbation;
         record
     }
 
     fn try_trial(
         &self,
-        request: &mut TrialRequest,
+        request: &TrialRequest,
+        run: &dyn Fn(Duration, String) -> TrialRun,
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<TrialRecord, Failure> {
@@ -169,7 +177,7 @@ impl Venue {
         let name = format!(
             "{}-{}-{}",
             request.run,
-            request.spec.trial,
+            request.task.trial,
             std::process::id()
         );
         let mut lease = self
@@ -196,21 +204,21 @@ impl Venue {
             holder,
             start,
         } = prepared;
-        request.spec.device = device;
-        let ending = self.launch(request, &start, &mut lease, control, on_event);
+        let spec = request.task.clone().placed(placement(device, &start));
+        let ending = self.launch(request, &spec, &start, &mut lease, control, on_event);
         release(holder);
         // The lease of a process that cannot be killed stays: its file is locked by that process.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
         if let (true, DeviceSpec::Block { path, .. }, Start::Here) = (
             is_stuck && !self.place.identity().is_empty(),
-            &request.spec.device,
+            &spec.device,
             &start,
         ) {
             let text = format!("{} hangs: a trial on it cannot be ended", path.display());
             let _ = self.lost.set(Failure::new(FailureKind::Timeout, text));
         }
         // A trace is read before the folder that it lies in is removed.
-        let record = ending.map(|ending| record_of(request, &start, ending));
+        let record = ending.map(|ending| record_of(&spec, run, &start, ending));
         if let (Start::InGuest(_, share), false) = (&start, is_stuck) {
             share.remove_exchange();
         }
@@ -253,7 +261,8 @@ impl Venue {
 
     fn launch(
         &self,
-        request: &mut TrialRequest,
+        request: &TrialRequest,
+        spec: &TrialSpec,
         start: &Start,
         lease: &mut Lease,
         control: &Control,
@@ -262,24 +271,17 @@ impl Venue {
         let (mut command, transport) = match start {
             Start::Here => (trial_command(&self.settings.program), Transport::Pipes),
             Start::InGuest(guest, share) => {
-                let seed = request.spec.perturbation.guest_seed(request.spec.seed);
+                let seed = spec.perturbation.guest_seed(spec.seed);
                 let mut command = guest.command(share, GuestTask::Trial, seed)?;
-                match guest.clock() {
-                    Clock::Real { counter_hz } => {
-                        request.spec.host_forgets = Some(FORGET.into());
-                        request.spec.counter_hz = *counter_hz;
-                    }
-                    Clock::Virtual { .. } => {
-                        request.spec.virtual_time = true;
-                        settle_on_a_processor(&mut command, request.slot);
-                    }
+                if spec.virtual_time {
+                    settle_on_a_processor(&mut command, request.slot);
                 }
                 (command, Transport::Shared(share))
             }
         };
         lease.share_with(&mut command);
         let launch = Launch {
-            spec: &request.spec,
+            spec,
             transport,
             limit: request.limit,
             control,
@@ -288,15 +290,36 @@ impl Venue {
     }
 }
 
-/// What an ending comes to; of a simulated disk, with what its trace tells.
-fn record_of(request: &TrialRequest, start: &Start, ending: Ending) -> TrialRecord {
-    let TrialSpec { trial, subject, .. } = &request.spec;
-    let mut record = ending.builder.finish(*trial, subject.clone(), ending.death);
-    record.elapsed_ns = u64::try_from(ending.elapsed.as_nanos()).unwrap_or(u64::MAX);
-    record.console = ending.console;
+/// Where a trial runs that is started by `start`, and by which clock.
+fn placement(device: DeviceSpec, start: &Start) -> Placement {
+    let clock = match start {
+        Start::Here => None,
+        Start::InGuest(guest, _) => Some(guest.clock()),
+    };
+    let (host_forgets, counter_hz) = match clock {
+        Some(Clock::Real { counter_hz }) => (Some(FORGET.into()), *counter_hz),
+        Some(Clock::Virtual { .. }) | None => (None, None),
+    };
+    Placement {
+        device,
+        host_forgets,
+        counter_hz,
+        virtual_time: matches!(clock, Some(Clock::Virtual { .. })),
+    }
+}
+
+/// The record of an ended trial; of a simulated disk, with what its trace tells.
+fn record_of(
+    spec: &TrialSpec,
+    run: &dyn Fn(Duration, String) -> TrialRun,
+    start: &Start,
+    ending: Ending,
+) -> TrialRecord {
+    let report = ending.builder.finish(ending.death);
+    let mut record = report.into_record(run(ending.elapsed, ending.console));
     if let Start::InGuest(guest, share) = start {
-        if matches!(guest.clock(), Clock::Virtual { .. }) {
-            add_insight(&share.trace(), request.spec.size_bytes, &mut record);
+        if spec.virtual_time {
+            add_insight(&share.trace(), spec.size_bytes, &mut record);
         }
         name_full_disk(guest, share, &mut record);
     }
@@ -343,7 +366,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use fslab_model::{CellId, ColdMethod, DeviceSpec, Perturbation, Subject, TrialId};
+    use fslab_model::{CellId, ColdMethod, Perturbation, Subject, TrialId};
 
     use super::*;
 
@@ -383,14 +406,12 @@ mod tests {
     fn request(limit: Duration) -> TrialRequest {
         TrialRequest {
             run: "r".parse().expect("a run"),
-            spec: TrialSpec {
-                format: 1,
+            task: TrialTask {
                 trial: TrialId {
                     cell: CellId(0),
                     repeat: 0,
                 },
                 subject: Subject::plain("ext4"),
-                device: DeviceSpec::Fake,
                 size_bytes: Bytes::mib(1),
                 cold: ColdMethod::Evict,
                 engine: "psync".into(),
@@ -399,18 +420,16 @@ mod tests {
                 required_facts: std::collections::BTreeMap::new(),
                 seed: 0,
                 perturbation: Perturbation::of(1, 1),
-                host_forgets: None,
-                counter_hz: None,
-                virtual_time: false,
                 allow_commands: false,
             },
             limit,
             slot: 0,
+            position: 0,
         }
     }
 
     fn failure(bench: &Bench, limit: Duration, control: &Control) -> Failure {
-        let record = bench.venue.run_trial(request(limit), control, |_| {});
+        let record = bench.venue.run_trial(&request(limit), control, |_| {});
         let left = fs::read_dir(bench.folder.path().join("work"))
             .expect("the folder")
             .count();
@@ -430,7 +449,7 @@ mod tests {
             let bench = bench(script);
             let record = bench
                 .venue
-                .run_trial(request(LONG), &Control::new(), |_| {});
+                .run_trial(&request(LONG), &Control::new(), |_| {});
             assert_eq!(record.perturbation, Perturbation::of(1, 1));
         }
     }
@@ -443,7 +462,7 @@ mod tests {
         ));
         let record = bench
             .venue
-            .run_trial(request(LONG), &Control::new(), |_| {});
+            .run_trial(&request(LONG), &Control::new(), |_| {});
         assert_eq!(record.outcome, TrialOutcome::Done);
         assert_eq!(record.console, "x\n");
         assert!(record.started_unix_s > 0 && record.elapsed_ns > 0);
@@ -492,12 +511,13 @@ mod tests {
     #[test]
     fn a_trial_whose_process_cannot_be_noted_ends_at_once_and_with_that_error() {
         let bench = bench("cat > /dev/null; sleep 1000");
-        let request = request(LONG);
+        let task = request(LONG).task;
+        let spec = task.placed(placement(DeviceSpec::Fake, &Start::Here));
         let control = Control::new();
         let launch = Launch {
-            spec: &request.spec,
+            spec: &spec,
             transport: Transport::Pipes,
-            limit: request.limit,
+            limit: LONG,
             control: &control,
         };
         let began = Instant::now();
