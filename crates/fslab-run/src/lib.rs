@@ -18,6 +18,7 @@ mod resume;
 mod run_lock;
 mod run_name;
 mod studies;
+mod venue_choice;
 
 pub use bounds::TooMuchError;
 pub use conductor::{Conductor, ConductorError, Observer, Outcome};
@@ -26,10 +27,9 @@ pub use overrides::override_study;
 pub use phases::PhasesError;
 pub use precision::{CellPrecision, Standing, precision};
 pub use repetition::{ParseRepeatsError, Repeats, Repetition, RepetitionError};
-pub use resolve::{
-    GuestChoice, Request, ResolveError, Resolved, VenueChoice, brings, footprint, resolve,
-};
+pub use resolve::{Request, ResolveError, Resolved, brings, footprint, resolve};
 pub use resume::{ResumeError, Resumption, ensure_same_device};
 pub use run_lock::RunLock;
 pub use run_name::{fresh_run_id, fresh_seed, unix_seconds};
 pub use studies::{StudySource, load_claims, load_original, load_study, original, studies};
+pub use venue_choice::{GuestChoice, VenueChoice};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::bounds::{self, TooMuchError};
 use crate::phases::{self, PhasesError};
 use crate::repetition::{self, Repetition, RepetitionError, repetition};
+use crate::venue_choice::{Sizes, VenueChoice, choose_venue};
 use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
@@ -14,50 +15,12 @@ use fslab_model::{
     VenuePlan,
 };
 
-/// Memory of a guest where neither the user nor the study names it: a small machine of today.
-const GUEST_MEMORY: Bytes = Bytes::gib(1);
-/// The simulated disk where neither the user nor the study names one: that of the oldest study.
-const DISK: &str = "hdd-7200-ata100-2002";
 /// The workload that leaves nothing of what the phases before it made.
 const CLEAR: &str = "clear";
 /// A size in a hint is a whole number of these.
 const SIZE_HINT_STEP_BYTES: u64 = 1 << 20;
 /// Every device is a whole number of these; it is the page of every architecture that we know.
 const SIZE_STEP_BYTES: u64 = 4096;
-
-/// Where the user wants trials to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum VenueChoice {
-    /// `loop` where it can be had, else `guest`, else `dir`, with a notice.
-    Auto {
-        /// Where images are kept.
-        folder: PathBuf,
-        /// The guest kernel, where one is built.
-        guest: Option<GuestChoice>,
-        /// The directory to fall back to.
-        dir: PathBuf,
-    },
-    /// A guest kernel.
-    Guest(GuestChoice),
-    /// A guest kernel in virtual time, with the disk of that profile: a name or a file; `None`: the
-    /// study's.
-    Sim(GuestChoice, Option<String>),
-    /// As named.
-    Named(VenuePlan),
-}
-
-/// A guest kernel and where its disks are kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuestChoice {
-    /// Where images are kept.
-    pub folder: PathBuf,
-    /// The kernel: its name, and behind an `@` the key of what it was built from.
-    pub kernel: String,
-    /// The digest of the lab that the kernel is part of.
-    pub lab: String,
-    /// The guest's memory, where it is not the study's own.
-    pub memory: Option<Bytes>,
-}
 
 /// What was asked for, as typed.
 #[derive(Clone, Debug)]
@@ -351,95 +314,6 @@ pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveE
 
 fn together(largest: &BTreeMap<Option<Vec<PathBuf>>, u64>) -> u64 {
     largest.values().copied().fold(0, u64::saturating_add)
-}
-
-/// What of the study's sizes a venue needs.
-#[derive(Clone, Copy)]
-struct Sizes {
-    size: Bytes,
-    /// That of a guest, as the study has it.
-    memory: Option<Bytes>,
-}
-
-/// The venue, with a notice where it is not the one that one would expect.
-fn choose_venue(
-    request: &Request,
-    sizes: Sizes,
-    subjects: &[Subject],
-    notices: &mut Vec<String>,
-) -> Result<VenuePlan, ResolveError> {
-    let (folder, guest, dir) = match &request.venue {
-        VenueChoice::Named(plan) => return Ok(plan.clone()),
-        VenueChoice::Guest(guest) => return Ok(guest_venue(guest, sizes)),
-        VenueChoice::Sim(guest, disk) => {
-            return sim_venue(guest, disk.as_deref(), &request.study, sizes);
-        }
-        VenueChoice::Auto { folder, guest, dir } => (folder, guest, dir),
-    };
-    if !subjects.is_empty() && subjects.iter().all(|subject| subject.fs() == "fake") {
-        return Ok(VenuePlan::Fake);
-    }
-    let reason = if !fslab_sys::is_superuser() {
-        "formatting and mounting need root"
-    } else if !Path::new("/dev/loop-control").exists() {
-        "this machine has no loop devices"
-    } else {
-        return Ok(VenuePlan::Loop {
-            folder: folder.clone(),
-        });
-    };
-    if let Some(guest) = guest {
-        notices.push(format!(
-            "venue guest instead of loop, because {reason}: file systems are those of the guest \
-             kernel, and its disk is a file behind this machine's page cache"
-        ));
-        return Ok(guest_venue(guest, sizes));
-    }
-    notices.push(format!(
-        "venue dir instead of loop, because {reason}: nothing is formatted, and what is mounted at \
-         {} is measured",
-        dir.display()
-    ));
-    Ok(VenuePlan::Dir { dir: dir.clone() })
-}
-
-fn guest_venue(guest: &GuestChoice, sizes: Sizes) -> VenuePlan {
-    VenuePlan::Guest {
-        folder: guest.folder.clone(),
-        kernel: guest.kernel.clone(),
-        lab: guest.lab.clone(),
-        memory_bytes: guest_memory(guest, sizes),
-        layers: Vec::new(),
-    }
-}
-
-fn sim_venue(
-    guest: &GuestChoice,
-    disk: Option<&str>,
-    study: &Study,
-    sizes: Sizes,
-) -> Result<VenuePlan, ResolveError> {
-    let profile = fslab_disk::shelf::find(disk.or(study.disk.as_deref()).unwrap_or(DISK))?;
-    let capacity = profile.capacity();
-    if sizes.size > capacity {
-        return Err(ResolveError::DiskTooSmall {
-            disk: profile.name.clone(),
-            capacity,
-            size: sizes.size,
-        });
-    }
-    Ok(VenuePlan::Sim {
-        folder: guest.folder.clone(),
-        kernel: guest.kernel.clone(),
-        lab: guest.lab.clone(),
-        memory_bytes: guest_memory(guest, sizes),
-        layers: Vec::new(),
-        disk: profile.simulated(),
-    })
-}
-
-fn guest_memory(guest: &GuestChoice, sizes: Sizes) -> Bytes {
-    guest.memory.or(sizes.memory).unwrap_or(GUEST_MEMORY)
 }
 
 /// The subject of the `dir` venue: the file system that is there, whatever was named.

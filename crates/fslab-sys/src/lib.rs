@@ -8,6 +8,7 @@
 
 mod backing;
 mod block_device;
+mod call_names;
 mod child_group;
 mod clock;
 mod confinement;
@@ -52,6 +53,7 @@ mod worker_process;
 
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
 pub use block_device::{BlockCounters, DeviceNumber};
+pub use call_names::{errno_name, errno_number, flag_bits};
 pub use child_group::{ChildGroup, GroupEnd};
 pub use clock::{
     counter_frequency, is_time_virtual, monotonic_ns, read_clock_by_counter, read_clock_of_page,
@@ -60,7 +62,7 @@ pub use clock::{
 pub use confinement::{ConfinedBy, Confinement, HostRoot, work_in};
 pub use cpu_use::ResourceUse;
 pub use data_file::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
-pub use descriptors::{At, Descriptors, Reached, errno_name, errno_number, flag_bits};
+pub use descriptors::{At, Descriptors, Reached};
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::{InUse, image_in_use};
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};

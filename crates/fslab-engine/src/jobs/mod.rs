@@ -1,8 +1,10 @@
 //! What is to be done: the words of a job, and whether they make sense.
 
 mod data;
+mod data_validation;
 mod file_options;
 mod metadata;
+mod metadata_validation;
 mod pace;
 mod sizes;
 mod tree;

@@ -12,19 +12,17 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::block_writer::{BLOCK, BlockWriter};
 use super::tree::{FileSource, Node, Tree};
 use crate::LabError;
 use crate::key::hexadecimal;
-
-/// Bytes of a block.
-const BLOCK: u64 = 4096;
 
 /// The exponent of a block's bytes.
 const BLOCK_BITS: u8 = 12;
@@ -89,11 +87,7 @@ impl Tree {
         if position != 0 {
             return Err(failed(io::Error::from(ErrorKind::InvalidInput)));
         }
-        let mut sink = Sink {
-            out: BufWriter::with_capacity(1 << 18, out),
-            digest: Sha256::new(),
-            written: 0,
-        };
+        let mut sink = BlockWriter::new(out);
         sink.put(&plan.metadata()).map_err(failed)?;
         for inode in plan.inodes.iter().filter(|inode| !inode.is_inline) {
             if let Content::Bytes(bytes) = &inode.content {
@@ -108,10 +102,10 @@ impl Tree {
                 files.push(sink.put_file(inode, source, name)?);
             }
         }
-        sink.out.flush().map_err(failed)?;
+        let (bytes, digest) = sink.finish().map_err(failed)?;
         Ok(Image {
-            sha256: hexadecimal(sink.digest),
-            bytes: sink.written,
+            sha256: hexadecimal(digest),
+            bytes,
             files,
         })
     }
@@ -397,26 +391,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The output, with the digest of what went there.
-struct Sink<'a> {
-    out: BufWriter<&'a mut File>,
-    digest: Sha256,
-    written: u64,
-}
-
-impl Sink<'_> {
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.digest.update(bytes);
-        self.written += bytes.len() as u64;
-        self.out.write_all(bytes)
-    }
-
-    /// Fills the block with zeros.
-    fn pad(&mut self) -> io::Result<()> {
-        let missing = self.written.next_multiple_of(BLOCK) - self.written;
-        self.put(&[0; BLOCK as usize][..missing as usize])
-    }
-
+impl BlockWriter<'_> {
     fn put_file(
         &mut self,
         inode: &Inode<'_>,

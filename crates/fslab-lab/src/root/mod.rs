@@ -1,6 +1,7 @@
 //! Trees of files for a guest, and their images: which files, and how they lie in an image.
 
 mod assembly;
+mod block_writer;
 mod elf;
 mod erofs;
 mod facts;

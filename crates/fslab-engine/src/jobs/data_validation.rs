@@ -1,0 +1,125 @@
+//! Whether a data job makes sense.
+
+use super::data::{SEGMENTS_MAX, THREADS_MAX, is_outside};
+use super::{DataJob, Direction, OpenMode, Sharing, SyncEvery};
+use crate::EngineError;
+
+/// Records longer than this are refused.
+const RECORD_BYTES_MAX: u64 = 128 << 20;
+/// The same of all threads: a plan lists them.
+const FILES_MAX: u64 = 1 << 16;
+/// A read is verified in blocks of this.
+const VERIFIED_BYTES: u64 = 4096;
+
+impl DataJob {
+    /// Whether the job makes sense, whoever runs it.
+    ///
+    /// # Errors
+    /// Of kind `BadInput`, with what makes no sense.
+    pub fn validate(&self) -> Result<(), EngineError> {
+        let name = self.file.display();
+        // Each looks only where there was no fault before: what is multiplied is in its range.
+        let fault = (self.fault_in_numbers())
+            .or_else(|| self.access.fault())
+            .or_else(|| self.pace.fault())
+            .or_else(|| self.content.fault())
+            .or_else(|| self.fault_in_combination())
+            .or_else(|| self.fault_in_update())
+            .or_else(|| self.fault_in_segments());
+        match fault {
+            None => Ok(()),
+            Some(fault) => Err(EngineError::bad_input(format!(
+                "the job on {name} has {fault}"
+            ))),
+        }
+    }
+
+    fn fault_in_numbers(&self) -> Option<String> {
+        if is_outside(&self.file) {
+            return Some("a path that leaves the root".to_owned());
+        }
+        if self.file_bytes == 0 {
+            return Some("a file of 0 bytes".to_owned());
+        }
+        if self.record_bytes == 0 || self.record_bytes > RECORD_BYTES_MAX {
+            return Some(format!(
+                "records of {} bytes, not of 1 byte to 128 MiB",
+                self.record_bytes
+            ));
+        }
+        if self.stdio.buffer_bytes as u64 > RECORD_BYTES_MAX {
+            return Some(format!(
+                "a stream's buffer of {} bytes, more than 128 MiB",
+                self.stdio.buffer_bytes
+            ));
+        }
+        let end = self.offset_bytes.checked_add(self.file_bytes);
+        if end.is_none_or(|end| end > 1 << 62) {
+            return Some("an end beyond 4 EiB".to_owned());
+        }
+        (!(1..=THREADS_MAX).contains(&self.threads))
+            .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads))
+    }
+
+    fn fault_in_combination(&self) -> Option<String> {
+        let whole_blocks = self.record_bytes.is_multiple_of(VERIFIED_BYTES)
+            && self.offset_bytes.is_multiple_of(VERIFIED_BYTES);
+        if self.verify && !whole_blocks {
+            return Some(format!(
+                "verification of records of {} bytes at {}, which are no whole blocks of 4 KiB",
+                self.record_bytes, self.offset_bytes
+            ));
+        }
+        if self.verify && self.direction != Direction::Read {
+            return Some("verification of something else than reads".into());
+        }
+        if let Direction::Mix { read_percent } = self.direction
+            && read_percent > 100
+        {
+            return Some(format!("{read_percent} % reads"));
+        }
+        if matches!(self.sync.every, Some(SyncEvery { operations: 0, .. })) {
+            return Some("a sync every 0 operations".into());
+        }
+        if self.sync.updated.is_some() && self.sync.every.is_some() {
+            return Some("a sync after each update and another every so many writes".into());
+        }
+        if self.sharing == Sharing::Shared
+            && self.file_bytes.div_ceil(self.record_bytes.max(1)) < u64::from(self.threads)
+        {
+            return Some("fewer records than threads that share them".into());
+        }
+        None
+    }
+
+    fn fault_in_update(&self) -> Option<String> {
+        if self.sync.updated.is_some() && !self.updates() {
+            return Some("a sync after each update, of which there is none".into());
+        }
+        if matches!(self.direction, Direction::ReadUpdate { every: 0 }) {
+            return Some("an update in every 0 operations".into());
+        }
+        let is_new = self.open == OpenMode::Replace;
+        (self.updates() && is_new).then(|| "an update of a file that was emptied before".into())
+    }
+
+    fn fault_in_segments(&self) -> Option<String> {
+        let segment_bytes = self.segment_bytes?;
+        let whole = |bytes: u64| bytes.is_multiple_of(self.record_bytes.max(1));
+        if segment_bytes == 0 || !whole(segment_bytes) || !whole(self.offset_bytes) {
+            return Some(format!(
+                "segments of {segment_bytes} bytes and an offset of {}, which are no multiples of \
+                 its record of {} bytes",
+                self.offset_bytes, self.record_bytes
+            ));
+        }
+        let count = self.end_bytes().div_ceil(segment_bytes);
+        if count > SEGMENTS_MAX {
+            return Some(format!("{count} segments, more than {SEGMENTS_MAX}"));
+        }
+        let files = count.saturating_mul(self.owners().into());
+        (files > FILES_MAX).then(|| {
+            format!("{files} files, segments of all threads together, more than {FILES_MAX}")
+        })
+    }
+}

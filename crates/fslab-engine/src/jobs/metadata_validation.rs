@@ -1,0 +1,168 @@
+//! Whether a metadata job makes sense.
+
+use super::data::THREADS_MAX;
+use super::file_options::STYLED_FILES_MAX;
+use super::metadata::Subjects;
+use super::{DirectoryTiming, FileKind, MetadataJob, MetadataOperation};
+use super::{NameStyle, Names, Order, Sharing};
+use crate::EngineError;
+
+impl MetadataJob {
+    /// Whether the job makes sense, whoever runs it.
+    ///
+    /// # Errors
+    /// Of kind `BadInput`, with what makes no sense.
+    pub fn validate(&self) -> Result<(), EngineError> {
+        // Each looks only where there was no fault before: a combination is not counted through on
+        // a tree that has no end.
+        let fault = (self.tree.fault())
+            .or_else(|| self.file_bytes.fault())
+            .or_else(|| self.content.fault())
+            .or_else(|| self.fault_in_numbers())
+            .or_else(|| self.fault_in_combination());
+        match fault {
+            None => Ok(()),
+            Some(fault) => Err(EngineError::bad_input(format!(
+                "the job '{}' on {} has {fault}",
+                self.operation.as_str(),
+                self.tree.base.display()
+            ))),
+        }
+    }
+
+    fn fault_in_numbers(&self) -> Option<String> {
+        if self.record_bytes == 0 || self.record_bytes > 128 << 20 {
+            return Some(format!("records of {} bytes", self.record_bytes));
+        }
+        (!(1..=THREADS_MAX).contains(&self.threads))
+            .then(|| format!("{} threads, not 1 to {THREADS_MAX}", self.threads))
+    }
+
+    fn fault_in_combination(&self) -> Option<String> {
+        let operation = self.operation;
+        let of_directories = matches!(
+            operation.subjects(),
+            Subjects::Directories | Subjects::BaseAndDirectories
+        );
+        if self.order == Order::Readdir
+            && (of_directories || operation == MetadataOperation::Create)
+        {
+            return Some("readdir order, which only operations on existing files have".into());
+        }
+        if of_directories && self.threads_of_a_tree() > 1 && self.tree.levels() > 1 {
+            return Some("several threads on directories within directories".into());
+        }
+        if self.order == Order::Readdir && !self.directories_are_own() {
+            return Some("readdir order in directories that threads share".into());
+        }
+        if operation == MetadataOperation::Fallocate && self.file_bytes.longest() == 0 {
+            return Some("nothing to reserve: its files have 0 bytes".into());
+        }
+        self.fault_in_names()
+            .or_else(|| self.fault_in_reading())
+            .or_else(|| self.fault_in_sync())
+            .or_else(|| self.fault_in_steps())
+            .or_else(|| self.fault_in_directories())
+    }
+
+    fn fault_in_names(&self) -> Option<String> {
+        let operation = self.operation;
+        if operation == MetadataOperation::Rename
+            && matches!(self.names, Names::Links | Names::Symlinks)
+        {
+            return Some("a rename of links, for which there is no other name".into());
+        }
+        if self.name_style != NameStyle::Number {
+            if self.names != Names::Files || operation.gives_a_name() {
+                return Some("other names than those of files, which random ones have not".into());
+            }
+            if self.tree.files > STYLED_FILES_MAX {
+                return Some(format!("{} files in names of 7 digits", self.tree.files));
+            }
+        }
+        if self.kind != FileKind::File {
+            let plain = operation == MetadataOperation::Create && self.order == Order::Sequential;
+            if !plain || self.names != Names::Files || self.threads_of_a_tree() > 1 {
+                return Some("links by another way than creation, one after the other".into());
+            }
+        }
+        None
+    }
+
+    fn fault_in_reading(&self) -> Option<String> {
+        let reads = self.operation.reads_data();
+        if self.digest.is_some() && !reads {
+            return Some("a digest of files that it does not read".into());
+        }
+        if !self.verify {
+            return None;
+        }
+        let blocks = self.digest.is_some() || self.record_bytes.is_multiple_of(4096);
+        if !reads || !blocks {
+            return Some("verification of something else than reads of whole 4 KiB blocks".into());
+        }
+        (self.digest.is_none() && self.file_bytes.longest() > self.record_bytes).then(|| {
+            "verification of files that are longer than a record, which needs a digest".into()
+        })
+    }
+
+    fn fault_in_sync(&self) -> Option<String> {
+        let (operation, sync) = (self.operation, self.sync);
+        if sync.fsync_file && !operation.creates() {
+            return Some("an fsync of each created file, but creates none".into());
+        }
+        if sync.fsync_directory && !operation.changes_directory() {
+            return Some("an fsync of each changed directory, but changes none".into());
+        }
+        (sync.as_one && !sync.fsync_file && !sync.fsync_directory)
+            .then(|| "syncs within the operation, but none of them".into())
+    }
+
+    fn fault_in_steps(&self) -> Option<String> {
+        use MetadataOperation as Operation;
+        let first =
+            self.operation.subjects() == Subjects::Files && self.operation != Operation::Unlink;
+        if !self.then.is_empty() && (!first || self.kind != FileKind::File) {
+            return Some(
+                "further steps after an operation that leaves no file to take them".into(),
+            );
+        }
+        let unfit = self.then.iter().find(|step| !step.can_follow());
+        unfit.map(|step| format!("'{}' as a further step", step.as_str()))
+    }
+
+    fn fault_in_directories(&self) -> Option<String> {
+        use MetadataOperation as Operation;
+        let operation = self.operation;
+        if self.base_per_worker && self.sharing == Sharing::Shared {
+            return Some("a tree for each thread, and files that threads share".into());
+        }
+        if self.directories == DirectoryTiming::InTime {
+            let in_order = match operation {
+                Operation::Create => self.order == Order::Sequential,
+                Operation::Replace => self.order != Order::Random,
+                _ => false,
+            };
+            if !in_order || self.tree.levels() > 1 || !self.directories_are_own() {
+                return Some(
+                    "directories made in time, which only files created in order, in directories \
+                     side by side that no threads share, have"
+                        .into(),
+                );
+            }
+        }
+        let single = self.threads_of_a_tree() == 1;
+        if self.remove_directories && !(operation == Operation::Unlink && single) {
+            return Some("directories to remove with their files, but no thread that may".into());
+        }
+        if operation == Operation::Turnover
+            && (self.threads > 1 || self.tree.levels() != 1 || self.kept_directories == 0)
+        {
+            return Some(
+                "a turnover of something else than directories side by side, by one thread".into(),
+            );
+        }
+        (operation == Operation::RemoveAll && self.threads > 1)
+            .then(|| "several threads that remove everything".into())
+    }
+}
