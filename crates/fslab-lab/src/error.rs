@@ -96,7 +96,7 @@ pub enum LabError {
     #[error("cannot have a guest on this machine: {0}")]
     NotHere(String),
     /// Somebody asked the build to stop.
-    #[error("the build was told to stop")]
+    #[error("the build was stopped on request")]
     Interrupted,
     /// The description of a kernel that is damaged or of another version.
     #[error("cannot use the kernel described by {path}: {reason}", path = .path.display())]
@@ -178,7 +178,7 @@ impl LabError {
             Self::NoPackage { .. } => {
                 Some("--source takes a kernel's source tree or tarball instead".to_owned())
             }
-            Self::Failed { log, .. } => Some(format!("the whole log is in {}", log.display())),
+            Self::Failed { log, .. } => Some(format!("the full log is in {}", log.display())),
             Self::NoRoom { .. } => {
                 Some("the kernels are kept below XDG_CACHE_HOME; make room or set another".into())
             }
@@ -282,7 +282,7 @@ mod tests {
         );
         assert_eq!(
             failure.hint.as_deref(),
-            Some("the whole log is in /cache/a.log")
+            Some("the full log is in /cache/a.log")
         );
     }
 

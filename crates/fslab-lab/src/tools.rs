@@ -83,7 +83,9 @@ fn can_run(architecture: &str, ptrace_scope: &str) -> Result<(), String> {
     // Yama: 1 lets a process trace its own children, as the guest does; 2 only lets root, and 3
     // nobody until the next boot.
     match ptrace_scope.trim() {
-        "3" => Err("the host's kernel lets nobody trace processes (yama/ptrace_scope is 3)".into()),
+        "3" => {
+            Err("the host's kernel lets no process trace another (yama/ptrace_scope is 3)".into())
+        }
         "2" if !fslab_sys::is_superuser() => {
             Err("the host's kernel lets only root trace processes (yama/ptrace_scope is 2)".into())
         }

@@ -1,9 +1,9 @@
-//! Whether a run may be gone on with: results compare only where all dimensions agree, and the
+//! Whether a run may be resumed: results compare only where all dimensions agree, and the
 //! trials of one run are compared.
 
 use fslab_model::{DeviceIdentity, RunHeader, RunId, RunRecord};
 
-/// What a run would be gone on with.
+/// What a run would be resumed with.
 #[derive(Clone, Copy, Debug)]
 pub struct Resumption<'a> {
     /// Version of this fslab.
@@ -16,7 +16,7 @@ pub struct Resumption<'a> {
     pub seed: Option<u64>,
 }
 
-/// Why a run cannot be gone on with. The answer is always a new run.
+/// Why a run cannot be resumed. The answer is always a new run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// It has another seed than the one asked for.

@@ -107,6 +107,6 @@ pub use steady_memory::{MEASURED_MEMORY, hold_memory, is_memory_held, take_descr
 pub use stream::{Stream, StreamUse};
 pub use time_limit::TimeLimit;
 pub use trusted_folder::TrustedFolder;
-pub use whole_file::{WholeFile, private_folder, write_whole};
+pub use whole_file::{WholeFile, private_folder, try_create_in, write_whole};
 pub use work_folder::WorkFolder;
 pub use worker_process::{WorkerProcess, WorkerSide};

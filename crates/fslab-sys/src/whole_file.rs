@@ -231,6 +231,14 @@ pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
     Err(Errno::EXIST.into())
 }
 
+/// Whether this user can create files in `folder`: creates one that gets no name of its caller's.
+///
+/// # Errors
+/// As [`WholeFile::create`].
+pub fn try_create_in(folder: &Path) -> io::Result<()> {
+    WholeFile::create(&folder.join("probe")).map(drop)
+}
+
 /// The standard library's hash maps are seeded by the kernel's random numbers.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()

@@ -133,9 +133,7 @@ impl WorkerProcess {
                 Ok(bytes.split_off(first))
             }
             Some(status) => Err(io::Error::other(death(status))),
-            None => Err(io::Error::other(
-                "a worker process was reaped by somebody else",
-            )),
+            None => Err(io::Error::other("a worker process was reaped elsewhere")),
         }
     }
 

@@ -115,7 +115,7 @@ fn start_daemon(commands: &PoolCommands) -> Result<Server, Failure> {
     let answers = || command::run("list", &commands.list).map(|it| it.record.exit_code == Some(0));
     let program = commands.daemon.tool.program;
     if answers()? {
-        let text = format!("{program} runs already, with pools of somebody else");
+        let text = format!("{program} already runs, with other pools");
         let hint = format!("export its pools and stop {program}: a trial starts one of its own");
         return Err(Failure::new(FailureKind::Unsupported, text).hint(hint));
     }

@@ -157,7 +157,7 @@ impl Volume {
         let hint = match error.kind() {
             std::io::ErrorKind::PermissionDenied => "mounting needs root".to_owned(),
             _ if failure.errno == Some(19) => format!(
-                "this kernel has no {} driver; `fslab fs list --probe` tells what works here",
+                "this kernel has no {} driver; `fslab fs list --probe` shows what works here",
                 self.spec.file_system.name
             ),
             _ => "a mount option that this kernel does not know, or features of mkfs that are \

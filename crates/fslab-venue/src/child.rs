@@ -66,7 +66,7 @@ pub(crate) fn trial_command(program: &Path) -> Command {
     command
 }
 
-/// Why the process was told to end.
+/// Why the process was asked to end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cause {
     Limit,
@@ -159,7 +159,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Takes lines until the process is gone; tells it to end where it must.
+    /// Takes lines until the process has ended; ends it at its limit or on request.
     fn watch(
         &self,
         mut group: ProcessGroup,
@@ -237,9 +237,8 @@ impl Launch<'_> {
             End::Stuck => {
                 let text = format!("the trial hangs in the kernel{place}, and cannot be killed");
                 return Some(
-                    Failure::new(FailureKind::Timeout, text).hint(
-                        "the kernel's log may tell why; `fslab clean` removes the rest later",
-                    ),
+                    Failure::new(FailureKind::Timeout, text)
+                        .hint("see the kernel log; `fslab clean` removes what is left"),
                 );
             }
         };
@@ -254,7 +253,7 @@ impl Launch<'_> {
                 );
             }
             Some(Cause::Request) => {
-                let text = format!("the trial was told to stop{place}");
+                let text = format!("the trial was stopped on request{place}");
                 return Some(Failure::new(FailureKind::Interrupted, text));
             }
             Some(Cause::Helper(helper)) => {

@@ -109,7 +109,7 @@ impl Venue {
             }
             VenuePlan::Fake => Box::new(Fake),
             VenuePlan::Imported { tool } => {
-                let text = format!("an imported run cannot be gone on with: {tool} measured it");
+                let text = format!("cannot resume an imported run (measured by {tool})");
                 return Err(Failure::new(FailureKind::BadInput, text));
             }
         };

@@ -1,7 +1,6 @@
 //! `fslab report`: one HTML file of one or more runs, and the figures of their studies as files.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -9,7 +8,6 @@ use clap::Args;
 use fslab_claims::Original;
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
 use fslab_report::{Chapter, MergeError, merge, relabel};
-use fslab_sys::WholeFile;
 
 use super::figure_files;
 use super::output_file::put_file;
@@ -198,18 +196,13 @@ fn figure_folders(folder: &Path, records: &[RunRecord]) -> Vec<PathBuf> {
 /// Makes the folder of a report, and finds out early whether it can be written to.
 pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
     fs::create_dir_all(folder)
-        .and_then(|()| probe(folder))
+        .and_then(|()| fslab_sys::try_create_in(folder))
         .map_err(|error| {
             let what = format!("cannot write a report to the folder {}", folder.display());
             let mut error = CommandError::io(what, &error);
             error.failure.hint = Some("name another folder with --out".into());
             error
         })
-}
-
-/// Begins a file that never gets a name.
-fn probe(folder: &Path) -> io::Result<()> {
-    WholeFile::create(&folder.join("probe")).map(drop)
 }
 
 /// Writes the report and returns its path.

@@ -113,13 +113,7 @@ pub(super) fn ensure_answer(folder: &Path) -> Result<(), Failure> {
 
 /// Demands that this user can create files in `folder`, by creating one.
 fn ensure_writable(folder: &Path) -> Result<(), Failure> {
-    // Others may write here, too: they must not know the name.
-    let tried = fslab_sys::random_name().and_then(|chance| {
-        let probe = folder.join(format!(".fslab-probe-{chance}"));
-        File::create_new(&probe)?;
-        std::fs::remove_file(&probe)
-    });
-    tried.map_err(|error| {
+    fslab_sys::try_create_in(folder).map_err(|error| {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                 FailureKind::Permission
