@@ -1,7 +1,7 @@
 //! Outputs of other tools as runs.
 
+use fslab_compare::relabel;
 use fslab_model::{RunId, RunRecord, Subject};
-use fslab_report::relabel;
 
 use crate::assemble::{Part, assemble};
 use crate::error::{Fault, ImportError, ImportErrorKind};
@@ -67,7 +67,7 @@ pub fn import(
             let note = |path| format!("{}: {path} is unknown to this fslab, and lost", source.name);
             notes.extend(lost.into_iter().map(note));
             if let Some(subject) = source.subject.as_ref().or(labels.subject.as_ref()) {
-                let refused = |error: fslab_report::MergeError| {
+                let refused = |error: fslab_compare::MergeError| {
                     Fault::value("", subject.to_string(), error.to_string())
                 };
                 relabel(&mut run, subject).map_err(|error| of(refused(error)))?;

@@ -13,7 +13,8 @@ use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
 
-use fslab_report::{Analysis, exhibits, html, sentences, tables};
+use fslab_compare::Analysis;
+use fslab_report::{exhibits, html, sentences, tables};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".to_owned()));

@@ -2,9 +2,9 @@
 
 use fslab_stats::{Drift, RESOLUTION};
 
-use crate::analysis::Breadth;
 use crate::wording::{count, list, p_value, percent, phase, sensitivity};
-use crate::{Analysis, Oddity};
+use fslab_compare::Breadth;
+use fslab_compare::{Analysis, Oddity};
 
 /// Samples that are named for an oddity; more are counted.
 const NAMED_MAX: usize = 3;

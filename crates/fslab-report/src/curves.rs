@@ -2,9 +2,10 @@
 
 use fslab_model::{Bytes, MetricDefinition, PointValue, RunRecord, VenuePlan};
 
-use crate::analysis::{by_value, spread_over};
 use crate::chart::{Label, Line, Plot, Quantity, Spot};
-use crate::{PhaseAnalysis, wording};
+use crate::wording;
+use fslab_compare::PhaseAnalysis;
+use fslab_compare::{by_value, spread_over};
 
 /// The dimension whose axis bears the sizes of memories.
 const FILE_SIZE: &str = "file_size";

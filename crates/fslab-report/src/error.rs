@@ -26,4 +26,7 @@ pub enum ReportError {
         /// What it needs.
         wanted: String,
     },
+    /// A document of JUnit could not be written.
+    #[error("cannot write JUnit XML: {0}")]
+    Xml(String),
 }

@@ -12,16 +12,15 @@
 //!               +--> export                    long CSV, JSON
 //! ```
 
-mod analysis;
 mod caveats;
 mod chapter;
 mod chart;
 mod curves;
+mod diff;
 mod error;
 mod exhibit;
 mod export;
 mod figures;
-mod merge;
 mod page;
 mod palette;
 mod sentences;
@@ -29,17 +28,12 @@ mod table;
 pub mod tables;
 pub mod wording;
 
-pub use analysis::{
-    Analysis, Comparison, Diagnosis, Dimension, EXACT_TOLERANCE, Entry, Finding, Oddity,
-    OverallAnalysis, PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Sensitive,
-    Standing, SweepAnalysis, TOLERANCE,
-};
 pub use chapter::Chapter;
+pub use diff::{DiffDocument, GateDocument, annotations, diff_table, gate_table, junit};
 pub use error::ReportError;
 pub use exhibit::{Exhibit, bonnie_csv, exhibits, iozone_report};
-pub use export::{DIMENSIONS, Observation, PLACES, csv_long, json, observations};
+pub use export::{csv_long, json};
 pub use figures::{Figure, figures};
-pub use merge::{MergeError, Merged, merge, relabel};
 pub use page::{ChartFile, TableFile, charts, html, html_of, table_files};
 pub use sentences::{Sentence, SentenceKind, sentences};
 pub use table::{Align, Column, Table, TableCell, Tone};

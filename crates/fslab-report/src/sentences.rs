@@ -8,7 +8,7 @@ use fslab_model::{CacheVerdict, PhaseRecord, TrialOutcome, VenueKind};
 use fslab_stats::{Estimate, Verdict};
 
 use crate::wording::{count, list, name, phase, ratio, ratio_interval, verb};
-use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell, Standing};
+use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, Standing};
 
 /// Wins that are told one by one; the table has them all.
 const WINS_MAX: usize = 5;
@@ -112,7 +112,7 @@ fn apart(comparison: &Comparison, tied: &[usize]) -> String {
         .filter(|subject| **subject != best)
         .all(|subject| matches!(comparison.verdict(*subject, best), Verdict::Same { .. }));
     if same {
-        let within = crate::analysis::TOLERANCE * 100.0;
+        let within = fslab_compare::TOLERANCE * 100.0;
         format!("are the same within {within:.0} %")
     } else {
         "cannot be told apart".to_owned()
@@ -346,7 +346,7 @@ impl Teller<'_> {
 
     /// What becomes of writes once the sync and the unmount are counted.
     fn durable(&self) -> Option<Sentence> {
-        let settled = crate::tables::durable_throughput(self.analysis);
+        let settled = self.analysis.durable_throughput();
         let (of, comparison, win) = settled.iter().find_map(|(of, comparison)| {
             let winner = comparison.winner()?;
             let second = *comparison.order().get(1)?;

@@ -3,6 +3,8 @@
 use fslab_model::{Bytes, MetricDefinition, Rate, Rounds, Subject, Unit, format_ns};
 use fslab_stats::{Interval, Verdict};
 
+pub use fslab_compare::wording::{heading, list, percent, phase};
+
 /// An interval whose ends are further apart than this, as a ratio, says nothing to anybody.
 const ANY_RATIO: f64 = 1e6;
 
@@ -59,32 +61,6 @@ pub(crate) fn verb(workload: &str) -> Option<&'static str> {
         .map(|(_, verb)| *verb)
 }
 
-/// A phase's name in a sentence: `random-read-4k` is "random read 4k".
-#[must_use]
-pub fn phase(name: &str) -> String {
-    name.replace(['-', '_'], " ")
-}
-
-/// A phase's name as a heading: `random-read-4k` is "Random read 4k".
-#[must_use]
-pub fn heading(name: &str) -> String {
-    let words = phase(name);
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(letters).collect()
-    })
-}
-
-/// "a, b and c".
-#[must_use]
-pub fn list(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => only.clone(),
-        [front @ .., last] => format!("{} and {last}", front.join(", ")),
-    }
-}
-
 /// "1 trial", "3 trials".
 #[must_use]
 pub fn count(number: usize, noun: &str) -> String {
@@ -106,19 +82,6 @@ pub fn ratio(value: f64) -> String {
         format!("{value:.4}")
     } else {
         format!("{value:.1e}")
-    }
-}
-
-/// A share as "12.3 %", or "< 0.1 %" where rounding would hide it.
-#[must_use]
-pub fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent > 0.0 && percent < 0.1 {
-        "< 0.1 %".to_owned()
-    } else if percent == 0.0 || percent >= 99.95 {
-        format!("{percent:.0} %")
-    } else {
-        format!("{percent:.1} %")
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use clap::Args;
-use fslab_diff::{Diff, DiffError, Dimension, Question};
+use fslab_compare::{Diff, DiffError, Dimension, Question};
 use fslab_exchange::{Imported, Labels};
 use fslab_model::{
     Failure, FailureKind, METRICS, MetricDefinition, Percent, RunId, RunRecord, Subject,

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_diff::{Diff, DiffDocument, diff_table};
+use fslab_compare::Diff;
 use fslab_model::Percent;
+use fslab_report::{DiffDocument, diff_table};
 
 use super::compared_form::Form;
 use super::compared_runs::ComparedArgs;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use fslab_claims::Original;
+use fslab_compare::Analysis;
 use fslab_model::{Failure, FailureKind, RunRecord};
-use fslab_report::{Analysis, Exhibit, exhibits};
+use fslab_report::{Exhibit, exhibits};
 
 use super::output_file::put_file;
 use super::rasteriser::Rasteriser;

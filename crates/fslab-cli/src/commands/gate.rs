@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
-use fslab_diff::{Gate, GateDocument, GateRule, annotations, gate_table, junit};
+use fslab_compare::{Gate, GateRule};
 use fslab_model::{Failure, FailureKind, Percent};
+use fslab_report::{GateDocument, annotations, gate_table, junit};
 
 use super::compared_form::Form;
-use super::compared_runs::{ComparedArgs, refused};
+use super::compared_runs::ComparedArgs;
 use super::output_file::{put, put_file};
 use crate::exit::{CommandError, CommandResult, Exit};
 
@@ -181,7 +182,7 @@ fn text(gate: &Gate, form: GateForm) -> Result<String, CommandError> {
                 Form::Csv | Form::Json => text,
             }
         }
-        GateForm::Junit => junit(gate).map_err(|error| refused(&error))?,
+        GateForm::Junit => junit(gate)?,
         GateForm::Github => annotations(gate),
     })
 }

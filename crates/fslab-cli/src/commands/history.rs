@@ -1,6 +1,6 @@
 //! The base that nobody has to name: what the same plan gave before.
 
-use fslab_diff::{Difference, Dimension, unlike};
+use fslab_compare::{Difference, Dimension, unlike};
 use fslab_model::{Failure, FailureKind, RunHeader, RunRecord};
 use fslab_store::{RunSelector, Store};
 

@@ -6,8 +6,9 @@ use std::str::FromStr;
 
 use clap::Args;
 use fslab_claims::Original;
+use fslab_compare::{MergeError, merge, relabel};
 use fslab_model::{Failure, FailureKind, RunRecord, Subject};
-use fslab_report::{Chapter, MergeError, merge, relabel};
+use fslab_report::Chapter;
 
 use super::figure_files;
 use super::output_file::put_file;

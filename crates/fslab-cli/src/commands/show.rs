@@ -1,8 +1,9 @@
 //! `fslab show`: one run on the terminal.
 
 use clap::Args;
+use fslab_compare::Analysis;
 use fslab_model::RunRecord;
-use fslab_report::{Analysis, exhibits, sentences, tables};
+use fslab_report::{exhibits, sentences, tables};
 
 use super::figure_files;
 use super::store_args::{StoreArgs, load};

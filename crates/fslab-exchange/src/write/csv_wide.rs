@@ -1,15 +1,16 @@
 //! CSV with a row for each trial, round and phase, and a column for each metric.
 
+use super::ExportError;
+use fslab_compare::{DIMENSIONS, Observation, PLACES, observations};
 use fslab_model::{METRICS, RunRecord};
-use fslab_report::{DIMENSIONS, Observation, PLACES, ReportError, observations};
 
 /// A row for each trial, round and phase, with all dimensions of the result and a column for each
 /// metric, in its unit and to its last digit; what was not measured is empty. Figures of a trial as
 /// a whole stand in a row whose phase is empty.
 ///
 /// # Errors
-/// [`ReportError::Csv`], should a row not be written.
-pub fn csv_wide(run: &RunRecord) -> Result<String, ReportError> {
+/// [`ExportError::Csv`], should a row not be written.
+pub fn csv_wide(run: &RunRecord) -> Result<String, ExportError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let metrics = METRICS.iter().map(|metric| metric.name);
     writer.write_record(DIMENSIONS.into_iter().chain(metrics).chain(PLACES))?;

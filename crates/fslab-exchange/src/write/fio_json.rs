@@ -7,9 +7,9 @@ use fslab_model::definitions::{CPU_SHARE, CPU_SYSTEM, CPU_USER};
 use fslab_model::{
     MetricDefinition, Parameters, PhaseOutcome, PhaseRecord, RunRecord, TrialRecord, VenuePlan,
 };
-use fslab_report::ReportError;
 use serde_json::{Map, Value, json};
 
+use super::ExportError;
 use super::fio_sides::{DIRECTIONS, Side, sides};
 
 /// What fio's errors are where the number of one is not known: EIO.
@@ -18,8 +18,8 @@ const UNKNOWN_ERROR: i32 = 5;
 /// The run in the shape of fio's JSON+, and what of it that shape does not hold.
 ///
 /// # Errors
-/// [`ReportError::Layout`], where it holds nothing of the run.
-pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ReportError> {
+/// [`ExportError::Fio`], where it holds nothing of the run.
+pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ExportError> {
     let (mut jobs, mut left_out) = (Vec::new(), Vec::<String>::new());
     for trial in &run.trials {
         let mut rest = trial.phases.as_slice();
@@ -43,10 +43,7 @@ pub fn fio_json(run: &RunRecord) -> Result<(String, Vec<String>), ReportError> {
         }
     }
     if jobs.is_empty() {
-        return Err(ReportError::Layout {
-            layout: "fio",
-            wanted: "phases with a duration and a number of operations".to_owned(),
-        });
+        return Err(ExportError::Fio);
     }
     let started_unix_s = run.trials.first().map_or(0, |trial| trial.started_unix_s);
     let document = json!({

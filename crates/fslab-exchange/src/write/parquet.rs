@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
+use super::ExportError;
+use fslab_compare::{DIMENSIONS, Observation, PLACES, observations};
 use fslab_model::RunRecord;
-use fslab_report::{DIMENSIONS, Observation, PLACES, observations};
 use parquet::basic::Compression;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-
-/// Why a file of Parquet could not be made.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the run as Parquet")]
-pub struct ExportError(#[from] ParquetError);
 
 /// Rows that are written at once.
 const GROUP_ROWS: usize = 1 << 16;

@@ -9,7 +9,8 @@ use super::outline::Zoom;
 use super::scale::{AxisUnit, Rule, Scale, direction};
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
-use crate::{Comparison, Entry, wording};
+use crate::wording;
+use fslab_compare::{Comparison, Entry};
 
 const LEFT: f64 = 6.0;
 const RIGHT: f64 = WIDTH - 14.0;

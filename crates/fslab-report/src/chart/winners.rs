@@ -5,7 +5,7 @@ use fslab_model::PointValue;
 use super::drawing::Drawing;
 use super::svg::{Anchor, Svg};
 use super::{Label, WIDTH};
-use crate::Dimension;
+use fslab_compare::SweepDimension;
 
 const LEFT: f64 = 62.0;
 const TOP: f64 = 8.0;
@@ -25,8 +25,8 @@ pub(crate) struct Victory {
 /// Draws the victories; `None` where there is none.
 pub(crate) fn winners(
     labels: &[Label],
-    across: &Dimension,
-    upwards: Option<&Dimension>,
+    across: &SweepDimension,
+    upwards: Option<&SweepDimension>,
     victories: &[Victory],
 ) -> Option<Drawing> {
     if victories.is_empty() {
@@ -66,7 +66,7 @@ pub(crate) fn winners(
 
 fn ticks(
     svg: &mut Svg,
-    (across, upwards): (&Dimension, Option<&Dimension>),
+    (across, upwards): (&SweepDimension, Option<&SweepDimension>),
     side: f64,
     bottom: f64,
 ) {

@@ -5,9 +5,10 @@ use fslab_model::{Better, PhaseRecord};
 use super::exhibited::{Content, Value, phase_title};
 use super::selection::{Selected, Selection};
 use super::then::{NOTE, Then};
-use crate::analysis::{Spread, by_value, spread_over};
 use crate::chart::{Bar, BarGroup, GroupedBars};
-use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell, wording};
+use crate::{Column, Table, TableCell, wording};
+use fslab_compare::{PhaseAnalysis, PhaseCell};
+use fslab_compare::{Spread, by_value, spread_over};
 
 pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String> {
     let mut chart = GroupedBars {

@@ -9,11 +9,10 @@ use super::bars;
 use super::exhibited::{Content, Value, phase_title};
 use super::selection::{Selected, Selection};
 use super::then::Then;
-use crate::analysis::spread_over;
 use crate::chart::GroupedBars;
-use crate::{
-    Analysis, Column, PhaseAnalysis, PhaseCell, RepeatState, ReportError, Table, TableCell, Tone,
-};
+use crate::{Column, ReportError, Table, TableCell, Tone};
+use fslab_compare::spread_over;
+use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, RepeatState};
 
 /// The phases of bonnie++ in the order of its columns, by their names in our study.
 const PHASES: [&str; 12] = [

@@ -4,9 +4,10 @@ use fslab_model::PhaseRecord;
 
 use super::exhibited::{Content, Value, phase_title};
 use super::selection::{Selected, Selection};
-use crate::analysis::{by_value, spread_over};
 use crate::chart::Drawing;
-use crate::{Column, PhaseCell, Table, TableCell, Tone, curves, wording};
+use crate::{Column, Table, TableCell, Tone, curves, wording};
+use fslab_compare::PhaseCell;
+use fslab_compare::{by_value, spread_over};
 
 /// Width of a plot that stands alone.
 const WIDTH: f64 = 760.0;

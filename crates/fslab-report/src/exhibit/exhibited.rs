@@ -7,7 +7,8 @@ use super::selection::Selection;
 use super::then::Then;
 use super::{bars, bonnie, curves, iozone, lists, loser};
 use crate::chart::{Drawing, Frame, Label, Names, sheet};
-use crate::{Analysis, ReportError, Table, wording};
+use crate::{ReportError, Table, wording};
+use fslab_compare::Analysis;
 
 /// A figure or table that a study asks for.
 #[derive(Clone, Debug)]

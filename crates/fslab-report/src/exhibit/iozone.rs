@@ -9,9 +9,8 @@ use fslab_stats::Summary;
 
 use super::exhibited::{Content, Value};
 use super::selection::{Selection, value_of};
-use crate::{
-    Analysis, Column, PhaseAnalysis, PhaseCell, ReportError, Table, TableCell, Tone, tables,
-};
+use crate::{Column, ReportError, Table, TableCell, Tone, tables};
+use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell};
 
 const FILE_SIZE: &str = "file_size";
 const RECORD: &str = "record";

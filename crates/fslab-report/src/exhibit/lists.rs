@@ -5,7 +5,8 @@ use fslab_model::ValueList;
 use super::exhibited::{Content, Value, phase_title};
 use super::selection::Selection;
 use crate::chart::{Drawing, Label, Line, Plot, Quantity, Spot};
-use crate::{Column, PhaseAnalysis, Table, TableCell};
+use crate::{Column, Table, TableCell};
+use fslab_compare::PhaseAnalysis;
 
 const WIDTH: f64 = 760.0;
 /// Rows of the table; the CSV has all.

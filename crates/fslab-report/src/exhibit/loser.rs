@@ -10,7 +10,8 @@ use super::exhibited::{Content, Value, phase_title};
 use super::selection::{Selected, Selection};
 use super::then::{NOTE, Then};
 use crate::chart::{Bar, BarGroup, GroupedBars};
-use crate::{Column, Repeat, RepeatState, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Repeat, RepeatState};
 
 /// The parts of a phase's time.
 const PARTS: [&str; 3] = ["run", "unmount", "total"];

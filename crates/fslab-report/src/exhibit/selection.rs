@@ -7,7 +7,8 @@ use fslab_model::definitions::THROUGHPUT;
 use fslab_model::{FigureSpec, MetricDefinition, PointValue};
 
 use crate::chart::Label;
-use crate::{Analysis, PhaseAnalysis, wording};
+use crate::wording;
+use fslab_compare::{Analysis, PhaseAnalysis};
 
 /// What a figure shows.
 pub(super) struct Selection<'s, 'a> {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{Bytes, ColdMethod, Plan, RunRecord, START_STATE_FACT, VenueKind, VenuePlan};
 
-use crate::Analysis;
 use crate::wording::{self, NOTHING, command_line, count};
+use fslab_compare::Analysis;
 
 /// Named values under a title.
 pub(super) struct Facts {

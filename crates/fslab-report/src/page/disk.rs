@@ -7,7 +7,8 @@ use super::panel::Panel;
 use super::phase::Stage;
 use super::tables::{Style, render};
 use crate::chart::{Bars, PARTS, breakdown, disk, layer_class};
-use crate::{PhaseAnalysis, PhaseCell, ReportError, palette, tables, wording};
+use crate::{ReportError, palette, tables, wording};
+use fslab_compare::{PhaseAnalysis, PhaseCell};
 
 /// Classes and names of the layers of a picture, by the kind of request.
 const LEGEND: [(&str, &str); 4] = [

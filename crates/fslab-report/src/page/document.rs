@@ -5,7 +5,8 @@ use fslab_model::{RunRecord, Subject};
 
 use super::{definitions, run};
 use crate::chart::Label;
-use crate::{Analysis, Chapter, ReportError, palette, wording};
+use crate::{Chapter, ReportError, palette, wording};
+use fslab_compare::Analysis;
 
 /// Renders the report of `runs` as one self-contained HTML document.
 ///

@@ -7,7 +7,8 @@ use super::document::Cast;
 use super::panel::Panel;
 use super::run::{Run, doubts, winners_first};
 use crate::chart::Label;
-use crate::{Analysis, Chapter, ReportError, Table, exhibit, tables, wording};
+use crate::{Chapter, ReportError, Table, exhibit, tables, wording};
+use fslab_compare::Analysis;
 
 /// A chart of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]

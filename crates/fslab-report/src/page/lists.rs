@@ -5,7 +5,7 @@ use super::panel::Panel;
 use super::phase::Stage;
 use crate::chart::NARROW;
 use crate::exhibit::{list_plot, lists_of};
-use crate::{PhaseAnalysis, PhaseCell};
+use fslab_compare::{PhaseAnalysis, PhaseCell};
 
 /// Points of a sweep whose lists are drawn; the others are in the export.
 const POINTS_MAX: usize = 12;

@@ -9,9 +9,10 @@ use super::panel::Panel;
 use super::run::unbroken;
 use super::sweep::SweepPart;
 use super::tables::{Looks, Style, render};
+use crate::ReportError;
 use crate::chart::{Course, Curve, Dots, Label, Series, latency};
-use crate::{Analysis, Comparison, Dimension, PhaseAnalysis, PhaseCell, ReportError};
 use crate::{sentences, tables, wording};
+use fslab_compare::{Analysis, Comparison, PhaseAnalysis, PhaseCell, SweepDimension};
 
 /// Most lines of a chart over time; beyond, only the median repeat of a subject is drawn.
 const COURSES_MAX: usize = 24;
@@ -289,7 +290,7 @@ fn setting(phase: &PhaseAnalysis, is_cache_known: bool) -> Vec<(String, String)>
         setting.push(("cache".to_owned(), cache.to_owned()));
     }
     let dimensions = phase.sweep.iter().flat_map(|sweep| &sweep.dimensions);
-    let dimensions: Vec<&Dimension> = dimensions.collect();
+    let dimensions: Vec<&SweepDimension> = dimensions.collect();
     setting.extend(dimensions.iter().filter_map(|dimension| {
         let (first, last) = (dimension.values.first()?, dimension.values.last()?);
         let values = wording::count(dimension.values.len(), "value");

@@ -13,7 +13,8 @@ use super::tables::{Looks, Style, render};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
 use crate::wording::count;
-use crate::{Analysis, Chapter, ReportError, Table, tables};
+use crate::{Chapter, ReportError, Table, tables};
+use fslab_compare::Analysis;
 
 /// The title of the column of the overview that names the winners.
 const FASTEST: &str = "Fastest";

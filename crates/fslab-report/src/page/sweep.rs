@@ -7,10 +7,11 @@ use super::document::slug;
 use super::panel::Panel;
 use super::phase::Stage;
 use super::tables::{Style, render};
-use crate::analysis::point_in_words;
+use crate::ReportError;
 use crate::chart::{NARROW, Victory, winners};
-use crate::{Dimension, PhaseAnalysis, ReportError, Standing, SweepAnalysis};
 use crate::{curves, tables, wording};
+use fslab_compare::point_in_words;
+use fslab_compare::{PhaseAnalysis, Standing, SweepAnalysis, SweepDimension};
 
 /// The most charts that one chooses among; beyond, they are of one dimension's values alone.
 const CHOICES_MAX: usize = 40;
@@ -127,7 +128,7 @@ impl Stage<'_> {
         let victory = |point: &PhaseAnalysis| {
             let comparison = point.comparison.as_ref()?;
             let best = comparison.best?;
-            let value = |d: &Dimension| point.point?.get(d.name).copied();
+            let value = |d: &SweepDimension| point.point?.get(d.name).copied();
             Some(Victory {
                 place: (value(across)?, upwards.and_then(value)),
                 best,
@@ -150,7 +151,7 @@ impl Stage<'_> {
 /// The values of `others` with the points that have them.
 fn choices<'p, 'a>(
     sweep: &'p SweepAnalysis<'a>,
-    others: &[Dimension],
+    others: &[SweepDimension],
 ) -> Vec<(String, Vec<&'p PhaseAnalysis<'a>>)> {
     let mut found: Vec<(Vec<PointValue>, Vec<&PhaseAnalysis>)> = Vec::new();
     for phase in &sweep.points {

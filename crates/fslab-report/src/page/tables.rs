@@ -65,7 +65,7 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    pub(super) fn of(analysis: &crate::Analysis, cast: &Cast, prefix: &str) -> Self {
+    pub(super) fn of(analysis: &fslab_compare::Analysis, cast: &Cast, prefix: &str) -> Self {
         let subjects = analysis.subjects();
         Self {
             numbers: subjects.map(|subject| cast.number(subject)).collect(),

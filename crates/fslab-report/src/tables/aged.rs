@@ -1,12 +1,12 @@
 //! What filling and ageing cost: each subject with stages beside the same one without.
 
+use fslab_compare::{AgedContrast, Analysis, PhaseCell};
 use fslab_model::Subject;
-use fslab_stats::{CONFIDENCE, Verdict, benjamini_hochberg, difference_test_among};
+use fslab_stats::Verdict;
 
 use super::cells::{absence_word, median, subject_cell};
-use crate::analysis::EXACT_TOLERANCE;
 use crate::wording;
-use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
 
 /// What a stage reports of itself, by the end of the fact's name.
 const FACTS: [(&str, &str, &str); 6] = [
@@ -22,39 +22,13 @@ const FACTS: [(&str, &str, &str); 6] = [
 /// and verdict, and what the stages left behind; `None` where the run has no such pair.
 #[must_use]
 pub fn aged(analysis: &Analysis) -> Option<Table> {
-    let subjects: Vec<&Subject> = analysis.subjects().collect();
-    let is_fresh = |aged: &Subject, other: &Subject| {
-        other.stages().is_empty()
-            && other.fs() == aged.fs()
-            && other.mkfs_arguments() == aged.mkfs_arguments()
-            && other.mount_options() == aged.mount_options()
-    };
-    let staged = (0..subjects.len()).filter(|place| !subjects[*place].stages().is_empty());
-    let pairs: Vec<(usize, usize)> = staged
-        .filter_map(|aged| {
-            let fresh = subjects.iter().position(|s| is_fresh(subjects[aged], s))?;
-            Some((aged, fresh))
-        })
-        .collect();
+    let pairs = analysis.aged_pairs();
     if pairs.is_empty() {
         return None;
     }
-    let held: Vec<Held> = pairs
-        .iter()
-        .flat_map(|(aged, fresh)| {
-            let phases = analysis.phases.iter();
-            phases.map(|phase| Held {
-                aged: *aged,
-                fresh: *fresh,
-                phase,
-            })
-        })
-        .collect();
-    let corrected = benjamini_hochberg(&tests(&held));
-    let rows = held
-        .iter()
-        .zip(corrected)
-        .map(|(held, p)| row(held, subjects[held.aged], p));
+    let subjects: Vec<&Subject> = analysis.subjects().collect();
+    let contrasts = analysis.aged();
+    let rows = contrasts.iter().map(|it| row(it, subjects[it.aged]));
     let notes = pairs.iter().filter_map(|(aged, _)| {
         let left = left_behind(analysis, *aged);
         (!left.is_empty()).then(|| format!("{}: {}.", subjects[*aged], left.join(", ")))
@@ -75,31 +49,10 @@ pub fn aged(analysis: &Analysis) -> Option<Table> {
     })
 }
 
-/// An aged subject, held against the fresh one in a phase.
-struct Held<'a> {
-    aged: usize,
-    fresh: usize,
-    phase: &'a PhaseAnalysis<'a>,
-}
-
-/// The p-value of each; not a number where there are too few repeats, or figures are exact.
-fn tests(held: &[Held]) -> Vec<f64> {
-    let testable = |held: &&Held| {
-        let comparison = held.phase.comparison.as_ref().filter(|it| !it.exact);
-        comparison.is_some_and(|it| it.speed(held.aged, held.fresh).is_some())
-    };
-    let family = held.iter().filter(testable).count();
-    let test = |held: &Held| {
-        let comparison = held.phase.comparison.as_ref().filter(|it| !it.exact)?;
-        let values = |place: usize| comparison.entries.get(place).map(|it| &it.values);
-        difference_test_among(values(held.aged)?, values(held.fresh)?, family)
-    };
-    let p_value = |held: &Held| test(held).map_or(f64::NAN, |test| test.p_value);
-    held.iter().map(p_value).collect()
-}
-
-fn row(held: &Held, subject: &Subject, p_corrected: f64) -> Vec<TableCell> {
-    let Held { aged, fresh, phase } = *held;
+fn row(contrast: &AgedContrast, subject: &Subject) -> Vec<TableCell> {
+    let AgedContrast {
+        aged, fresh, phase, ..
+    } = *contrast;
     let figure = |place: usize| {
         let comparison = phase.comparison.as_ref();
         let found = comparison.and_then(|c| Some((c, c.entries.get(place)?)));
@@ -119,37 +72,30 @@ fn row(held: &Held, subject: &Subject, p_corrected: f64) -> Vec<TableCell> {
         figure(fresh),
         figure(aged),
     ];
-    row.extend(against(held, p_corrected));
+    row.extend(against(contrast));
     row
 }
 
 /// Ratio, interval and verdict of the aged subject against the fresh one.
-fn against(held: &Held, p_corrected: f64) -> [TableCell; 3] {
-    let Held { aged, fresh, phase } = *held;
-    let comparison = phase.comparison.as_ref();
-    let found = comparison.and_then(|c| Some((c, c.speed(aged, fresh)?)));
-    let Some((comparison, speed)) = found else {
+fn against(contrast: &AgedContrast) -> [TableCell; 3] {
+    let (Some(speed), Some(found)) = (contrast.speed, contrast.verdict) else {
         return std::array::from_fn(|_| TableCell::nothing());
     };
+    let comparison = contrast.phase.comparison.as_ref();
+    let exact = comparison.is_some_and(|it| it.exact);
     let interval = match speed.interval {
-        _ if comparison.exact => TableCell::new("exact").tone(Tone::Weak),
+        _ if exact => TableCell::new("exact").tone(Tone::Weak),
         Some(interval) => TableCell::new(wording::ratio_interval(interval)),
         None => TableCell::nothing(),
     };
-    let found = comparison.interval_verdict(aged, fresh);
-    let lost = p_corrected > 1.0 - CONFIDENCE;
+    let cell = TableCell::new(wording::verdict(found));
     let verdict = match found {
-        _ if comparison.exact && (speed.value - 1.0).abs() < EXACT_TOLERANCE => {
-            TableCell::new("the same within 1 %")
+        Verdict::Undecided if contrast.is_lost_in_correction => {
+            cell.detail("not after correction").tone(Tone::Weak)
         }
-        Verdict::Faster | Verdict::Slower if lost => {
-            TableCell::new(wording::verdict(Verdict::Undecided))
-                .detail("not after correction")
-                .tone(Tone::Weak)
-        }
-        Verdict::Slower => TableCell::new(wording::verdict(found)).tone(Tone::Bad),
-        Verdict::Undecided => TableCell::new(wording::verdict(found)).tone(Tone::Weak),
-        Verdict::Faster | Verdict::Same { .. } => TableCell::new(wording::verdict(found)),
+        Verdict::Slower => cell.tone(Tone::Bad),
+        Verdict::Undecided => cell.tone(Tone::Weak),
+        Verdict::Faster | Verdict::Same { .. } => cell,
     };
     [
         TableCell::new(wording::ratio(speed.value)),

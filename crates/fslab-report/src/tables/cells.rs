@@ -2,7 +2,8 @@
 
 use fslab_model::Subject;
 
-use crate::{Comparison, Entry, Standing, TableCell, Tone, wording};
+use crate::{TableCell, Tone, wording};
+use fslab_compare::{Comparison, Entry, Standing};
 
 /// Below a table whose figures are the only ones that there can be.
 pub(super) const EXACT: &str = "Figures of virtual time are exact.";
@@ -44,7 +45,7 @@ pub(super) fn against_best(entry: &Entry) -> Option<String> {
     })
 }
 
-/// The reason of [`crate::PhaseCell::absence`] in a word.
+/// The reason of [`fslab_compare::PhaseCell::absence`] in a word.
 pub(crate) fn absence_word(reason: &str) -> &'static str {
     if reason.starts_with("skipped") {
         "skipped"

@@ -5,7 +5,8 @@ use fslab_stats::{IntervalMethod, TestMethod, interval_method};
 
 use super::cells::{against_best, subject_cell};
 use crate::wording;
-use crate::{Column, Comparison, Entry, PhaseAnalysis, Standing, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Comparison, Entry, PhaseAnalysis, Standing};
 
 /// Repeats, mean, standard deviation and coefficient of variation of each subject's headline
 /// figure, and how it compares with the best: ratio with interval, percent of the loser, p-value,

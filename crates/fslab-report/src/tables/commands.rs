@@ -5,7 +5,8 @@ use fslab_stats::quantile;
 
 use super::cells::subject_cell;
 use crate::wording::{command_line, count};
-use crate::{Analysis, Column, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::Analysis;
 
 /// For each subject the planned commands, and every different command that a trial executed for
 /// it, with how often, its median duration and its exit codes.

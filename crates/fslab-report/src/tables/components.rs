@@ -4,7 +4,8 @@ use fslab_stats::{Component, Components};
 
 use super::overview::phase_target;
 use crate::wording::{self, NOTHING};
-use crate::{Analysis, Column, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::Analysis;
 
 /// What each level of repeats adds to the relative standard deviation of each phase and subject:
 /// trial, mount, iteration; `None` where no phase ran in several rounds.

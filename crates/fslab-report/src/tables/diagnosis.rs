@@ -4,7 +4,8 @@ use fslab_stats::Outlier;
 
 use super::overview::phase_target;
 use crate::wording;
-use crate::{Analysis, Column, Finding, Oddity, Table, TableCell};
+use crate::{Column, Table, TableCell};
+use fslab_compare::{Analysis, Finding, Oddity};
 
 /// Oddities that are listed one by one; more are counted.
 const ROWS_MAX: usize = 60;

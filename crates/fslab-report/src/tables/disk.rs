@@ -5,7 +5,8 @@ use fslab_model::{Bytes, MetricDefinition, PhaseRecord, Subject, TimeParts, form
 
 use super::cells::subject_cell;
 use crate::wording;
-use crate::{Column, PhaseAnalysis, PhaseCell, Table, TableCell};
+use crate::{Column, Table, TableCell};
+use fslab_compare::{PhaseAnalysis, PhaseCell};
 
 /// How a column's figure is written.
 #[derive(Clone, Copy, PartialEq, Eq)]

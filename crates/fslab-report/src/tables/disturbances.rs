@@ -5,31 +5,13 @@ use std::collections::BTreeMap;
 use fslab_model::{DisturbanceKind, KernelMessage};
 
 use super::cells::subject_cell;
-use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Table, TableCell, Tone, wording};
+use crate::{Column, Table, TableCell, Tone, wording};
+use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell};
 
 /// What stands behind a figure of which at least one repeat was disturbed.
 pub(crate) const MARK: &str = " †";
 /// Rows that are shown.
 const ROWS_MAX: usize = 60;
-
-impl PhaseCell<'_> {
-    /// How many of its repeats were disturbed while they were measured; of a sweep, at any point.
-    #[must_use]
-    pub fn disturbed(&self) -> usize {
-        let of_repeat = |repeat: &&crate::Repeat| repeat.is_disturbed();
-        self.repeats.iter().filter(of_repeat).count()
-    }
-}
-
-impl PhaseAnalysis<'_> {
-    /// How many repeats of a subject were disturbed; of a sweep, those of the point that has most.
-    #[must_use]
-    pub fn disturbed(&self, subject: usize) -> usize {
-        let cells = self.points().iter().map(|point| point.cells.get(subject));
-        let counts = cells.flatten().map(PhaseCell::disturbed);
-        counts.max().unwrap_or(0)
-    }
-}
 
 /// The figure with a mark where it rests on disturbed repeats.
 pub(super) fn marked(cell: TableCell, disturbed: usize) -> TableCell {

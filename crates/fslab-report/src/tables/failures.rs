@@ -3,7 +3,8 @@
 use fslab_model::{CellId, Failure, PhaseOutcome, Subject, TrialOutcome};
 
 use super::cells::subject_cell;
-use crate::{Analysis, Column, RepeatState, Table, TableCell, Tone, wording};
+use crate::{Column, Table, TableCell, Tone, wording};
+use fslab_compare::{Analysis, RepeatState};
 
 /// Every trial and phase that failed, was skipped or has no record, with its reason; `None` where
 /// there is none.

@@ -36,7 +36,6 @@ pub use overview::{overview, overview_by_subject};
 pub use phase::phase;
 pub use sensitivity::sensitivity;
 pub use spread::spread;
-pub(crate) use steps::durable_throughput;
 pub use steps::{durable, steps};
 pub use sweep::sweep;
 pub use trials::trials;

@@ -2,7 +2,8 @@
 
 use super::cells::{EXACT, against_best, subject_cell};
 use crate::wording;
-use crate::{Analysis, Column, Comparison, Standing, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Analysis, Comparison, Standing};
 
 /// The geometric mean over phases of each subject's speed relative to the subject that is best by
 /// it, and to the first of the plan, with intervals, p-value and verdict; `None` where fewer than

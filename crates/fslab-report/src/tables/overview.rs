@@ -5,7 +5,8 @@ use fslab_model::{Headline, MetricDefinition};
 use super::cells::{absence_word, against_best, median};
 use super::disturbances::{mark_note, marked};
 use crate::wording::{self, NOTHING};
-use crate::{Analysis, Column, PhaseAnalysis, PhaseCell, Standing, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Analysis, PhaseAnalysis, PhaseCell, Standing};
 
 /// Tied subjects that are named; more are counted.
 const TIED_NAMES_MAX: usize = 4;

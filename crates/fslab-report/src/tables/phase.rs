@@ -9,7 +9,8 @@ use super::cells::{EXACT, absence_word, against_best, interval, median, middle, 
 use super::disturbances::{mark_note, marked};
 use super::sensitivity;
 use crate::wording;
-use crate::{Column, Entry, PhaseAnalysis, PhaseCell, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Entry, PhaseAnalysis, PhaseCell};
 
 /// Counters whose median over the repeats is shown, by group and short title.
 const COUNTERS: [(&str, &str, &MetricDefinition); 13] = [

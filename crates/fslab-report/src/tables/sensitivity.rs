@@ -2,7 +2,8 @@
 
 use super::overview::phase_target;
 use crate::wording;
-use crate::{Analysis, Column, PhaseAnalysis, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Analysis, PhaseAnalysis};
 
 /// Figures that are named as the most sensitive ones.
 const NAMED_MAX: usize = 3;

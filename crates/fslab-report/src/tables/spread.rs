@@ -4,9 +4,10 @@ use fslab_model::Plan;
 
 use super::diagnosis::kind;
 use super::overview::phase_target;
-use crate::analysis::{Breadth, Wide};
 use crate::wording;
-use crate::{Analysis, Column, PhaseAnalysis, RepeatState, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Analysis, PhaseAnalysis, RepeatState};
+use fslab_compare::{Breadth, Wide};
 
 /// Cells that are listed; more are counted.
 const ROWS_MAX: usize = 30;

@@ -3,8 +3,8 @@
 use fslab_model::definitions::{DURABLE_THROUGHPUT, SETTLE_SYNC, SETTLE_UNMOUNT, THROUGHPUT};
 
 use super::cells::{EXACT, against_best, interval, median, middle, subject_cell};
-use crate::analysis::correct;
-use crate::{Analysis, Column, Comparison, PhaseAnalysis, Table, TableCell, wording};
+use crate::{Column, Table, TableCell, wording};
+use fslab_compare::{Analysis, Comparison};
 
 fn exact_note(analysis: &Analysis) -> Vec<String> {
     let note = analysis.is_exact().then(|| EXACT.to_owned());
@@ -47,26 +47,11 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
     })
 }
 
-/// The durable throughput of each phase that settles, corrected together.
-pub(crate) fn durable_throughput<'p>(
-    analysis: &'p Analysis<'_>,
-) -> Vec<(&'p PhaseAnalysis<'p>, Comparison)> {
-    let compared = analysis.phases.iter().map(|phase| {
-        let durable = phase.compare(&DURABLE_THROUGHPUT);
-        (phase, durable)
-    });
-    let mut settled: Vec<_> = compared
-        .filter(|(_, durable)| !durable.is_empty())
-        .collect();
-    correct(&mut settled.iter_mut().map(|(_, it)| it).collect::<Vec<_>>());
-    settled
-}
-
 /// Durable throughput, bytes / (write + fsync + sync + unmount), of each phase that settles, beside
 /// what the application saw; `None` where no phase does.
 #[must_use]
 pub fn durable(analysis: &Analysis) -> Option<Table> {
-    let settled = durable_throughput(analysis);
+    let settled = analysis.durable_throughput();
     let exact = settled.iter().all(|(_, durable)| durable.exact);
     if settled.is_empty() {
         return None;

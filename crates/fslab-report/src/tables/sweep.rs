@@ -4,7 +4,8 @@ use fslab_model::Subject;
 
 use super::cells::absence_word;
 use crate::wording;
-use crate::{Column, Comparison, PhaseAnalysis, PhaseCell, Standing, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::{Comparison, PhaseAnalysis, PhaseCell, Standing};
 
 /// The headline figure at every point of a sweep, and who is fastest there; `None` for a phase that
 /// runs once.

@@ -4,7 +4,8 @@ use fslab_model::{Perturbation, TrialOutcome, TrialRecord, format_ns};
 use jiff::Timestamp;
 
 use super::cells::subject_cell;
-use crate::{Analysis, Column, Table, TableCell, Tone};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::Analysis;
 
 /// Position, subject, repeat, start (UTC), duration and outcome of every trial with a record. Where
 /// a repeat would give the same, it has no column.

@@ -1,7 +1,8 @@
 //! Fresh and aged file systems side by side.
 
+use fslab_compare::Analysis;
 use fslab_model::RunRecord;
-use fslab_report::{Analysis, tables};
+use fslab_report::tables;
 
 use crate::fixture::run_of;
 

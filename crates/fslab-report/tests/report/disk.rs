@@ -1,7 +1,8 @@
 //! What a report shows of a simulated disk.
 
+use fslab_compare::Analysis;
 use fslab_model::Layer;
-use fslab_report::{Analysis, ReportError, html, tables};
+use fslab_report::{ReportError, html, tables};
 
 use crate::disk_story::simulated;
 use crate::fixture::usual;

@@ -1,7 +1,8 @@
 //! What disturbed a measurement, and what the kernel said, stands beside the figures.
 
+use fslab_compare::Analysis;
 use fslab_model::{Disturbance, DisturbanceKind, KernelMessage, RunRecord};
-use fslab_report::{Analysis, html, sentences, tables};
+use fslab_report::{html, sentences, tables};
 
 use crate::fixture::{trial_mut, usual};
 

@@ -1,7 +1,8 @@
 //! Names and messages come from anywhere: none may become markup.
 
+use fslab_compare::Analysis;
 use fslab_model::{Failure, FailureKind, PhaseOutcome, TrialOutcome};
-use fslab_report::{Analysis, csv_long, html, tables};
+use fslab_report::{csv_long, html, tables};
 
 use crate::fixture::run_of;
 

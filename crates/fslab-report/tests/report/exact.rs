@@ -3,8 +3,9 @@
 
 use std::sync::LazyLock;
 
+use fslab_compare::Analysis;
 use fslab_model::{Bytes, DiskQueue, RunRecord, SimulatedDisk, TimeParts, VenuePlan};
-use fslab_report::{Analysis, Table, html, tables};
+use fslab_report::{Table, html, tables};
 
 use crate::disk_story::simulated;
 use crate::fixture;

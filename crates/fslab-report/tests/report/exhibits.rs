@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use fslab_claims::{NamedText, Original};
+use fslab_compare::Analysis;
 use fslab_model::{FigureSpec, Layout, RunRecord};
-use fslab_report::{Analysis, Exhibit, ReportError, bonnie_csv, exhibits, iozone_report};
+use fslab_report::{Exhibit, ReportError, bonnie_csv, exhibits, iozone_report};
 
 use crate::fixture::usual;
 use crate::sweep_story::{SUBJECTS, bonnie, figure, home_usb, swept};

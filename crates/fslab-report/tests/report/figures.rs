@@ -1,7 +1,8 @@
 //! docs/figures.md defines every figure.
 
+use fslab_compare::Analysis;
 use fslab_model::METRICS;
-use fslab_report::{Analysis, figures, tables};
+use fslab_report::{figures, tables};
 
 use crate::disk_story::simulated;
 

@@ -1,7 +1,8 @@
 //! Runs of several machines in one comparison.
 
+use fslab_compare::{Analysis, MergeError, merge, relabel};
 use fslab_model::{Bytes, RunRecord, Subject, VenuePlan};
-use fslab_report::{Analysis, Chapter, MergeError, html_of, merge, relabel, tables};
+use fslab_report::{Chapter, html_of, tables};
 
 use crate::fixture::run_of;
 

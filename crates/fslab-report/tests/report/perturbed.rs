@@ -1,7 +1,8 @@
 //! A run in virtual time whose repeats are perturbed: how sensitive each figure is.
 
+use fslab_compare::Analysis;
 use fslab_model::{Perturbation, RunRecord};
-use fslab_report::{Analysis, csv_long, html, json, sentences, tables};
+use fslab_report::{csv_long, html, json, sentences, tables};
 
 use crate::exact::several;
 

@@ -1,7 +1,8 @@
 //! Runs with a known answer: what is told apart, what is not, and what is found odd.
 
+use fslab_compare::{Analysis, Finding, Oddity, Standing};
 use fslab_model::{Adaptive, Percent, Round, Rounds, RunRecord};
-use fslab_report::{Analysis, Finding, Oddity, Standing, Table, figures, sentences, tables};
+use fslab_report::{Table, figures, sentences, tables};
 use fslab_stats::TestMethod;
 
 use crate::fixture::{Chance, fail_trial, run_of, trial_mut};

@@ -1,6 +1,7 @@
 //! The summary in words.
 
-use fslab_report::{Analysis, sentences};
+use fslab_compare::Analysis;
+use fslab_report::sentences;
 
 use crate::fixture::{run_of, usual};
 

@@ -1,7 +1,8 @@
 //! Phases that were run at many points: one part each, of which nothing is lost.
 
+use fslab_compare::Analysis;
 use fslab_model::{CachePolicy, FailureKind, METRICS, PhaseOutcome, RunRecord};
-use fslab_report::{Analysis, Table, Tone, csv_long, html, sentences, tables};
+use fslab_report::{Table, Tone, csv_long, html, sentences, tables};
 
 use crate::fixture;
 use crate::sweep_story::{MEMORY, SUBJECTS, swept};

@@ -1,6 +1,7 @@
 //! Tables as Markdown and CSV, and what stands where there is no figure.
 
-use fslab_report::{Analysis, Table, Tone, tables};
+use fslab_compare::Analysis;
+use fslab_report::{Table, Tone, tables};
 
 use crate::disk_story::simulated;
 use crate::fixture::{run_of, skip_phase, usual};

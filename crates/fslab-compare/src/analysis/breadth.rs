@@ -6,29 +6,29 @@ use super::Analysis;
 
 /// A phase and a subject whose interval reaches further than the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Wide {
+pub struct Wide {
     /// The phase, by its place in the run.
-    pub(crate) phase: usize,
+    pub phase: usize,
     /// The subject.
-    pub(crate) subject: usize,
+    pub subject: usize,
     /// How far the interval reaches, as a share of the figure; `None` where there is no interval.
-    pub(crate) reach: Option<f64>,
+    pub reach: Option<f64>,
 }
 
 /// How well the headline figures of a run are known.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Breadth {
+pub struct Breadth {
     /// The target of the run's adaptive repeats, else 5 %.
-    pub(crate) target: Percent,
+    pub target: Percent,
     /// The widest first.
-    pub(crate) wide: Vec<Wide>,
+    pub wide: Vec<Wide>,
     /// How many are within the target.
-    pub(crate) known: usize,
+    pub known: usize,
 }
 
 impl Breadth {
     /// Exact figures have no interval, and are not looked at.
-    pub(crate) fn of(analysis: &Analysis) -> Self {
+    pub fn of(analysis: &Analysis) -> Self {
         let adaptive = analysis.run.header.plan.adaptive.as_ref();
         let target = adaptive.map_or(Adaptive::TARGET, |adaptive| adaptive.target);
         let (mut wide, mut known) = (Vec::new(), 0);

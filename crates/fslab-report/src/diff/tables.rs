@@ -1,13 +1,14 @@
 //! A diff and a gate as tables.
 
+use crate::wording::{self, figure, heading, percent, ratio, ratio_interval, share};
+use crate::{Column, Table, TableCell, Tone};
+use fslab_compare::EXACT_TOLERANCE;
 use fslab_model::MetricDefinition;
-use fslab_report::wording::{self, figure, heading, percent, ratio, ratio_interval, share};
-use fslab_report::{Column, EXACT_TOLERANCE, Table, TableCell, Tone};
 use fslab_stats::Verdict;
 
-use crate::contrast::{Contrast, Side};
-use crate::diff::{Diff, FALSE_DISCOVERIES, Overall, named};
-use crate::gate::{Check, Gate, NEARLY_ALL, Ruling};
+use fslab_compare::{Check, Gate, NEARLY_ALL, Ruling};
+use fslab_compare::{Contrast, Side};
+use fslab_compare::{Diff, FALSE_DISCOVERIES, Overall, named};
 
 /// Every contrast of a diff, a row each.
 #[must_use]

@@ -1,8 +1,9 @@
 //! What a diff says of figures whose truth is known.
 
-use fslab_diff::{Diff, Question, diff_table};
+use fslab_compare::{Diff, Question};
 use fslab_model::MetricDefinition;
 use fslab_model::definitions::{MKFS, THROUGHPUT};
+use fslab_report::diff_table;
 use fslab_stats::Verdict;
 
 use crate::chance::Chance;
@@ -98,7 +99,7 @@ fn a_chance_find_among_many_is_not_stated() {
     let base = run("base", &[("ext4", phases())]);
     let new = run("new", &[("ext4", phases())]);
     let diff = Diff::of(&base, &new, &Question::default()).expect("comparable");
-    let excludes_one = |c: &&fslab_diff::Contrast| {
+    let excludes_one = |c: &&fslab_compare::Contrast| {
         let interval = c.speed.and_then(|speed| speed.interval);
         interval.is_some_and(|interval| !interval.contains(1.0))
     };

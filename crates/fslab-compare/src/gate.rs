@@ -7,14 +7,14 @@
 //! where nothing is slower than the limit, at most half of one minus that share of all gates fail.
 
 use fslab_model::{MetricDefinition, Percent};
-use fslab_report::wording::percent;
 use fslab_stats::{Estimate, Interval};
 
 use crate::contrast::{Absence, Contrast};
 use crate::diff::Diff;
+use crate::wording::percent;
 
 /// Of a loss of more than this nothing is left that could be told.
-pub(crate) const NEARLY_ALL: f64 = 0.995;
+pub const NEARLY_ALL: f64 = 0.995;
 
 /// What a gate lets through.
 #[derive(Clone, Copy, Debug, PartialEq)]

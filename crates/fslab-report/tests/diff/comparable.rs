@@ -1,6 +1,6 @@
 //! Which runs are compared at all, and what of them.
 
-use fslab_diff::{Diff, DiffError, Dimension, Question};
+use fslab_compare::{Diff, DiffError, Dimension, Question};
 use fslab_model::{Bytes, DiskQueue, RunRecord, SimulatedDisk, VenuePlan, definitions};
 
 use crate::story::run;
@@ -97,7 +97,7 @@ fn another_layer_over_a_guests_root_is_another_tool_where_the_lab_is_the_same() 
     base.header.plan.venue = guest("one", "a");
     new.header.plan.venue = guest("one", "a");
     let dimensions = |new: &RunRecord| {
-        let found = fslab_diff::unlike(&base, new, &[]);
+        let found = fslab_compare::unlike(&base, new, &[]);
         found.map(|it| (it.dimension, it.base, it.new))
     };
     assert_eq!(dimensions(&new), None);

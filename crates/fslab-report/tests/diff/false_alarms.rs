@@ -1,6 +1,6 @@
 //! The gate asked the same question again and again: it must not cry wolf, and it must not sleep.
 
-use fslab_diff::{Contrast, Diff, Gate, GateRule, Question, Side};
+use fslab_compare::{Contrast, Diff, Gate, GateRule, Question, Side};
 use fslab_model::Percent;
 
 use crate::chance::Chance;

@@ -2,22 +2,26 @@
 //!
 //! Nothing is dropped: a repeat that failed, was skipped or was never run is there with its reason.
 
+mod aged;
 mod along;
 mod arrangement;
 mod breadth;
 mod comparison;
 mod correction;
 mod diagnosis;
+mod disturbed;
+mod durable;
 mod overall;
 mod phase;
 mod rounds;
 mod sensitive;
 mod sweep;
 
-pub(crate) use along::{Spread, by_value, spread_over};
+pub use aged::AgedContrast;
+pub use along::{Spread, by_value, spread_over};
 pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
-pub(crate) use breadth::{Breadth, Wide};
+pub use breadth::{Breadth, Wide};
 pub use comparison::{Comparison, Entry, Standing};
 pub use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub(crate) use correction::correct;
@@ -26,5 +30,5 @@ pub use overall::OverallAnalysis;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
 pub use rounds::RepeatRound;
 pub use sensitive::Sensitive;
-pub(crate) use sweep::point_in_words;
-pub use sweep::{Dimension, SweepAnalysis};
+pub use sweep::point_in_words;
+pub use sweep::{SweepAnalysis, SweepDimension};

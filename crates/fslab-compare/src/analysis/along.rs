@@ -6,11 +6,11 @@ use fslab_stats::Summary;
 use super::PhaseAnalysis;
 
 /// The values of one subject where a sweep has `value`: median, smallest and largest.
-pub(crate) type Spread = [f64; 3];
+pub type Spread = [f64; 3];
 
 /// The metric of each subject at `points`, which differ in dimensions that are not drawn: of
 /// several points the geometric mean over those that all subjects have which have any.
-pub(crate) fn spread_over(
+pub fn spread_over(
     points: &[&PhaseAnalysis],
     metric: &MetricDefinition,
     subjects: usize,
@@ -50,7 +50,7 @@ pub(crate) fn spread_over(
 }
 
 /// The points at which `dimension` has each of its values, in rising order of these.
-pub(crate) fn by_value<'p, 'a>(
+pub fn by_value<'p, 'a>(
     points: &[&'p PhaseAnalysis<'a>],
     dimension: &str,
 ) -> Vec<(PointValue, Vec<&'p PhaseAnalysis<'a>>)> {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use crate::{Analysis, Comparison, PhaseAnalysis, PhaseCell};
 use fslab_model::{Better, MetricDefinition};
-use fslab_report::{Analysis, Comparison, PhaseAnalysis, PhaseCell};
 use fslab_stats::{Estimate, Summary, Test, Verdict, are_neighbouring_steps};
 
 use crate::certainty::Speed;
@@ -111,7 +111,8 @@ impl Contrast {
 
     /// Whether all speed that there was is lost: more is better, and all new values are 0. A time
     /// of 0 is no loss.
-    pub(crate) fn is_at_rest(&self) -> bool {
+    #[must_use]
+    pub fn is_at_rest(&self) -> bool {
         let has_both = self.absence().is_none();
         let of_speed = has_both && self.metric.better == Better::Higher;
         of_speed && self.new.is_nothing() && !self.base.is_nothing()
@@ -119,7 +120,8 @@ impl Contrast {
 
     /// Whether no value varies on either side, and one figure between the two would give both on a
     /// coarse clock.
-    pub(crate) fn is_between_steps(&self) -> bool {
+    #[must_use]
+    pub fn is_between_steps(&self) -> bool {
         let values = |side: &Side| side.values().collect::<Vec<f64>>();
         let (base, new) = (values(&self.base), values(&self.new));
         let are_repeated = base.len() > 1 && new.len() > 1;
@@ -127,7 +129,8 @@ impl Contrast {
     }
 
     /// Why two figures have no ratio, in a few words.
-    pub(crate) fn why_no_ratio(&self) -> &'static str {
+    #[must_use]
+    pub fn why_no_ratio(&self) -> &'static str {
         match self.metric.better {
             Better::Neither => "neither more nor less is better",
             Better::Higher | Better::Lower => "a value of 0 has no ratio",
@@ -142,7 +145,7 @@ impl Contrast {
     /// `Random read of ext4`: what a line of a message names.
     #[must_use]
     pub fn title(&self) -> String {
-        let phase = fslab_report::wording::heading(&self.phase);
+        let phase = crate::wording::heading(&self.phase);
         format!("{phase} of {}", self.subject)
     }
 }

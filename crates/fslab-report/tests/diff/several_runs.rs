@@ -1,7 +1,8 @@
 //! Sides that are several runs: what differs from run to run counts.
 
-use fslab_diff::{Diff, DiffError, Dimension, Gate, GateDocument, GateRule, Question, Ruling};
+use fslab_compare::{Diff, DiffError, Dimension, Gate, GateRule, Question, Ruling};
 use fslab_model::{Percent, RunRecord};
+use fslab_report::GateDocument;
 
 use crate::chance::Chance;
 use crate::story::run;

@@ -72,5 +72,5 @@ pub(crate) fn subjects(run: &RunRecord) -> impl Iterator<Item = &Subject> {
 
 fn listed(run: &RunRecord) -> String {
     let names: Vec<String> = subjects(run).map(ToString::to_string).collect();
-    fslab_report::wording::list(&names)
+    crate::wording::list(&names)
 }

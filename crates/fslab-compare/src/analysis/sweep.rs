@@ -15,7 +15,7 @@ const FEW_POINTS: usize = 2;
 
 /// One dimension of a sweep with the values that were run, in rising order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dimension<'a> {
+pub struct SweepDimension<'a> {
     /// Its name: `file_size`.
     pub name: &'a str,
     /// At least one.
@@ -26,7 +26,7 @@ pub struct Dimension<'a> {
 #[derive(Clone, Debug)]
 pub struct SweepAnalysis<'a> {
     /// The dimensions; that with the most values first.
-    pub dimensions: Vec<Dimension<'a>>,
+    pub dimensions: Vec<SweepDimension<'a>>,
     /// The points in the order of the study, each as a phase of its own.
     pub points: Vec<PhaseAnalysis<'a>>,
     /// Of how many points the headline figure is the geometric mean.
@@ -39,9 +39,9 @@ impl<'a> SweepAnalysis<'a> {
         for (name, value) in points.iter().filter_map(|phase| phase.point).flatten() {
             values.entry(name).or_default().insert(*value);
         }
-        let mut dimensions: Vec<Dimension> = values
+        let mut dimensions: Vec<SweepDimension> = values
             .into_iter()
-            .map(|(name, values)| Dimension {
+            .map(|(name, values)| SweepDimension {
                 name,
                 values: values.into_iter().collect(),
             })
@@ -186,7 +186,8 @@ fn summary<'a>(
 }
 
 /// A point in words: `64 KiB, 8 KiB` in the order of `dimensions`.
-pub(crate) fn point_in_words(point: &Point, dimensions: &[Dimension]) -> String {
+#[must_use]
+pub fn point_in_words(point: &Point, dimensions: &[SweepDimension]) -> String {
     let values = dimensions.iter().filter_map(|d| point.get(d.name));
     let values: Vec<String> = values.map(ToString::to_string).collect();
     values.join(", ")

@@ -3,20 +3,20 @@
 
 use std::collections::BTreeMap;
 
-use fslab_report::wording::{figure, ratio, ratio_interval};
+use crate::wording::{figure, ratio, ratio_interval};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::DiffError;
-use crate::contrast::{Contrast, Side};
-use crate::diff::named;
-use crate::gate::{Check, Gate, Ruling};
-use crate::tables::ruling_word;
+use super::tables::ruling_word;
+use crate::ReportError;
+use fslab_compare::named;
+use fslab_compare::{Check, Gate, Ruling};
+use fslab_compare::{Contrast, Side};
 
 /// The gate as one document.
 ///
 /// # Errors
-/// [`DiffError::Xml`], should the document not be written.
-pub fn junit(gate: &Gate) -> Result<String, DiffError> {
+/// [`ReportError::Xml`], should the document not be written.
+pub fn junit(gate: &Gate) -> Result<String, ReportError> {
     let mut report = Report::new("fslab gate");
     let mut suites: BTreeMap<&str, Vec<&Check>> = BTreeMap::new();
     for check in &gate.checks {
@@ -41,7 +41,7 @@ pub fn junit(gate: &Gate) -> Result<String, DiffError> {
     }
     report
         .to_string()
-        .map_err(|error| DiffError::Xml(error.to_string()))
+        .map_err(|error| ReportError::Xml(error.to_string()))
 }
 
 fn case(gate: &Gate, check: &Check) -> TestCase {

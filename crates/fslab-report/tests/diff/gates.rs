@@ -1,11 +1,10 @@
 //! What a gate lets through.
 
-use fslab_diff::{
-    Diff, Gate, GateDocument, GateRule, Question, Ruling, annotations, gate_table, junit,
-};
+use fslab_compare::{Diff, Gate, GateRule, Question, Ruling};
 use fslab_model::{
     Disturbance, DisturbanceKind, Failure, FailureKind, Percent, PhaseOutcome, RunRecord,
 };
+use fslab_report::{GateDocument, annotations, gate_table, junit};
 
 use crate::chance::Chance;
 use crate::story::run;

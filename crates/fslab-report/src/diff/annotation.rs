@@ -3,8 +3,8 @@
 //! `::error title=TITLE::MESSAGE`, with what the syntax needs for itself percent-encoded (GitHub,
 //! "Workflow commands", and its toolkit's `command.ts`).
 
-use crate::gate::{Check, Gate, Ruling};
-use crate::junit::message;
+use super::junit::message;
+use fslab_compare::{Check, Gate, Ruling};
 
 /// A line for each check that fails or is undecided, and one that sums up.
 #[must_use]

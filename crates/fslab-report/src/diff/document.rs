@@ -4,11 +4,11 @@ use fslab_model::Better;
 use fslab_stats::{Interval, Verdict};
 use serde::Serialize;
 
-use crate::contrast::{Contrast, Side};
-use crate::diff::{Diff, Overall};
-use crate::dimension::Difference;
-use crate::gate::{Check, Gate};
-use crate::tables::ruling_word;
+use super::tables::ruling_word;
+use fslab_compare::Difference;
+use fslab_compare::{Check, Gate};
+use fslab_compare::{Contrast, Side};
+use fslab_compare::{Diff, Overall};
 
 /// A diff; every figure of it has its place.
 #[derive(Debug, Serialize)]

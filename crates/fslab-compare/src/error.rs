@@ -79,9 +79,6 @@ pub enum DiffError {
         /// Those that there are.
         measured: Vec<&'static str>,
     },
-    /// A document of JUnit could not be written.
-    #[error("cannot write JUnit XML: {0}")]
-    Xml(String),
 }
 
 impl DiffError {
@@ -109,7 +106,7 @@ impl DiffError {
             Self::NoMetric { measured, .. } => {
                 Some(format!("measured were {}", measured.join(", ")))
             }
-            Self::UnknownSubject { .. } | Self::Xml(_) => None,
+            Self::UnknownSubject { .. } => None,
         }
     }
 }

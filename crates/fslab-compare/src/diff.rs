@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 
+use crate::{Analysis, EXACT_TOLERANCE, TOLERANCE, wording};
 use fslab_model::{MetricDefinition, Percent, RunRecord, Subject};
-use fslab_report::{Analysis, EXACT_TOLERANCE, TOLERANCE, wording};
 use fslab_stats::{Estimate, Interval, Verdict, benjamini_hochberg, verdict};
 
 use crate::DiffError;
@@ -16,7 +16,7 @@ use crate::pairing::{Pair, pairs, subjects};
 
 /// A difference is stated where the corrected p-value is at most this: of the differences that a
 /// diff states, this share is expected to be none.
-pub(crate) const FALSE_DISCOVERIES: f64 = 0.05;
+pub const FALSE_DISCOVERIES: f64 = 0.05;
 
 /// What is asked about two runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -285,7 +285,8 @@ fn names(runs: &[RunRecord]) -> Vec<String> {
 }
 
 /// The runs of a side in a few words.
-pub(crate) fn named(runs: &[String]) -> String {
+#[must_use]
+pub fn named(runs: &[String]) -> String {
     match runs {
         [first, second, third, more @ ..] if !more.is_empty() => {
             format!("{first}, {second}, {third} and {} more", more.len())

@@ -1,0 +1,22 @@
+//! How many repeats were disturbed while they were measured.
+
+use super::{PhaseAnalysis, PhaseCell, Repeat};
+
+impl PhaseCell<'_> {
+    /// How many of its repeats were disturbed while they were measured; of a sweep, at any point.
+    #[must_use]
+    pub fn disturbed(&self) -> usize {
+        let of_repeat = |repeat: &&Repeat| repeat.is_disturbed();
+        self.repeats.iter().filter(of_repeat).count()
+    }
+}
+
+impl PhaseAnalysis<'_> {
+    /// How many repeats of a subject were disturbed; of a sweep, those of the point that has most.
+    #[must_use]
+    pub fn disturbed(&self, subject: usize) -> usize {
+        let cells = self.points().iter().map(|point| point.cells.get(subject));
+        let counts = cells.flatten().map(PhaseCell::disturbed);
+        counts.max().unwrap_or(0)
+    }
+}

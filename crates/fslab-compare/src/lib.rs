@@ -1,0 +1,42 @@
+//! Judgement: how the subjects of a run compare, how one run compares with another, and whether
+//! that may stop a build.
+//!
+//! Owns which results are comparable, pairing, joining, verdicts and the rule of the gate. Knows no
+//! form of output: `fslab-report` renders what is decided here. Statistics are those of
+//! `fslab-stats`.
+//!
+//! ```text
+//!     RunRecord --> Analysis                  subjects, phase by phase, with verdicts
+//!               --> observations              every figure as a row
+//!     base, new --> ensure_comparable --> Vec<Difference>      dimensions that differ
+//!               --> Diff::of          --> Vec<Contrast>        one for each subject and phase
+//!                                           '-> Gate::judge --> Vec<Check>
+//! ```
+
+mod analysis;
+mod certainty;
+mod contrast;
+mod diff;
+mod dimension;
+mod error;
+mod gate;
+mod joint;
+mod merge;
+mod observation;
+mod pairing;
+pub mod wording;
+
+pub use analysis::{
+    AgedContrast, Analysis, Breadth, Comparison, Diagnosis, EXACT_TOLERANCE, Entry, Finding,
+    Oddity, OverallAnalysis, PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Sensitive,
+    Spread, Standing, SweepAnalysis, SweepDimension, TOLERANCE, Wide, by_value, point_in_words,
+    spread_over,
+};
+pub use contrast::{Absence, Contrast, Side};
+pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};
+pub use dimension::{Difference, Dimension, demand_comparable, differences, unlike};
+pub use error::DiffError;
+pub use gate::{Check, Gate, GateRule, NEARLY_ALL, Ruling};
+pub use merge::{MergeError, Merged, merge, relabel};
+pub use observation::{DIMENSIONS, Observation, PLACES, observations};
+pub use pairing::{Pair, pairs};

@@ -1,0 +1,249 @@
+//! A run as a long table: every metric of every phase of every trial, with its dimensions.
+
+use std::collections::BTreeMap;
+
+use fslab_model::{
+    CachePolicy, METRICS, Metric, MetricDefinition, PhaseKind, PhaseOutcome, PhaseRecord, Point,
+    PointValue, Round, RunRecord, TrialOutcome, TrialRecord, VenueKind, trial_metrics,
+};
+
+use crate::analysis::STEP_METRICS;
+use crate::{Analysis, Repeat, RepeatState};
+
+/// The dimensions of a result, as columns: what [`Observation::dimensions`] gives.
+pub const DIMENSIONS: [&str; 18] = [
+    "run",
+    "plan_hash",
+    "fslab",
+    "kernel",
+    "study",
+    "venue",
+    "size_bytes",
+    "cold",
+    "engine",
+    "seed",
+    "subject",
+    "cell",
+    "repeat",
+    "position",
+    "outcome",
+    "phase",
+    "workload",
+    "cache",
+];
+
+/// Where in its trial an observation was made, as columns behind all others: what
+/// [`Observation::places`] gives.
+pub const PLACES: [&str; 7] = [
+    "mount",
+    "iteration",
+    "sweep",
+    "point",
+    "kind",
+    "headline",
+    "sensitivity",
+];
+
+/// One metric of one phase of one trial, or of one of its rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation<'a> {
+    /// The trial.
+    pub trial: &'a TrialRecord,
+    /// Which round of the trial; `None` where the phases run once.
+    pub round: Option<Round>,
+    /// A record of the phase, for what is the same in all of them; `None` for figures of a trial
+    /// as a whole, and where no trial recorded the phase.
+    pub record: Option<&'a PhaseRecord>,
+    /// How the phase ended, in a word; of a trial as a whole, how that did.
+    pub outcome: &'static str,
+    /// The phase; empty for figures of a trial as a whole.
+    pub phase: &'a str,
+    /// Its workload.
+    pub workload: &'a str,
+    /// What the caches held.
+    pub cache: &'static str,
+    /// The metric.
+    pub metric: &'static MetricDefinition,
+    /// Its value; `None` where it was not measured.
+    pub value: Option<f64>,
+    /// The sensitivity of the phase's headline figure for the trial's subject, as a share of it;
+    /// `None` where it is not known.
+    pub sensitivity: Option<f64>,
+}
+
+impl Observation<'_> {
+    /// The values of [`DIMENSIONS`], of a trial of `run`. What nobody knows of an imported run is
+    /// empty.
+    #[must_use]
+    pub fn dimensions(&self, run: &RunRecord) -> [String; 18] {
+        let (header, plan) = (&run.header, &run.header.plan);
+        let is_known = plan.venue.kind() != VenueKind::Imported;
+        let known = |text: String| if is_known { text } else { String::new() };
+        [
+            header.run.to_string(),
+            header.plan_hash.to_string(),
+            header.fslab.clone(),
+            header.machine.kernel.clone().unwrap_or_default(),
+            plan.study.clone(),
+            plan.venue.kind().as_str().to_owned(),
+            known(plan.size_bytes.0.to_string()),
+            known(plan.cold.as_str().to_owned()),
+            plan.engine.clone(),
+            known(plan.seed.to_string()),
+            self.trial.subject.to_string(),
+            self.trial.trial.cell.0.to_string(),
+            self.trial.trial.repeat.to_string(),
+            self.trial.position.to_string(),
+            self.outcome.to_owned(),
+            self.phase.to_owned(),
+            self.workload.to_owned(),
+            self.cache.to_owned(),
+        ]
+    }
+
+    /// The values of [`PLACES`]: the round, from 0; the sweep that the phase is a point of, and
+    /// which; what the phase does, and what it is known by; how sensitive that is. Empty is what it
+    /// has not.
+    #[must_use]
+    pub fn places(&self) -> [String; 7] {
+        let number = |of: fn(Round) -> u32| {
+            let number = self.round.map(of);
+            number.map_or_else(String::new, |number| number.to_string())
+        };
+        let swept = self.record.and_then(|record| record.swept.as_ref());
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        [
+            number(|round| round.mount),
+            number(|round| round.iteration),
+            text(swept.map(|swept| swept.phase.as_str())),
+            swept.map_or_else(String::new, |swept| point_text(&swept.point)),
+            text(self.record.map(|record| kind_word(record.kind))),
+            text(self.record.map(|record| record.headline.word())),
+            self.sensitivity
+                .map_or_else(String::new, |share| share.to_string()),
+        ]
+    }
+}
+
+/// A point as `file_size=65536B record=4096B processes=2`: a `B` stands behind sizes.
+fn point_text(point: &Point) -> String {
+    let value = |(name, value): (&String, &PointValue)| match value {
+        PointValue::Bytes(bytes) => format!("{name}={bytes}B"),
+        PointValue::Count(count) => format!("{name}={count}"),
+    };
+    point.iter().map(value).collect::<Vec<_>>().join(" ")
+}
+
+/// As it stands in a run's JSON.
+fn kind_word(kind: PhaseKind) -> &'static str {
+    match kind {
+        PhaseKind::Read => "read",
+        PhaseKind::Write => "write",
+        PhaseKind::Mixed => "mixed",
+        PhaseKind::Metadata => "metadata",
+    }
+}
+
+/// Every metric of every phase of every trial, trial by trial and round by round; those of a trial
+/// as a whole (mkfs, mount, unmount, check) before those of its phases. Trials without a record
+/// are not there.
+#[must_use]
+pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
+    let analysis = Analysis::of(run);
+    let mut records: BTreeMap<&str, &PhaseRecord> = BTreeMap::new();
+    for record in run.trials.iter().flat_map(|trial| &trial.phases) {
+        records.entry(&record.name).or_insert(record);
+    }
+    let mut observations = Vec::new();
+    for trial in &run.trials {
+        observations.extend(of_trial(trial));
+        for phase in analysis.runs() {
+            let cell = phase.cells.get(trial.trial.cell.0 as usize);
+            let Some(repeat) =
+                cell.and_then(|cell| cell.repeats.iter().find(|r| r.repeat == trial.trial.repeat))
+            else {
+                continue;
+            };
+            let record = records.get(phase.name).copied();
+            let sensitivity = phase.sensitivity(trial.trial.cell.0 as usize);
+            for (round, outcome, figures) in rounds(repeat) {
+                let metrics = METRICS.iter().filter(|m| !STEP_METRICS.contains(m));
+                observations.extend(metrics.map(|metric| Observation {
+                    trial,
+                    round,
+                    record,
+                    outcome,
+                    phase: phase.name,
+                    workload: phase.workload,
+                    cache: cache(phase.cache),
+                    metric,
+                    value: value(metric, &figures),
+                    sensitivity,
+                }));
+            }
+        }
+    }
+    observations
+}
+
+/// The figures of a trial as a whole.
+fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Observation<'_>> {
+    let outcome = match trial.outcome {
+        TrialOutcome::Done => "done",
+        TrialOutcome::Failed { .. } => "failed",
+    };
+    let figures = trial_metrics(trial);
+    STEP_METRICS.into_iter().map(move |metric| Observation {
+        trial,
+        round: None,
+        record: None,
+        outcome,
+        phase: "",
+        workload: "",
+        cache: "",
+        metric,
+        value: value(metric, &figures),
+        sensitivity: None,
+    })
+}
+
+/// The rounds of a repeat, each with its end and its figures; a repeat that ran once is one.
+fn rounds(repeat: &Repeat) -> Vec<(Option<Round>, &'static str, Vec<Metric>)> {
+    if repeat.rounds.is_empty() {
+        return vec![(None, state(&repeat.state), repeat.metrics.clone())];
+    }
+    let rounds = repeat.rounds.iter().map(|round| {
+        let outcome = match round.record.map(|record| &record.outcome) {
+            Some(PhaseOutcome::Done) => "done",
+            Some(PhaseOutcome::Skipped { .. }) => "skipped",
+            Some(PhaseOutcome::Failed { .. }) => "failed",
+            None => "swept",
+        };
+        (Some(round.round), outcome, round.metrics.clone())
+    });
+    rounds.collect()
+}
+
+fn value(metric: &MetricDefinition, figures: &[Metric]) -> Option<f64> {
+    let found = figures.iter().find(|figure| figure.definition == metric);
+    found.map(|figure| figure.value)
+}
+
+fn state(state: &RepeatState) -> &'static str {
+    match state {
+        RepeatState::Done(_) => "done",
+        RepeatState::Skipped(_) => "skipped",
+        RepeatState::Failed(_) => "failed",
+        RepeatState::Lost(_) => "trial-failed",
+        RepeatState::NotRun => "not-run",
+        RepeatState::Points { .. } => "swept",
+    }
+}
+
+fn cache(policy: CachePolicy) -> &'static str {
+    match policy {
+        CachePolicy::Keep => "keep",
+        CachePolicy::Cold => "cold",
+        CachePolicy::Warm => "warm",
+    }
+}

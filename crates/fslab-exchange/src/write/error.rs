@@ -1,0 +1,20 @@
+//! Why a run could not be written in another tool's format.
+
+use parquet::errors::ParquetError;
+
+/// Why a run could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The library refused.
+    #[error("cannot write the run as Parquet")]
+    Parquet(#[from] ParquetError),
+    /// A row could not be written.
+    #[error("cannot write the table as CSV")]
+    Csv(#[from] csv::Error),
+    /// A record could not be written as JSON.
+    #[error("cannot write the run as JSON")]
+    Json(#[from] serde_json::Error),
+    /// The run has nothing that fio's format holds.
+    #[error("the layout of fio needs phases with a duration and a number of operations")]
+    Fio,
+}

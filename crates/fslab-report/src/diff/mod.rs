@@ -1,0 +1,11 @@
+//! A diff and a gate as tables, JSON, JUnit XML and annotations of a workflow.
+
+mod annotation;
+mod document;
+mod junit;
+mod tables;
+
+pub use annotation::annotations;
+pub use document::{DiffDocument, GateDocument};
+pub use junit::junit;
+pub use tables::{diff_table, gate_table};
