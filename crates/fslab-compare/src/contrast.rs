@@ -7,7 +7,7 @@ use fslab_model::{Better, MetricDefinition};
 use fslab_stats::{Estimate, Summary, Test, Verdict, are_neighbouring_steps};
 
 use crate::certainty::Speed;
-use crate::joint::Places;
+use crate::merge::SideRanges;
 
 /// The values of one side.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,11 +150,11 @@ impl Contrast {
     }
 }
 
-/// The contrasts of a joint run in `metric`; `None`: each phase's headline.
+/// The contrasts of a joined run in `metric`; `None`: each phase's headline.
 pub(crate) fn contrasts(
     subject: &str,
     analysis: &Analysis,
-    places: &Places,
+    sides: &SideRanges,
     metric: Option<&'static MetricDefinition>,
 ) -> Vec<Contrast> {
     let of_trial = analysis
@@ -163,20 +163,18 @@ pub(crate) fn contrasts(
         .find(|step| Some(step.metric) == metric);
     if let Some(step) = of_trial {
         let phase = step.metric.name.trim_end_matches("_ns");
-        return vec![contrast((subject, phase), step, places, |_| {
-            Seen::default()
-        })];
+        return vec![contrast((subject, phase), step, sides, |_| Seen::default())];
     }
     let phases = analysis.phases.iter();
     phases
-        .filter_map(|phase| of_phase(subject, phase, places, metric))
+        .filter_map(|phase| of_phase(subject, phase, sides, metric))
         .collect()
 }
 
 fn of_phase(
     subject: &str,
     phase: &PhaseAnalysis,
-    places: &Places,
+    sides: &SideRanges,
     metric: Option<&'static MetricDefinition>,
 ) -> Option<Contrast> {
     let comparison = match metric {
@@ -191,7 +189,7 @@ fn of_phase(
     if comparison.is_empty() && metric.is_some() {
         return None;
     }
-    let mut found = contrast((subject, phase.name), &comparison, places, seen);
+    let mut found = contrast((subject, phase.name), &comparison, sides, seen);
     let sweep = phase.sweep.as_ref();
     found.points = sweep.map(|sweep| (sweep.shared, sweep.points.len()));
     Some(found)
@@ -209,7 +207,7 @@ struct Seen {
 fn contrast(
     (subject, phase): (&str, &str),
     comparison: &Comparison,
-    places: &Places,
+    sides: &SideRanges,
     seen: impl Fn(usize) -> Seen,
 ) -> Contrast {
     let side = |places: Range<usize>| Side {
@@ -217,7 +215,7 @@ fn contrast(
         disturbed: places.clone().map(|place| seen(place).disturbed).sum(),
         ..Side::of(values(comparison, places))
     };
-    let (base, new) = (side(places.base.clone()), side(places.new.clone()));
+    let (base, new) = (side(sides.base.clone()), side(sides.new.clone()));
     let exact = comparison.exact && base.is_constant() && new.is_constant();
     let mut contrast = Contrast {
         subject: subject.to_owned(),

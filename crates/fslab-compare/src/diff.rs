@@ -11,7 +11,7 @@ use crate::DiffError;
 use crate::certainty::Speed;
 use crate::contrast::{Contrast, contrasts, values};
 use crate::dimension::{Difference, Dimension, demand_alike, demand_comparable, differences};
-use crate::joint::{Joint, Places, joint};
+use crate::merge::{PairedRun, SideRanges, merge_pair};
 use crate::pairing::{Pair, pairs, subjects};
 
 /// A difference is stated where the corrected p-value is at most this: of the differences that a
@@ -117,10 +117,10 @@ impl Diff {
         };
         let mut measured = BTreeSet::new();
         for pair in pairs {
-            let joint = joint(base, new, pair);
-            let analysis = Analysis::uncorrected(&joint.run);
+            let paired = merge_pair(base, new, pair);
+            let analysis = Analysis::uncorrected(&paired.run);
             let subject = title(first, last, pair);
-            diff.add(&subject, &analysis, &joint, &question.metrics);
+            diff.add(&subject, &analysis, &paired, &question.metrics);
             if !question.metrics.is_empty() {
                 measured.extend(names_measured(&analysis));
             }
@@ -150,25 +150,25 @@ impl Diff {
         Ok(diff)
     }
 
-    /// Adds what the joint run of a pair says of `metrics`; none: of each phase's headline.
+    /// Adds what the joined run of a pair says of `metrics`; none: of each phase's headline.
     fn add(
         &mut self,
         subject: &str,
         analysis: &Analysis,
-        joint: &Joint,
+        paired: &PairedRun,
         metrics: &[&'static MetricDefinition],
     ) {
-        let places = &joint.places;
+        let sides = &paired.sides;
         if metrics.is_empty() {
-            let found = contrasts(subject, analysis, places, None);
+            let found = contrasts(subject, analysis, sides, None);
             self.contrasts.extend(found);
-            self.overall.extend(overall(subject, analysis, places));
+            self.overall.extend(overall(subject, analysis, sides));
         }
         for metric in metrics {
-            let found = contrasts(subject, analysis, places, Some(metric));
+            let found = contrasts(subject, analysis, sides, Some(metric));
             self.contrasts.extend(found);
         }
-        for other in &joint.others {
+        for other in &paired.others {
             if !self.others.contains(other) {
                 self.others.push(other.clone());
             }
@@ -249,12 +249,12 @@ fn word(contrast: &Contrast, tolerance: f64) -> Verdict {
     }
 }
 
-fn overall(subject: &str, analysis: &Analysis, places: &Places) -> Option<Overall> {
+fn overall(subject: &str, analysis: &Analysis, sides: &SideRanges) -> Option<Overall> {
     let overall = analysis.overall.as_ref()?;
     let comparison = &overall.comparison;
     let (base, new) = (
-        values(comparison, places.base.clone()),
-        values(comparison, places.new.clone()),
+        values(comparison, sides.base.clone()),
+        values(comparison, sides.new.clone()),
     );
     Some(Overall {
         subject: subject.to_owned(),
@@ -265,7 +265,7 @@ fn overall(subject: &str, analysis: &Analysis, places: &Places) -> Option<Overal
     })
 }
 
-/// Names of the metrics that any trial of a joint run has.
+/// Names of the metrics that any trial of a joined run has.
 fn names_measured(analysis: &Analysis) -> BTreeSet<&'static str> {
     let repeats = analysis.phases.iter().flat_map(|phase| &phase.cells);
     let repeats = repeats.flat_map(|cell| &cell.repeats);

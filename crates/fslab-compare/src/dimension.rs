@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use fslab_model::{Bytes, RunRecord, VenueKind, VenuePlan};
+use fslab_model::{Bytes, PhaseSpec, Plan, RunHeader, RunRecord, VenueKind, VenuePlan};
 use serde::Serialize;
 
 use crate::DiffError;
@@ -25,7 +25,7 @@ pub enum Dimension {
     Subject,
     /// Processor, memory, host.
     Machine,
-    /// The operating system around the kernel.
+    /// The operating system around the kernel; below a guest, with the host's kernel.
     System,
     /// The kernel that the trials ran on.
     Kernel,
@@ -128,6 +128,17 @@ pub struct Difference {
     pub new: String,
 }
 
+impl Difference {
+    /// `None` where both have the same.
+    fn of(dimension: Dimension, base: String, new: String) -> Option<Self> {
+        (base != new).then_some(Self {
+            dimension,
+            base,
+            new,
+        })
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} against {}", self.dimension, self.new, self.base)
@@ -137,35 +148,93 @@ impl fmt::Display for Difference {
 /// In what the runs differ, for those of their subjects that are compared.
 #[must_use]
 pub fn differences(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<Difference> {
-    let (of_base, of_new) = (Values::of(base), Values::of(new));
+    let of_header = header_differences(&base.header, &new.header);
     let mut found = Vec::new();
-    let mut push = |dimension, base: String, new: String| {
-        if base != new {
-            found.push(Difference {
-                dimension,
-                base,
-                new,
-            });
-        }
-    };
-    let another_kernel = of_base.value(Dimension::Kernel) != of_new.value(Dimension::Kernel);
-    let elsewhere = of_base.value(Dimension::Venue) != of_new.value(Dimension::Venue);
     for dimension in Dimension::ALL {
         match dimension {
-            // Another venue has another device, and that says enough.
-            Dimension::Device | Dimension::Memory if elsewhere => {}
-            // Another kernel is another lab; what else is in it shows in the versions of the tools.
-            Dimension::Lab if elsewhere || another_kernel => {}
             Dimension::Subject | Dimension::Options | Dimension::Tools => {
                 for pair in pairs {
                     let (base, new) = of_pair(dimension, (base, new), *pair);
-                    push(dimension, base, new);
+                    found.extend(Difference::of(dimension, base, new));
                 }
             }
-            _ => push(dimension, of_base.value(dimension), of_new.value(dimension)),
+            _ => found.extend(of_header.iter().find(|d| d.dimension == dimension).cloned()),
         }
     }
     found
+}
+
+/// In what two runs differ apart from their subjects: what a plan and a machine say before a trial
+/// is made.
+#[must_use]
+pub fn header_differences(base: &RunHeader, new: &RunHeader) -> Vec<Difference> {
+    let (of_base, of_new) = (Values(base), Values(new));
+    let differs = |it: Dimension| of_base.value(it) != of_new.value(it);
+    let elsewhere = differs(Dimension::Venue);
+    let another_kernel = differs(Dimension::Kernel);
+    let is_implied = |dimension: &Dimension| match dimension {
+        // Another venue has another device, and that says enough.
+        Dimension::Device | Dimension::Memory => elsewhere,
+        // Another kernel is another lab; what else is in it shows in the versions of the tools.
+        Dimension::Lab => elsewhere || another_kernel,
+        _ => false,
+    };
+    let compared = Dimension::ALL.into_iter().filter(|it| !is_implied(it));
+    compared
+        .filter_map(|it| Difference::of(it, of_base.value(it), of_new.value(it)))
+        .collect()
+}
+
+/// The value of `dimension` in a run; empty for what belongs to a subject, and for what figures in
+/// virtual time do not depend on.
+pub(crate) fn header_value(header: &RunHeader, dimension: Dimension) -> String {
+    Values(header).value(dimension)
+}
+
+/// In what two plans do not ask the same, where no waiver helps; `None` where they do.
+pub(crate) fn question_difference(first: &Plan, other: &Plan) -> Option<&'static str> {
+    let are_same =
+        |(a, b): (&PhaseSpec, &PhaseSpec)| a.name == b.name && phase_difference(a, b).is_none();
+    let (phases, others) = (&first.phases, &other.phases);
+    if first.study != other.study {
+        Some("their study")
+    } else if phases.len() != others.len() || !phases.iter().zip(others).all(are_same) {
+        Some("their phases")
+    } else if first.scale != other.scale {
+        Some("their scale")
+    } else if is_virtual(first) != is_virtual(other) {
+        Some("their time, which is virtual in one of them")
+    } else {
+        None
+    }
+}
+
+/// In what two phases of one name do not ask the same; `None` where they do.
+pub(crate) fn phase_difference(base: &PhaseSpec, new: &PhaseSpec) -> Option<String> {
+    if base.workload != new.workload {
+        return Some(format!(
+            "workload {} against {}",
+            new.workload, base.workload
+        ));
+    }
+    if base.cache != new.cache {
+        return Some("another cache policy".to_owned());
+    }
+    if base.settle != new.settle {
+        return Some("another end: sync and unmount are timed in one of them".to_owned());
+    }
+    let names = base.parameters.keys().chain(new.parameters.keys());
+    let differs = |name: &&String| base.parameters.get(*name) != new.parameters.get(*name);
+    let name = names.into_iter().find(differs)?;
+    let shown = |spec: &PhaseSpec| match spec.parameters.get(name) {
+        Some(value) => value.to_string(),
+        None => "nothing".to_owned(),
+    };
+    Some(format!("{name}: {} against {}", shown(new), shown(base)))
+}
+
+fn is_virtual(plan: &Plan) -> bool {
+    plan.venue.kind() == VenueKind::Sim
 }
 
 /// Demands that `found` names one dimension at most that nobody waived, and that time is of one
@@ -180,9 +249,8 @@ pub fn demand_comparable(
     waived: &[Dimension],
 ) -> Result<(), DiffError> {
     let names = || (base.header.run.to_string(), new.header.run.to_string());
-    let is_virtual = |run: &RunRecord| run.header.plan.venue.kind() == VenueKind::Sim;
     let (base_name, new_name) = names();
-    if is_virtual(base) != is_virtual(new) {
+    if is_virtual(&base.header.plan) != is_virtual(&new.header.plan) {
         return Err(DiffError::Question {
             base: base_name,
             new: new_name,
@@ -306,24 +374,22 @@ fn differing(base: &BTreeMap<String, String>, new: &BTreeMap<String, String>) ->
 }
 
 /// The dimensions of one run.
-struct Values<'a> {
-    run: &'a RunRecord,
-}
+struct Values<'a>(&'a RunHeader);
 
-impl<'a> Values<'a> {
-    fn of(run: &'a RunRecord) -> Self {
-        Self { run }
-    }
-
+impl Values<'_> {
     fn value(&self, dimension: Dimension) -> String {
-        let (header, plan) = (&self.run.header, &self.run.header.plan);
-        let is_virtual = plan.venue.kind() == VenueKind::Sim;
+        let (header, plan) = (self.0, &self.0.plan);
+        let is_virtual = is_virtual(plan);
         let machine = &header.machine;
         let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
         match dimension {
             // What virtual time depends on stands in its plan.
             Dimension::Machine | Dimension::System if is_virtual => String::new(),
             Dimension::Machine => self.machine(),
+            // A guest's own kernel is another dimension; the host's takes part in its times.
+            Dimension::System if matches!(plan.venue, VenuePlan::Guest { .. }) => {
+                format!("{}, {}", known(&machine.os), known(&machine.kernel))
+            }
             Dimension::System => known(&machine.os),
             Dimension::Kernel => match &plan.venue {
                 VenuePlan::Guest { kernel, .. } | VenuePlan::Sim { kernel, .. } => kernel.clone(),
@@ -356,7 +422,7 @@ impl<'a> Values<'a> {
     }
 
     fn machine(&self) -> String {
-        let machine = &self.run.header.machine;
+        let machine = &self.0.machine;
         let rounded = |bytes: u64| Bytes(bytes.next_multiple_of(MEMORY_STEP_BYTES));
         let memory = machine.memory_bytes.map(|bytes| rounded(bytes).to_string());
         let count = machine.cpu_count.map(|count| format!("{count} processors"));

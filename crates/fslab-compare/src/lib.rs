@@ -20,7 +20,6 @@ mod diff;
 mod dimension;
 mod error;
 mod gate;
-mod joint;
 mod merge;
 mod observation;
 mod pairing;
@@ -34,7 +33,9 @@ pub use analysis::{
 };
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};
-pub use dimension::{Difference, Dimension, demand_comparable, differences, unlike};
+pub use dimension::{
+    Difference, Dimension, demand_comparable, differences, header_differences, unlike,
+};
 pub use error::DiffError;
 pub use gate::{Check, Gate, GateRule, NEARLY_ALL, Ruling};
 pub use merge::{MergeError, Merged, merge, relabel};

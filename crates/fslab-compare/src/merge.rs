@@ -1,12 +1,18 @@
-//! Runs of one study on several machines, joined into one comparison.
+//! Joining runs: subjects of several runs become the subjects of one, analysed as any other.
 //!
-//! Two results compare only where all dimensions but the one studied agree. A comparison across
-//! machines waives that law by name: it lists what differs, and refuses what would be another
-//! question altogether: other phases, another scale, virtual against real time.
+//! A comparison across machines ([`merge`]) takes every subject of each run. It waives by name that
+//! all dimensions agree: it lists what differs, and refuses what would be another question: other
+//! phases, another scale, virtual against real time. A diff ([`merge_pair`]) takes one subject of
+//! each run, those of the base first, and leaves out phases that do not ask the same.
 
-use fslab_model::{CellId, PhaseSpec, Plan, RunRecord, Subject, VenueKind, VenuePlan};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-use crate::wording;
+use fslab_model::{CellId, PhaseSpec, RunHeader, RunRecord, Subject, SubjectPlan};
+
+use crate::dimension::{header_value, phase_difference, question_difference};
+use crate::pairing::{Pair, subjects};
+use crate::{Dimension, wording};
 
 /// Several runs as one.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,134 +89,171 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
     if others.is_empty() {
         return Err(MergeError::TooFew);
     }
-    let mut merged = first.clone();
-    for other in others {
-        if let Some(what) = other_question(&first.header.plan, &other.header.plan) {
+    for (known, other) in others.iter().enumerate() {
+        if let Some(what) = question_difference(&first.header.plan, &other.header.plan) {
             return Err(MergeError::Question {
                 first: first.header.run.to_string(),
                 other: other.header.run.to_string(),
                 what: what.to_owned(),
             });
         }
-        join(&mut merged, other, runs)?;
+        demand_no_twins(&runs[..=known], other)?;
     }
-    let repeats = runs.iter().map(|run| run.header.plan.repeats).max();
-    merged.header.plan.repeats = repeats.unwrap_or_default();
+    let sources = runs.iter().flat_map(|run| {
+        let planned = run.header.plan.subjects.iter().enumerate();
+        planned.map(|(place, planned)| Source {
+            run,
+            place,
+            planned: planned.clone(),
+        })
+    });
     Ok(Merged {
-        run: merged,
+        run: join(first.header.clone(), &sources.collect::<Vec<_>>()),
         differences: differences(runs),
     })
 }
 
-fn join(merged: &mut RunRecord, other: &RunRecord, runs: &[RunRecord]) -> Result<(), MergeError> {
-    let plan = &mut merged.header.plan;
-    for planned in &other.header.plan.subjects {
-        let is_it = |run: &&RunRecord| {
-            let subjects = run.header.plan.subjects.iter();
-            run.header.run != other.header.run
-                && subjects
-                    .into_iter()
-                    .any(|known| known.subject == planned.subject)
-        };
-        if plan
-            .subjects
-            .iter()
-            .any(|known| known.subject == planned.subject)
-        {
-            let owner = runs.iter().find(is_it).unwrap_or(other);
+/// Refuses a subject of `other` that one of `before` has, too.
+fn demand_no_twins(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeError> {
+    for subject in subjects(other) {
+        let has = |run: &&RunRecord| subjects(run).any(|known| known == subject);
+        if let Some(owner) = before.iter().find(has) {
             return Err(MergeError::Twins {
                 first: owner.header.run.to_string(),
                 other: other.header.run.to_string(),
-                subject: planned.subject.to_string(),
+                subject: subject.to_string(),
             });
         }
     }
-    let offset = u32::try_from(plan.subjects.len()).unwrap_or(u32::MAX);
-    plan.subjects.extend_from_slice(&other.header.plan.subjects);
-    let before = u32::try_from(merged.trials.len()).unwrap_or(u32::MAX);
-    merged.trials.extend(other.trials.iter().map(|trial| {
-        let mut trial = trial.clone();
-        trial.trial.cell = CellId(trial.trial.cell.0.saturating_add(offset));
-        trial.position = trial.position.saturating_add(before);
-        trial
-    }));
     Ok(())
 }
 
-/// In what two plans are not the same question; `None` where they are.
-fn other_question(first: &Plan, other: &Plan) -> Option<&'static str> {
-    let of = |phase: &PhaseSpec| {
-        let PhaseSpec {
-            name,
-            workload,
-            cache,
-            settle,
-            parameters,
-            ..
-        } = phase.clone();
-        (name, workload, cache, settle, parameters)
-    };
-    let phases = |plan: &Plan| plan.phases.iter().map(of).collect::<Vec<_>>();
-    let is_virtual = |plan: &Plan| plan.venue.kind() == VenueKind::Sim;
-    if first.study != other.study {
-        Some("their study")
-    } else if phases(first) != phases(other) {
-        Some("their phases")
-    } else if first.scale != other.scale {
-        Some("their scale")
-    } else if is_virtual(first) != is_virtual(other) {
-        Some("their time, which is virtual in one of them")
-    } else {
-        None
+/// Which runs of a [`PairedRun`] are of which side, by their subjects' places.
+#[derive(Clone, Debug)]
+pub(crate) struct SideRanges {
+    pub(crate) base: Range<usize>,
+    pub(crate) new: Range<usize>,
+}
+
+/// The runs of a pair of subjects as one, with a subject for each run of either side.
+pub(crate) struct PairedRun {
+    pub(crate) run: RunRecord,
+    pub(crate) sides: SideRanges,
+    /// Phases that have one name and do not ask the same, with what differs; not in the run.
+    pub(crate) others: Vec<(String, String)>,
+}
+
+/// Joins one subject of each run of both sides, neither of which is empty.
+pub(crate) fn merge_pair(base: &[RunRecord], new: &[RunRecord], pair: Pair) -> PairedRun {
+    let (first, last) = (&base[0], &new[0]);
+    let fallback = first.header.plan.subjects.get(pair.base);
+    let sides = [(base, pair.base), (new, pair.new)].into_iter();
+    let places = sides.flat_map(|(runs, place)| side_places(runs, place));
+    let sources = places.filter_map(|(run, place)| {
+        // A run without the subject has its place, which stays empty.
+        let planned = run.header.plan.subjects.get(place).or(fallback)?.clone();
+        Some(Source {
+            run,
+            place,
+            planned,
+        })
+    });
+    let mut run = join(last.header.clone(), &sources.collect::<Vec<_>>());
+    let others = unlike_phases(last, base.iter().chain(&new[1..]));
+    let is_compared = |name: &str| others.iter().all(|(other, _)| other != name);
+    let phases = &mut run.header.plan.phases;
+    phases.retain(|phase| is_compared(&phase.name));
+    for trial in &mut run.trials {
+        trial.phases.retain(|phase| is_compared(&phase.name));
     }
+    PairedRun {
+        run,
+        sides: SideRanges {
+            base: 0..base.len(),
+            new: base.len()..base.len() + new.len(),
+        },
+        others,
+    }
+}
+
+/// A subject of a run, by its place there.
+struct Source<'a> {
+    run: &'a RunRecord,
+    /// One past the run's subjects where it has not got this one.
+    place: usize,
+    planned: SubjectPlan,
+}
+
+/// A run of `sources`, a subject each, with the phases of all of them; the rest of its header is
+/// `header`'s.
+fn join(mut header: RunHeader, sources: &[Source]) -> RunRecord {
+    let plan = &mut header.plan;
+    plan.subjects = sources.iter().map(|it| it.planned.clone()).collect();
+    let repeats = sources.iter().map(|it| it.run.header.plan.repeats);
+    plan.repeats = repeats.max().unwrap_or(0);
+    let mut trials = Vec::new();
+    // Positions of a run's trials follow those of the run before it.
+    let (mut offset, mut previous) = (0, None::<&RunRecord>);
+    for (source, cell) in sources.iter().zip(0..) {
+        let run = source.run;
+        if let Some(before) = previous.filter(|before| !std::ptr::eq(*before, run)) {
+            offset += u32::try_from(before.trials.len()).unwrap_or(u32::MAX);
+        }
+        previous = Some(run);
+        for phase in &run.header.plan.phases {
+            if plan.phases.iter().all(|known| known.name != phase.name) {
+                plan.phases.push(phase.clone());
+            }
+        }
+        let from = CellId(u32::try_from(source.place).unwrap_or(u32::MAX));
+        trials.extend(run.cell(from).map(|trial| {
+            let mut trial = trial.clone();
+            trial.trial.cell = CellId(cell);
+            trial.position = trial.position.saturating_add(offset);
+            trial
+        }));
+    }
+    RunRecord { header, trials }
+}
+
+/// Each run of a side with the place that the first one's subject has in it; one past its subjects
+/// where it has not got it.
+fn side_places(runs: &[RunRecord], place: usize) -> Vec<(&RunRecord, usize)> {
+    let wanted = runs.first().and_then(|first| subjects(first).nth(place));
+    let place_in = |run: &RunRecord| match subjects(run).count() {
+        1 if runs.iter().all(|run| subjects(run).count() == 1) => 0,
+        all => subjects(run)
+            .position(|subject| Some(subject) == wanted)
+            .unwrap_or(all),
+    };
+    runs.iter().map(|run| (run, place_in(run))).collect()
+}
+
+/// The phases of `run` that another run has by the same name and asked otherwise.
+fn unlike_phases<'a>(
+    run: &RunRecord,
+    others: impl Iterator<Item = &'a RunRecord>,
+) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for other in others {
+        let known: BTreeMap<&str, &PhaseSpec> = specs(other).collect();
+        for (name, spec) in specs(run) {
+            let unlike = known.get(name).and_then(|it| phase_difference(it, spec));
+            if let Some(what) = unlike.filter(|_| !found.iter().any(|(it, _)| it == name)) {
+                found.push((name.to_owned(), what));
+            }
+        }
+    }
+    found
+}
+
+fn specs(run: &RunRecord) -> impl Iterator<Item = (&str, &PhaseSpec)> {
+    let phases = run.header.plan.phases.iter();
+    phases.map(|phase| (phase.name.as_str(), phase))
 }
 
 /// What differs, a sentence each, after one that says what was waived.
 fn differences(runs: &[RunRecord]) -> Vec<String> {
-    let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-    type Dimension<'a> = (&'static str, Box<dyn Fn(&RunRecord) -> String + 'a>);
-    let dimensions: [Dimension; 11] = [
-        ("host", Box::new(|run| known(&run.header.machine.host))),
-        ("system", Box::new(|run| known(&run.header.machine.os))),
-        ("kernel", Box::new(|run| known(&run.header.machine.kernel))),
-        ("processor", Box::new(|run| known(&run.header.machine.cpu))),
-        ("memory", Box::new(memory)),
-        ("venue", Box::new(venue)),
-        (
-            "size",
-            Box::new(|run| run.header.plan.size_bytes.to_string()),
-        ),
-        (
-            "meaning of cold",
-            Box::new(|run| run.header.plan.cold.as_str().to_owned()),
-        ),
-        ("engine", Box::new(|run| run.header.plan.engine.clone())),
-        (
-            "repeats",
-            Box::new(|run| {
-                let plan = &run.header.plan;
-                let perturbed = if plan.perturb { ", perturbed" } else { "" };
-                format!("{}{perturbed}", plan.repeats)
-            }),
-        ),
-        ("fslab", Box::new(|run| run.header.fslab.clone())),
-    ];
-    let mut told = Vec::new();
-    for (name, value) in dimensions {
-        let mut values: Vec<(String, Vec<String>)> = Vec::new();
-        for run in runs {
-            let (value, subjects) = (value(run), subjects(run));
-            match values.iter_mut().find(|(known, _)| *known == value) {
-                Some((_, of)) => of.extend(subjects),
-                None => values.push((value, subjects)),
-            }
-        }
-        if values.len() > 1 {
-            let each = values.into_iter();
-            let each = each.map(|(value, of)| format!("{value} ({})", wording::list(&of)));
-            told.push((name, each.collect::<Vec<_>>().join("; ")));
-        }
-    }
     let names: Vec<String> = runs.iter().map(|run| run.header.run.to_string()).collect();
     let mut sentences = vec![format!(
         "These are {} runs, {}, compared across machines: that all but the subject is alike was \
@@ -218,27 +261,38 @@ fn differences(runs: &[RunRecord]) -> Vec<String> {
         runs.len(),
         wording::list(&names)
     )];
-    let told = told.into_iter();
-    sentences.extend(told.map(|(name, values)| format!("They differ in the {name}: {values}.")));
+    for dimension in Dimension::ALL {
+        let value = |run: &RunRecord| header_value(&run.header, dimension);
+        sentences.extend(difference(runs, dimension.as_str(), value));
+    }
+    // No dimension: more repeats are the same measurement, known better.
+    sentences.extend(difference(runs, "repeats", |run| {
+        let plan = &run.header.plan;
+        let perturbed = if plan.perturb { ", perturbed" } else { "" };
+        format!("{}{perturbed}", plan.repeats)
+    }));
     sentences
 }
 
-fn subjects(run: &RunRecord) -> Vec<String> {
-    let subjects = run.header.plan.subjects.iter();
-    subjects
-        .map(|planned| planned.subject.to_string())
-        .collect()
-}
-
-fn memory(run: &RunRecord) -> String {
-    let bytes = run.header.machine.memory_bytes.map(fslab_model::Bytes);
-    bytes.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string())
-}
-
-fn venue(run: &RunRecord) -> String {
-    match &run.header.plan.venue {
-        VenuePlan::Dir { dir } => format!("dir {}", dir.display()),
-        VenuePlan::Block { device } => format!("block {}", device.display()),
-        other => other.kind().as_str().to_owned(),
+/// The values that `runs` have, each with the subjects of those that have it; `None` where it is
+/// one value.
+fn difference(
+    runs: &[RunRecord],
+    name: &str,
+    value: impl Fn(&RunRecord) -> String,
+) -> Option<String> {
+    let mut values: Vec<(String, Vec<String>)> = Vec::new();
+    for run in runs {
+        let (value, subjects) = (value(run), subjects(run).map(ToString::to_string));
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, of)) => of.extend(subjects),
+            None => values.push((value, subjects.collect())),
+        }
     }
+    let shown = |(value, of): &(String, Vec<String>)| {
+        let value = if value.is_empty() { "none" } else { value };
+        format!("{value} ({})", wording::list(of))
+    };
+    let each: Vec<String> = values.iter().map(shown).collect();
+    (each.len() > 1).then(|| format!("They differ in the {name}: {}.", each.join("; ")))
 }

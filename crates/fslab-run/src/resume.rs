@@ -1,22 +1,20 @@
-//! Whether a run may be resumed: results compare only where all dimensions agree, and the
-//! trials of one run are compared.
+//! Whether a run can be resumed: its trials are compared, so all dimensions must agree.
 
-use fslab_model::{DeviceIdentity, RunHeader, RunId, RunRecord};
+use fslab_compare::{Difference, header_differences};
+use fslab_model::{DeviceIdentity, MachineFacts, RunHeader, RunId, RunRecord};
 
-/// What a run would be resumed with.
+/// What the missing trials of a run would be made with.
 #[derive(Clone, Copy, Debug)]
 pub struct Resumption<'a> {
     /// Version of this fslab.
     pub fslab: &'a str,
-    /// Name of this machine.
-    pub host: Option<&'a str>,
-    /// Kernel of this machine.
-    pub kernel: Option<&'a str>,
+    /// This machine.
+    pub machine: &'a MachineFacts,
     /// The seed, where one was asked for.
     pub seed: Option<u64>,
 }
 
-/// Why a run cannot be resumed. The answer is always a new run.
+/// Why a run cannot be resumed. The remedy is always a new run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
     /// It has another seed than the one asked for.
@@ -30,16 +28,15 @@ pub enum ResumeError {
         asked: u64,
     },
     /// It was begun by another fslab, on another machine, or under another kernel.
-    #[error("the run {run} was begun with the {what} {theirs}, and this is {ours}")]
+    #[error(
+        "cannot resume the run {run}: its {} is {}, and here it is {}",
+        .difference.dimension, .difference.base, .difference.new
+    )]
     Dimension {
         /// The run.
         run: RunId,
-        /// `fslab version`, `host` or `kernel`.
-        what: &'static str,
-        /// The run's.
-        theirs: String,
-        /// Ours.
-        ours: String,
+        /// The first dimension that differs; `base` is the run's.
+        difference: Difference,
     },
     /// Its trials were made on another device than the one that has the name now.
     #[error("the run {run} was begun on another device: {difference}")]
@@ -55,7 +52,7 @@ pub enum ResumeError {
 ///
 /// # Errors
 /// [`ResumeError::Device`], with how they differ.
-pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
+pub fn demand_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
     if device.is_empty() {
         return Ok(());
     }
@@ -84,20 +81,16 @@ impl Resumption<'_> {
                 asked,
             });
         }
-        let machine = &header.machine;
-        let dimensions = [
-            ("fslab version", Some(&*header.fslab), Some(self.fslab)),
-            ("host", machine.host.as_deref(), self.host),
-            ("kernel", machine.kernel.as_deref(), self.kernel),
-        ];
-        let known = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
-        match dimensions.iter().find(|(_, theirs, ours)| theirs != ours) {
+        let here = RunHeader {
+            fslab: self.fslab.to_owned(),
+            machine: self.machine.clone(),
+            ..header.clone()
+        };
+        match header_differences(header, &here).into_iter().next() {
             None => Ok(()),
-            Some((what, theirs, ours)) => Err(ResumeError::Dimension {
+            Some(difference) => Err(ResumeError::Dimension {
                 run: run(),
-                what,
-                theirs: known(*theirs),
-                ours: known(*ours),
+                difference,
             }),
         }
     }
@@ -105,17 +98,17 @@ impl Resumption<'_> {
 
 #[cfg(test)]
 mod tests {
-    use fslab_model::MachineFacts;
-
     use super::*;
     use crate::{Request, VenueChoice, resolve};
 
-    const HERE: Resumption<'_> = Resumption {
-        fslab: "1.0.0",
-        host: Some("desk"),
-        kernel: Some("6.1"),
-        seed: None,
-    };
+    fn machine() -> MachineFacts {
+        MachineFacts {
+            host: Some("desk".into()),
+            kernel: Some("6.1".into()),
+            memory_bytes: Some(8 << 30),
+            ..MachineFacts::default()
+        }
+    }
 
     fn header() -> RunHeader {
         let request = Request {
@@ -135,68 +128,64 @@ mod tests {
             plan_hash: plan.hash(),
             plan,
             fslab: "1.0.0".into(),
-            machine: MachineFacts {
-                host: Some("desk".into()),
-                kernel: Some("6.1".into()),
-                ..MachineFacts::default()
-            },
+            machine: machine(),
             command: Vec::new(),
             started_unix_s: 0,
         }
     }
 
-    #[test]
-    fn the_same_machine_kernel_and_fslab_go_on_with_or_without_the_seed() {
-        assert_eq!(HERE.ensure_alike(&header()), Ok(()));
-        let seeded = Resumption {
-            seed: Some(7),
-            ..HERE
+    fn refusal(change: impl FnOnce(&mut MachineFacts), fslab: &str, seed: u64) -> Option<String> {
+        let mut machine = machine();
+        change(&mut machine);
+        let resumption = Resumption {
+            fslab,
+            machine: &machine,
+            seed: Some(seed),
         };
-        assert_eq!(seeded.ensure_alike(&header()), Ok(()));
+        let refused = resumption.ensure_alike(&header()).err();
+        refused.map(|error| error.to_string())
     }
 
     #[test]
-    fn another_seed_fslab_host_or_kernel_is_refused_by_its_name() {
-        let others = [
+    fn the_same_machine_kernel_and_fslab_resume_with_or_without_the_seed() {
+        assert_eq!(refusal(|_| {}, "1.0.0", 7), None);
+        let unseeded = Resumption {
+            fslab: "1.0.0",
+            machine: &machine(),
+            seed: None,
+        };
+        assert_eq!(unseeded.ensure_alike(&header()), Ok(()));
+    }
+
+    /// Memory, processor and operating system were not looked at: the list was another one than
+    /// that of a diff.
+    #[test]
+    fn another_seed_fslab_machine_system_or_kernel_is_refused_by_its_name() {
+        let refusals = [
+            ("seed", refusal(|_| {}, "1.0.0", 8)),
+            ("fslab", refusal(|_| {}, "1.0.1", 7)),
             (
-                "seed",
-                Resumption {
-                    seed: Some(8),
-                    ..HERE
-                },
+                "machine",
+                refusal(|it| it.host = Some("lap".into()), "1.0.0", 7),
+            ),
+            ("machine", refusal(|it| it.cpu_count = Some(2), "1.0.0", 7)),
+            (
+                "machine",
+                refusal(|it| it.memory_bytes = Some(4 << 30), "1.0.0", 7),
             ),
             (
-                "fslab version",
-                Resumption {
-                    fslab: "1.0.1",
-                    ..HERE
-                },
-            ),
-            (
-                "host",
-                Resumption {
-                    host: Some("lap"),
-                    ..HERE
-                },
+                "system",
+                refusal(|it| it.os = Some("Debian 13".into()), "1.0.0", 7),
             ),
             (
                 "kernel",
-                Resumption {
-                    kernel: Some("6.2"),
-                    ..HERE
-                },
+                refusal(|it| it.kernel = Some("6.2".into()), "1.0.0", 7),
             ),
-            (
-                "kernel",
-                Resumption {
-                    kernel: None,
-                    ..HERE
-                },
-            ),
+            ("kernel", refusal(|it| it.kernel = None, "1.0.0", 7)),
         ];
-        for (what, other) in others {
-            let error = other.ensure_alike(&header()).expect_err(what).to_string();
-            assert!(error.contains(what), "{error}");
+        for (dimension, refusal) in refusals {
+            let text = refusal.expect(dimension);
+            assert!(text.contains(dimension), "{text}");
         }
     }
 }

@@ -153,8 +153,7 @@ impl Execution<'_> {
         let machine = fslab_run::machine_facts();
         let now = Resumption {
             fslab: env!("CARGO_PKG_VERSION"),
-            host: machine.host.as_deref(),
-            kernel: machine.kernel.as_deref(),
+            machine: &machine,
             seed: self.plan.seed,
         };
         let begun = store.header(run)?;

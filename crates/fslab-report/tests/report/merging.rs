@@ -63,8 +63,10 @@ fn the_report_says_that_the_law_was_waived_and_in_what_the_machines_differ() {
     assert_eq!(
         merged.differences[1..],
         [
-            "They differ in the host: aaaa (ntfs); bbbb (ext4).",
-            "They differ in the venue: dir /mnt/aaaa (ntfs); dir /mnt/bbbb (ext4).",
+            "They differ in the machine: \
+             aaaa, AMD EPYC 9454P 48-Core Processor, 4 processors, 8 GiB, x86_64 (ntfs); \
+             bbbb, AMD EPYC 9454P 48-Core Processor, 4 processors, 8 GiB, x86_64 (ext4).",
+            "They differ in the device: /mnt/aaaa (ntfs); /mnt/bbbb (ext4).",
         ]
     );
     let chapter = Chapter::of(&merged.run).with_differences(&merged.differences);
@@ -72,7 +74,7 @@ fn the_report_says_that_the_law_was_waived_and_in_what_the_machines_differ() {
     assert!(
         page.contains("compared across machines: that all but the subject is alike was waived")
     );
-    assert!(page.contains("dir /mnt/bbbb (ext4)"));
+    assert!(page.contains("/mnt/bbbb (ext4)"));
 }
 
 #[test]
