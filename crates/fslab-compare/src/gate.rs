@@ -6,6 +6,8 @@
 //! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So
 //! where nothing is slower than the limit, at most half of one minus that share of all gates fail.
 
+use std::fmt;
+
 use fslab_model::{MetricDefinition, Percent};
 use fslab_stats::{Estimate, Interval};
 
@@ -72,6 +74,38 @@ pub enum Ruling {
     Lost,
     /// The base has no such figure: there is nothing to be slower than.
     NotJudged,
+}
+
+/// What all checks of a gate together say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateOutcome {
+    /// Nothing fails, and at least one figure is known to be within the limit.
+    Passed,
+    /// A check fails.
+    Failed,
+    /// Nothing fails, and no figure is known to be within the limit.
+    Undecided,
+    /// No check could have failed.
+    CannotJudge,
+}
+
+impl GateOutcome {
+    /// The word for it in every form of output.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Undecided => "undecided",
+            Self::CannotJudge => "cannot judge",
+        }
+    }
+}
+
+impl fmt::Display for GateOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// One figure with its ruling.
@@ -187,7 +221,7 @@ impl Gate {
                 self.measurements()
             );
         }
-        if self.outcome() == "undecided" {
+        if self.outcome() == GateOutcome::Undecided {
             text += "; ";
             text += &self.least_seen();
         }
@@ -218,15 +252,14 @@ impl Gate {
         }
     }
 
-    /// What became of the gate: `passed`, `failed`, `undecided` where nothing failed and no figure
-    /// is known to be within the limit either, or that it `cannot judge`.
+    /// What all checks together say.
     #[must_use]
-    pub fn outcome(&self) -> &'static str {
+    pub fn outcome(&self) -> GateOutcome {
         match self.passes() {
-            false => "failed",
-            true if !self.judges() => "cannot judge",
-            true if self.with(Ruling::Passed).next().is_none() => "undecided",
-            true => "passed",
+            false => GateOutcome::Failed,
+            true if !self.judges() => GateOutcome::CannotJudge,
+            true if self.with(Ruling::Passed).next().is_none() => GateOutcome::Undecided,
+            true => GateOutcome::Passed,
         }
     }
 

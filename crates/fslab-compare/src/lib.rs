@@ -37,7 +37,7 @@ pub use dimension::{
     Difference, Dimension, demand_comparable, differences, header_differences, unlike,
 };
 pub use error::DiffError;
-pub use gate::{Check, Gate, GateRule, NEARLY_ALL, Ruling};
+pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};
 pub use merge::{MergeError, Merged, merge, relabel};
 pub use observation::{DIMENSIONS, Observation, PLACES, observations};
 pub use pairing::{Pair, pairs};

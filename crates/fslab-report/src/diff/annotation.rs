@@ -4,7 +4,7 @@
 //! "Workflow commands", and its toolkit's `command.ts`).
 
 use super::junit::message;
-use fslab_compare::{Check, Gate, Ruling};
+use fslab_compare::{Check, Gate, GateOutcome, Ruling};
 
 /// A line for each check that fails or is undecided, and one that sums up.
 #[must_use]
@@ -19,9 +19,9 @@ pub fn annotations(gate: &Gate) -> String {
         lines.push_str(&line(level, &title(check), &message(gate, check)));
     }
     let level = match gate.outcome() {
-        "passed" => "notice",
-        "undecided" => "warning",
-        _ => "error",
+        GateOutcome::Passed => "notice",
+        GateOutcome::Undecided => "warning",
+        GateOutcome::Failed | GateOutcome::CannotJudge => "error",
     };
     let title = format!("fslab gate {}", gate.outcome());
     lines.push_str(&line(level, &title, &gate.summary()));

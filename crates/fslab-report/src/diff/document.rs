@@ -137,7 +137,7 @@ impl<'a> GateDocument<'a> {
             base: gate.base.join(","),
             new: gate.new.join(","),
             passed: gate.passes(),
-            outcome: gate.outcome(),
+            outcome: gate.outcome().as_str(),
             summary: gate.summary(),
             max_slowdown: gate.rule.max_slowdown.share(),
             confidence: gate.rule.confidence,

@@ -1,6 +1,6 @@
 //! What a gate lets through.
 
-use fslab_compare::{Diff, Gate, GateRule, Question, Ruling};
+use fslab_compare::{Diff, Gate, GateOutcome, GateRule, Question, Ruling};
 use fslab_model::{
     Disturbance, DisturbanceKind, Failure, FailureKind, Percent, PhaseOutcome, RunRecord,
 };
@@ -117,7 +117,7 @@ fn a_value_of_zero_among_others_has_no_ratio_and_says_so() {
     let new = of("new", vec![4e8; 3], vec![4e8; 3]);
     let found = gate(&base, &new, "5%");
     assert_eq!(rulings(&found), [Ruling::Passed, Ruling::NoRatio]);
-    assert_eq!(found.outcome(), "passed");
+    assert_eq!(found.outcome(), GateOutcome::Passed);
     let text = annotations(&found);
     assert!(text.contains("::warning title=Write of ext4::"), "{text}");
     assert!(text.contains("a value of 0 has no ratio"), "{text}");
@@ -129,7 +129,7 @@ fn single_repeats_are_not_judged_and_strict_lets_nothing_undecided_through() {
     let found = gate(&single("base"), &single("new"), "5%");
     assert_eq!(rulings(&found), [Ruling::TooFew, Ruling::TooFew]);
     assert!(found.passes() && !found.judges());
-    assert_eq!(found.outcome(), "cannot judge");
+    assert_eq!(found.outcome(), GateOutcome::CannotJudge);
     let strict = GateRule {
         undecided_fails: true,
         ..found.rule
@@ -159,7 +159,7 @@ fn what_it_does_not_see_is_told() {
         ("read", "write")
     );
     assert!(least < 0.1 && most > 0.15 && most < 1.0, "{least} {most}");
-    assert_eq!(found.outcome(), "passed");
+    assert_eq!(found.outcome(), GateOutcome::Passed);
     let document = serde_json::to_value(GateDocument::of(&found)).expect("JSON");
     assert_eq!(document["checks"][1]["sees_from"], most);
 }
@@ -173,7 +173,10 @@ fn a_gate_that_decides_nothing_is_undecided_and_tells_what_it_could_have_seen() 
     };
     let found = gate(&loud("base"), &loud("new"), "5%");
     assert_eq!(rulings(&found), [Ruling::Undecided, Ruling::Undecided]);
-    assert_eq!((found.passes(), found.outcome()), (true, "undecided"));
+    assert_eq!(
+        (found.passes(), found.outcome()),
+        (true, GateOutcome::Undecided)
+    );
     let [(least, _), _] = found.sight().expect("intervals");
     let told = format!("a loss of less than {:.1} % was", least * 100.0);
     assert!(found.summary().contains(&told), "{}", found.summary());
