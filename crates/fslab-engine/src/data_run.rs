@@ -1,7 +1,7 @@
 //! Runs a data job, or several that begin together.
 //!
-//! The workers of all jobs are one group: they are prepared, begin at once, and the first error ends
-//! them all.
+//! The workers of all jobs are one group: they are prepared, begin at once, and the first error
+//! ends them all.
 
 use fslab_sys::SharedCounter;
 

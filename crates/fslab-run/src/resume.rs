@@ -52,7 +52,7 @@ pub enum ResumeError {
 ///
 /// # Errors
 /// [`ResumeError::Device`], with how they differ.
-pub fn demand_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
+pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
     if device.is_empty() {
         return Ok(());
     }
