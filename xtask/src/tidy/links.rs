@@ -8,11 +8,15 @@ use super::tree::{File, Tree, join};
 const BOOK: &str = "docs/";
 const CONTENTS: &str = "docs/SUMMARY.md";
 
+/// Folders whose paths a document may name in a span of code.
+const ROOTS: [&str; 5] = ["bench/", "crates/", "kernel/", "tests/", "xtask/"];
+
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let documents = || tree.files.iter().filter(|file| file.path.ends_with(".md"));
     let mut findings: Vec<Finding> = documents()
         .flat_map(|file| dead_links(file, tree))
         .collect();
+    findings.extend(documents().flat_map(|file| dead_paths(file, tree)));
     if let Some(contents) = tree.file(CONTENTS) {
         findings.extend(documents().filter_map(|file| unlisted(file, contents)));
     }
@@ -46,6 +50,32 @@ fn dead_links(file: &File, tree: &Tree) -> Vec<Finding> {
                 message,
                 hint: "correct the link; headings are named in lower case, with `-` for a space",
             });
+        }
+    }
+    findings
+}
+
+/// Paths from the root in spans of code, such as `crates/a/src/lib.rs`, that lead nowhere.
+fn dead_paths(file: &File, tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c);
+    let mut in_block = false;
+    for (line, text) in (1..).zip(file.text.lines()) {
+        in_block ^= text.trim_start().starts_with("```");
+        let spans = text.split('`').skip(1).step_by(2).filter(|_| !in_block);
+        let paths = spans.filter(|path| ROOTS.iter().any(|root| path.starts_with(root)));
+        for path in paths.filter(|path| path.chars().all(is_name)) {
+            let folder = format!("{}/", path.trim_end_matches('/'));
+            let exists = |found: &File| found.path == path || found.path.starts_with(&folder);
+            if !tree.files.iter().any(exists) {
+                findings.push(Finding {
+                    file: file.path.clone(),
+                    line,
+                    rule: "dead-link",
+                    message: format!("there is no `{path}`"),
+                    hint: "name the file that there is",
+                });
+            }
         }
     }
     findings
@@ -130,6 +160,17 @@ mod tests {
             "docs/SUMMARY.md does not list this page",
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_path_of_a_file_that_was_moved_is_found() {
+        let text = "`crates/a/src/` `crates/a/src/b.rs` `crates/NAME.rs` `crates/gone.rs` b";
+        let tree = Tree::of(&[("README.md", text), ("crates/a/src/b.rs", "")]);
+        let found: Vec<String> = check(&tree)
+            .into_iter()
+            .map(|found| found.message)
+            .collect();
+        assert_eq!(found, ["there is no `crates/gone.rs`"]);
     }
 
     #[test]
