@@ -26,7 +26,7 @@ fn a_missing_mkfs_names_the_package() {
         return;
     };
     let desk = Desk::new();
-    // In a mount namespace of its own, where mkfs.ext4 is a file that cannot be run.
+    // In a separate mount namespace, where mkfs.ext4 is a file that cannot be run.
     let hide = "mount --bind /dev/null $(readlink -f $(PATH=$PATH:/usr/sbin:/sbin command -v \
                 mkfs.ext4)) && exec \"$0\" compare ext4 --venue loop";
     let mut hidden = std::process::Command::new("unshare");
@@ -96,7 +96,7 @@ fn a_report_without_room_takes_nothing_from_the_run() {
     let desk = Desk::new();
     desk.run(&FAKE).expect_code(0);
     let run = desk.last_run()["run"].as_str().expect("a name").to_owned();
-    // In a mount namespace of its own, where the reports' folder has room for a part of one.
+    // In a separate mount namespace, where the reports' folder has room for a part of one.
     let script = "mount -t tmpfs -o size=16k none out && \"$0\" \"$@\"; \
                   ended=$?; ls -A out; exit $ended";
     let without_room = |arguments: &[&str]| {

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::harness::{Desk, Ended};
 
-/// One claim that any run of the small study confirms, and one about somebody that it has not.
+/// One claim that any run of the small study confirms, and one about a subject that it has not.
 const CLAIMS: &str = "study = 'small'\n\
     \n\
     [[claim]]\n\

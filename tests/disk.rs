@@ -6,7 +6,7 @@ use crate::harness::Desk;
 
 const OLD: &str = "hdd-7200-ata100-2002";
 
-/// A desk with `mine.toml`, the profile of the old disk under another name, changed as told.
+/// A desk with `mine.toml`, the profile of the old disk under another name, with changes.
 fn desk_with_profile(from: &str, to: &str) -> Desk {
     let desk = Desk::new();
     let shown = desk.run(&["disk", "show", OLD, "--toml"]);

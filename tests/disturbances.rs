@@ -54,7 +54,7 @@ fn is_being_written(folder: &Path, name: &str) -> bool {
 }
 
 /// A trial that was stopped for three seconds had a figure as good as any other: nothing in the
-/// record told of it.
+/// record said so.
 #[test]
 fn a_trial_that_is_stopped_within_a_phase_says_so() {
     let desk = Desk::new();

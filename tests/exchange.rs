@@ -121,7 +121,7 @@ fn a_run_moves_to_another_store_and_comes_out_the_same_to_the_byte() {
         .expect_error("has a run first already", "--run NAME");
 }
 
-/// Names hold the second and some chance: whoever comes second to one gets another.
+/// Names hold the second and random letters: the second import to choose one gets another.
 #[test]
 fn many_imports_at_once_all_land() {
     const IMPORTS: usize = 12;

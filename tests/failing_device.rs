@@ -134,7 +134,7 @@ fn is_log_readable() -> bool {
 }
 
 /// With every data write failing, ext4 was shown with 1.29 GB/s, XFS with 5.27 and Btrfs with 0.83,
-/// and fslab ended with 0: nobody asked for the errors of the write-back.
+/// and fslab ended with 0: the errors of the write-back were not read.
 #[test]
 fn writes_that_a_full_device_lost_give_ext4_no_figure() {
     let test = "writes_that_a_full_device_lost_give_ext4_no_figure";

@@ -33,7 +33,7 @@ fn slowed(desk: &Desk, name: &str, phase: &str, times: f64) {
     stretched(desk, name, times, |record| record == phase);
 }
 
-/// Writes `base.json` as a run of its own, to `RUN.json`, with every duration `times` as long.
+/// Writes `base.json` as a separate run, to `RUN.json`, with every duration `times` as long.
 fn in_another_state(desk: &Desk, run: &str, times: f64) {
     let name = format!("{run}.json");
     stretched(desk, &name, times, |_| true);

@@ -56,7 +56,7 @@ fn a_user_without_privileges_compares_in_a_guest_what_this_kernel_may_not_even_h
 }
 
 /// A cold read that is served by the host's page cache would be as fast as memory, and would be
-/// told as a figure of the disk.
+/// reported as a figure of the disk.
 #[test]
 fn a_cold_phase_reads_what_the_host_has_forgotten() {
     let Some(desk) = Desk::new().with_lab("guest, cold") else {
@@ -222,7 +222,7 @@ fn processes_in(folder: &Path) -> Vec<PathBuf> {
     places.filter(|place| place.starts_with(folder)).collect()
 }
 
-/// What a kernel says of damage and of its own faults. Some drivers greet at each mount, or mention
+/// What a kernel says of damage and of bugs in itself. Some drivers greet at each mount, or mention
 /// the year 2038; that is no complaint.
 const COMPLAINTS: [&str; 7] = [
     "BUG:",

@@ -31,7 +31,7 @@ pub(crate) struct Ended {
     pub(crate) err: String,
 }
 
-/// Copies a file that will be executed, by a process of its own.
+/// Copies a file that will be executed, by a separate process.
 ///
 /// A child that another test forks meanwhile would hold this process's writing end until it has
 /// become another program, and as long no kernel executes the file (ETXTBSY).
@@ -58,7 +58,7 @@ impl Desk {
         }
     }
 
-    /// From now on, commands find the default lab of whoever runs the tests. `None`, with the
+    /// From now on, commands find the default lab of the user who runs the tests. `None`, with the
     /// reason said, where there is none; where FSLAB_TEST_GUEST is `required`, that is a failure.
     pub(crate) fn with_lab(self, test: &str) -> Option<Self> {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or_else(
@@ -301,7 +301,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// One test at a time: caches are dropped for the whole machine, under the feet of every other.
+/// One test at a time: caches are dropped for the entire machine.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// A turn for a test that formats and mounts; `None`, with the reason said, where this machine

@@ -34,7 +34,7 @@ fn wait_for_first_trial(child: &mut Child) {
     let mut lines = errors.lines();
     let done = lines.find(|line| line.as_ref().is_ok_and(|line| line.starts_with("1/")));
     assert!(done.is_some(), "the run ended before its first trial");
-    // Somebody must go on reading, or the run would wait for room in the pipe.
+    // The pipe must be read, or the run would wait for space in it.
     std::thread::spawn(move || lines.for_each(drop));
 }
 
@@ -195,7 +195,7 @@ fn a_trial_over_its_limit_is_ended_and_recorded_with_its_place() {
     );
 }
 
-/// Such a trial used to count as not begun, and the run told nothing of it.
+/// Such a trial used to count as not begun, and the run did not report it.
 #[test]
 fn a_trial_that_somebody_else_ends_has_failed_and_is_stored() {
     let desk = endless_desk();
@@ -233,7 +233,7 @@ fn a_hang_up_that_the_parent_ignores_does_not_stop_the_run() {
         let start = if ignored {
             "trap '' HUP; exec \"$@\""
         } else {
-            // Whoever runs this test may ignore it, too, and a shell cannot undo that.
+            // The caller of this test may ignore it, too, and a shell cannot undo that.
             "exec env --default-signal=HUP \"$@\""
         };
         let mut words = vec!["-c", start, "sh", env!("CARGO_BIN_EXE_fslab")];
@@ -247,7 +247,7 @@ fn a_hang_up_that_the_parent_ignores_does_not_stop_the_run() {
     }
 }
 
-/// The unmount of somebody else went unnoticed until the end, and what the trial then wrote into
+/// An unmount by another program went unnoticed until the end, and what the trial then wrote into
 /// the folder below could not be removed.
 #[test]
 fn a_foreign_lazy_unmount_fails_the_trial_and_leaves_nothing() {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::harness::Desk;
 
-/// A lab from the default one of whoever runs the tests, in a file.
+/// The default lab of the user who runs the tests, in a file.
 fn exported(test: &str) -> Option<(Desk, PathBuf)> {
     let desk = Desk::new().with_lab(test)?;
     let file = desk.path("lab.tar");

@@ -1,4 +1,4 @@
-//! Phases that are programs: what a study of somebody else's may start, and what is left of it.
+//! Phases that are programs: what an untrusted study may start, and what is left of it.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -256,7 +256,7 @@ fn visible_folder() -> tempfile::TempDir {
     tempfile::tempdir_in("/srv").expect("a folder")
 }
 
-/// A guest saw the whole machine, and what it found there was in its figures.
+/// A guest saw all files of the machine, and what it found there was in its figures.
 #[test]
 fn a_plan_for_a_guest_names_what_is_brought_by_its_content() {
     if !rustix::process::geteuid().is_root() {
@@ -367,7 +367,8 @@ fn a_guest_runs_what_was_brought_and_sees_nothing_else() {
     }
 }
 
-/// The program that fslab makes from its seed is built by the machine's compiler, brought whole.
+/// The program that fslab makes from its seed is built by the machine's compiler, brought with its
+/// packages.
 #[test]
 fn a_guest_builds_a_program_and_serves_a_site_by_layers_alone() {
     let has = |name: &str| fs::exists(name).unwrap_or(false);

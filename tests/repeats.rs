@@ -53,7 +53,7 @@ fn a_cell_is_repeated_until_it_is_known_and_no_longer() {
     let listed: Value = serde_json::from_str(&listed.out).expect("JSON");
     assert_eq!(listed[0]["trials_planned"], count);
     assert_eq!(listed[0]["repeats_max"], 30);
-    // What is known needs nothing more, and nobody misses what it did not need.
+    // What is known needs nothing more, and repeats that it did not need are not missing.
     let again = compare(&desk, &["--resume", "--repeats", "2..30", "--key", "read"]);
     again.expect_code(0);
     assert_eq!(trials(&desk).len(), count);

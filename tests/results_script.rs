@@ -1,4 +1,4 @@
-//! `scripts/results --check`, with a command in the place of fslab that says what it is told to.
+//! `scripts/results --check`, with a command instead of fslab that prints what the test gives it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

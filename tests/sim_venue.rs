@@ -191,7 +191,7 @@ fn the_trace_tells_what_each_phase_made_the_disk_do() {
     }
 }
 
-/// A disk that fills the whole log of nilfs2 within one second, which its cleaner then takes for
+/// A disk that fills the entire log of nilfs2 within one second, which its cleaner then takes for
 /// too young to be freed: it stayed full for ever, though all was deleted.
 #[test]
 fn a_log_that_was_filled_within_a_second_is_cleaned_again() {

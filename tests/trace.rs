@@ -5,7 +5,7 @@ use std::fs;
 use crate::harness::{Desk, skip};
 
 /// Records a shell at work in the folder `work`; `None` where this machine has no strace, or lets
-/// nobody use it.
+/// no one use it.
 fn recorded(desk: &Desk) -> Option<()> {
     fs::create_dir(desk.path("work")).expect("a folder");
     let script = "cd work; mkdir d; seq 5000 > d/a; cp d/a d/b; mv d/b c; cat none 2> /dev/null; \

@@ -26,7 +26,7 @@ pub(crate) enum BenchError {
     /// An argument makes no sense, or not on this machine.
     #[error("{0}")]
     Input(String),
-    /// Somebody wants the bench to end.
+    /// The user interrupted the bench.
     #[error("interrupted")]
     Interrupted,
 }

@@ -23,7 +23,7 @@ pub(crate) struct Settings {
     pub(crate) rounds: u32,
     /// How much is done.
     pub(crate) amounts: Amounts,
-    /// Raised when somebody wants the bench to end.
+    /// Raised when the user interrupts the bench.
     pub(crate) stop: Arc<AtomicBool>,
     /// The compiled reference programs.
     pub(crate) programs: Programs,

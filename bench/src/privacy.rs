@@ -3,10 +3,10 @@
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// Set for the bench that runs in a namespace of its own.
+/// Set for the bench that runs in its own namespace.
 const MARK: &str = "FSLAB_BENCH_PRIVATE";
 
-/// Starts this program anew in a mount namespace of its own, unless it is in one. Returns only
+/// Starts this program again in its own mount namespace, unless it is in one. Returns only
 /// where that is not needed, or with why it is not possible.
 pub(crate) fn enter() -> Option<std::io::Error> {
     if std::env::var_os(MARK).is_some() {

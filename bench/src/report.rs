@@ -67,8 +67,8 @@ and the largest; ratios are taken round by round. All work is done by one thread
 preallocated, data is incompressible, and after each run its files are removed and the file system is
 synchronised. Before each run of much data, memory is touched, since a guest may have returned it to
 its host. fslab records a full latency histogram in every run. Instructions (callgrind) and system
-calls (strace) are slopes between two numbers of operations. User time is that of the whole process
-without that of a run with a fiftieth of the operations; memory is the peak of the whole process.
+calls (strace) are slopes between two numbers of operations. User time is that of the process
+without that of a run with a fiftieth of the operations; memory is the peak of the process.
 ";
 
 fn summary(results: &Results, judged: &[Judged]) -> String {
@@ -143,7 +143,7 @@ fn of_figure(results: &Results, work: Work, figure: Figure) -> impl Iterator<Ite
 
 fn rate_row(results: &Results, series: &Series, heading: &str) -> Vec<String> {
     let figure = series.figure;
-    let untold = || "not told".to_owned();
+    let untold = || "not reported".to_owned();
     let rate = series.rate();
     let show = |pick: fn(Spread) -> f64| rate.map(|rate| figure.show(pick(rate)));
     let range = show(|rate| rate.min)
@@ -238,7 +238,10 @@ mod tests {
         let short = "| pread | tmpfs | random read: at least 0.97 of the loop in C \
                      | 0.900 (0.900..0.900) | NOT reached |";
         assert!(text.contains(short), "{text}");
-        assert!(text.contains("| bonnie++ | not told |  | 0 |  |"), "{text}");
+        assert!(
+            text.contains("| bonnie++ | not reported |  | 0 |  |"),
+            "{text}"
+        );
         assert!(text.contains("- first\n  second\n"));
     }
 

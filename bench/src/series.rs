@@ -12,7 +12,7 @@ pub(crate) struct Sample {
     pub(crate) round: u32,
     /// Per second; `None` where the program did not tell.
     pub(crate) rate: Option<f64>,
-    /// What the whole process used; `None` where it did more than this figure.
+    /// What the process used; `None` where it did more than this figure.
     pub(crate) used: Option<Used>,
 }
 

@@ -110,7 +110,7 @@ fn ahead_of_peers(results: &Results, series: &Series) -> Vec<Judged> {
                 place: series.place,
                 target: format!("{}: ahead of {}", series.figure, peer.contender),
                 found: ratio.map_or_else(
-                    || format!("{} told no rate", peer.contender),
+                    || format!("{} reported no rate", peer.contender),
                     |it| format!("{:.2} ({:.2}..{:.2})", it.median, it.min, it.max),
                 ),
                 reached: ratio.map(|ratio| ratio.median > 1.0),

@@ -37,7 +37,7 @@ pub struct Finding {
 }
 
 impl Campaign {
-    /// Searches `target` in a process of its own; how many inputs ran, or the one that failed.
+    /// Searches `target` in a separate process; how many inputs ran, or the one that failed.
     ///
     /// # Errors
     /// Where processes cannot be started, or files not written.
@@ -105,7 +105,7 @@ fn scratch() -> io::Result<tempfile::TempDir> {
     tempfile::tempdir_in(MEMORY_FOLDER).or_else(|_| tempfile::tempdir())
 }
 
-/// Shorter, as long as a process of its own does not end well with it.
+/// The input made shorter, as long as a separate process still fails with it.
 fn shortened(target: &Target, input: &[u8]) -> io::Result<Vec<u8>> {
     let folder = scratch()?;
     let file = folder.path().join(CURRENT);

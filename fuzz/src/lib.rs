@@ -1,4 +1,4 @@
-//! Fuzzing on the stable toolchain: what reads a text of somebody else's gets mutated ones.
+//! Fuzzing on the stable toolchain: readers of untrusted texts get mutated ones.
 //!
 //! Owns the targets, the mutations and the search; the inputs that were found are in `corpus/`, and
 //! a test gives all of them to their targets. A target must not panic, hang or take much memory,

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Parser;
 use fslab_fuzz::{Campaign, Fault, Target, find, targets, work};
 
-/// Gives mutated texts to everything that reads what somebody else wrote
+/// Gives mutated texts to every reader of untrusted input
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The target [default: all, one after the other]

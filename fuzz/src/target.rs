@@ -15,7 +15,7 @@ pub enum Syntax {
     Text,
 }
 
-/// Something that reads a text which somebody else may have written.
+/// A reader of untrusted texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Its name, which is that of its folder in `corpus/`.

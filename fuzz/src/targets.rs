@@ -112,14 +112,14 @@ pub(crate) fn profile(input: &[u8]) {
 }
 
 /// A lab is taken into an empty cache: what is refused leaves nothing there, and what is taken is
-/// whole.
+/// complete.
 pub(crate) fn import_lab(input: &[u8]) {
     let place = tempfile::tempdir().expect("a temporary folder");
     let file = place.path().join("lab.tar");
     std::fs::write(&file, input).expect("is written");
     let cache = Cache::below(&place.path().join("cache"));
     match fslab_lab::import_lab(&cache, &file, &LabName::default()) {
-        Ok(lab) => lab.verify().expect("is whole"),
+        Ok(lab) => lab.verify().expect("is complete"),
         Err(error) => {
             drop(error.to_string());
             let shelf = cache.labs().expect("is listed");

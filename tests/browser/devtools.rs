@@ -1,4 +1,4 @@
-//! A browser that is told over a pipe what to do: the only way to be a telephone, with its width,
+//! A browser that is controlled over a pipe: the only way to be a telephone, with its width,
 //! its pixels and its finger, and not a narrow window.
 //!
 //! Words of the DevTools protocol, JSON with a zero byte behind each, go to descriptor 3 of the
@@ -199,7 +199,7 @@ impl Devtools {
 
 impl Drop for Devtools {
     fn drop(&mut self) {
-        // It ends when nobody speaks to it any more; a reaped child leaves nothing behind.
+        // It ends when its pipe is closed; a reaped child leaves nothing behind.
         let close = json!({ "id": self.last + 1, "method": "Browser.close" });
         let _ = self.input.write_all(format!("{close}\0").as_bytes());
         let _ = self.input.flush();

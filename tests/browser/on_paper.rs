@@ -59,7 +59,7 @@ fn expect_fit_for_paper(browser: &Browser, report: &str) {
             .map((part) => parseFloat(getComputedStyle(part).fontSize));
           const box = (part) => part.getBoundingClientRect();
           const rows = charts.flatMap((chart) => [...chart.querySelectorAll('g.of')]);
-          // A chart is shrunk as a whole: its letters are read as large as they come out.
+          // A chart is shrunk in one piece: its letters are read as large as they come out.
           const size = (text) => parseFloat(getComputedStyle(text).fontSize);
           const words = charts.flatMap((chart) => [...chart.querySelectorAll('text')]);
           return {{

@@ -6,7 +6,7 @@ use crate::work::{Figure, Work};
 
 /// The contender `bonnie++`.
 ///
-/// It tells no rate of what took less than half a second, so where that is fast it is given more.
+/// It reports no rate of what took less than half a second, so a fast file system gets more work.
 pub(crate) struct Bonnie {
     /// Whether all happens in memory.
     pub(crate) in_memory: bool,
@@ -14,7 +14,7 @@ pub(crate) struct Bonnie {
 
 /// In memory, this many times the work of the others.
 const NAMES_FACTOR: u64 = 6;
-/// Its rewriting and seeking, which nobody else does, takes long.
+/// Its rewriting and seeking, which no other contender does, takes long.
 const STREAM_DIVISOR: u64 = 2;
 /// Files are counted in units of this.
 const FILES_UNIT: u64 = 1024;
@@ -39,7 +39,7 @@ impl Bonnie {
             "-m".to_owned(),
             "bench".to_owned(),
         ];
-        // As root it demands to be told so.
+        // As root it requires an option that says so.
         if fslab_sys::is_superuser() {
             arguments.extend(["-u".to_owned(), "root".to_owned()]);
         }
@@ -93,7 +93,7 @@ impl Contender for Bonnie {
     fn remark(&self, work: Work) -> Option<&'static str> {
         match work {
             Work::Names => Some(
-                "bonnie++ tells no rate of what takes less than half a second, and so does six times \
+                "bonnie++ reports no rate of what takes less than half a second, and so does six times \
                  as many files on tmpfs; its files are counted in units of 1024; stat in random order",
             ),
             Work::Stream => Some(

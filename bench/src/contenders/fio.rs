@@ -23,7 +23,7 @@ impl Fio {
             .map(str::to_owned)
             .into();
         arguments.extend(options);
-        // fio preallocates and evicts by default; nobody else here does.
+        // fio preallocates and evicts by default; no other contender does.
         arguments.extend(["--fallocate=none", "--invalidate=0"].map(str::to_owned));
         Invocation::of_figure("fio", arguments, figure, move |text| {
             rate(text, figure, side)

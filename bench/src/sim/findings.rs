@@ -83,7 +83,7 @@ pub(crate) struct SizeFigures {
 pub(crate) struct Everything {
     /// The profile.
     pub(crate) disk: String,
-    /// Real time of the whole command.
+    /// Real time of the command.
     pub(crate) real_ns: u64,
     /// Every trial: the file system, its real time, and why it failed if it did.
     pub(crate) trials: Vec<(String, u64, Option<String>)>,

@@ -18,7 +18,7 @@ time and in time of the processor. Phases and sizes run with one guest at a time
 with one guest a processor. Before each run, memory is touched, since a machine that is a guest may
 have returned it to its host. Figures are medians of all rounds with the smallest and the largest.
 
-What can be asked of a phase depends on what it does with its disk, which the trace tells. A phase
+What can be asked of a phase depends on what it does with its disk, which the trace shows. A phase
 *waits* where at least every second operation comes with an access to the media: it must simulate
 200 seconds a second. It *streams* where an operation moves 256 KiB or more: it must move 500 MB of
 file data a second. Where a *cache* answers most operations, there is hardly any virtual time to
@@ -26,7 +26,7 @@ simulate, and where the disk is *idle* there is none at all: what is left is the
 operation.
 ";
 
-/// What a run tells on the way.
+/// What a run reports while it works.
 pub(crate) fn progress(what: &str, compared: &Compared) {
     let took_s = compared.real_ns as f64 / 1e9;
     let (done, all) = (compared.record.trials_done(), compared.record.trials.len());

@@ -1,4 +1,4 @@
-//! Runs fslab in virtual time, with a store and a folder of images of its own.
+//! Runs fslab in virtual time, with its own store and folder of images.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub(crate) struct Comparison<'a> {
 pub(crate) struct Compared {
     /// The record.
     pub(crate) record: RunRecord,
-    /// Real time of the whole command.
+    /// Real time of the command.
     pub(crate) real_ns: u64,
     /// What images and traces took.
     pub(crate) footprint: Footprint,

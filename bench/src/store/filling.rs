@@ -38,7 +38,7 @@ const PHASES: usize = 3;
 const FAILS_EACH: u64 = 50;
 /// When the first run began; the others follow by the minute.
 const BEGAN_UNIX_S: u64 = 1_700_000_000;
-/// How often somebody reads how far it is.
+/// How often the progress is read.
 const TOLD_EACH: u32 = 1_000;
 
 /// What every run shares.

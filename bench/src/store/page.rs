@@ -10,8 +10,8 @@ const METHOD: &str = "\
 The store is filled through `fslab-store`, a run in a transaction: 10 subjects and 10 repeats
 each, 3 phases a trial with latencies, time series and all counters, one trial in 50 failed, one
 run in ten of another study. Then the real command is started, as a person types it; its time is
-that of the process from start to end, its memory the peak that wait4(2) tells. *Warm*: once more
-than is counted; *cold*: the page cache of the whole machine is dropped before each. Figures are
+that of the process from start to end, its memory the peak that wait4(2) reports. *Warm*: once more
+than is counted; *cold*: the page cache of the machine is dropped before each. Figures are
 medians with the smallest and the largest. Adding is `Store::add_trial`, durable before it
 returns, 100 trials one by one.
 ";

@@ -70,7 +70,7 @@ pub(crate) fn measure(
     Ok(findings)
 }
 
-/// Whether the command has such a subcommand: its help tells.
+/// Whether the command has such a subcommand: its help shows it.
 fn is_known(fslab: &Path, word: &str) -> bool {
     let help = std::process::Command::new(fslab)
         .args([word, "--help"])

@@ -6,7 +6,7 @@
 //! runs, with the copy of the lab), `$FSLAB` (the program that is run) and `$JOBS`.
 //!
 //! Invariant: what a text changes ends with the processes of the run. It mounts in a mount
-//! namespace of its own, and writes below `$RUN` alone.
+//! namespace, and writes below `$RUN` alone.
 
 use super::programs::Program;
 
@@ -295,7 +295,7 @@ ulimit -u 4000 2>/dev/null || ulimit -p 4000"#,
         reading: "[ -e /proc/self/fd/0 ] && echo open || echo closed",
         ..plain(
             "no-terminal",
-            "a session without a terminal, standard input closed, nobody who reads errors",
+            "a session without a terminal, standard input closed, standard error not read",
         )
     },
     Perturbation {

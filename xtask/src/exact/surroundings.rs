@@ -192,7 +192,7 @@ impl Surroundings {
         String::from_utf8(exported.stdout).map_err(|_| "records that are no text".into())
     }
 
-    /// The same environment for every run, whoever started this.
+    /// The same environment for every run, whichever user started it.
     fn environment<'a>(
         &self,
         command: &'a mut Command,

@@ -17,7 +17,7 @@ const CODE: [(&str, &str); 6] = [
     ("dbg!(", "remove it"),
     (
         "#[ignore",
-        "a test that cannot run here says so and why; none is switched off",
+        "a test that cannot run here prints `skipped: REASON`; none is switched off",
     ),
     ("#[allow(", "write #[expect(lint, reason = \"...\")]"),
     ("#![allow(", "write #![expect(lint, reason = \"...\")]"),
@@ -29,7 +29,7 @@ const MARKS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
 /// Beginnings of paths that are one developer's own.
 const OWN_PLACES: [&str; 2] = [concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
-/// Beginnings of paths that are somebody's. The tests inside a source may have them as data.
+/// Beginnings of paths in a home folder. The tests inside a source may have them as data.
 const HOMES: [&str; 2] = [concat!("/ho", "me/"), concat!("/Us", "ers/")];
 
 /// Outputs of real tools are kept as they were.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::finding::Finding;
 use super::tree::Tree;
-use super::{banned, dead_files, headers, layers, ownership, sizes};
+use super::{banned, dead_files, headers, layers, links, mannerisms, ownership, sizes};
 
 /// Runs every check over the workspace in `root`; prints the findings in the order of the files.
 pub(crate) fn run(root: &Path) -> ExitCode {
@@ -33,6 +33,8 @@ fn findings(root: &Path) -> Result<Vec<Finding>, String> {
     findings.extend(headers::check(&tree));
     findings.extend(ownership::check(&tree));
     findings.extend(banned::check(&tree));
+    findings.extend(mannerisms::check(&tree));
+    findings.extend(links::check(&tree));
     findings.extend(dead_files::check(&tree, &workspace.roots));
     findings.sort();
     Ok(findings)

@@ -177,7 +177,7 @@ fn until<'a>(text: &'a str, ends: &[char]) -> &'a str {
 }
 
 /// A fixture is used where a string of a Rust file names it, or its twin of another extension, or
-/// its whole folder in a file that reads folders.
+/// its folder in a file that reads folders.
 fn unused_fixtures(tree: &Tree) -> Vec<Finding> {
     let is_used = |fixture: &File| {
         tree.rust().any(|(file, rust)| {

@@ -45,7 +45,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         if matches!(file.name(), "lib.rs" | "mod.rs") {
             for keyword in ["fn", "impl", "macro_rules"] {
                 for line in rust.lines_with_word(keyword) {
-                    let hint = "move it to a file of its own; here stand `mod` and `pub use`";
+                    let hint = "move it to another file; here stand `mod` and `pub use`";
                     find(
                         line,
                         "no-logic",

@@ -7,6 +7,8 @@ mod dead_files;
 mod finding;
 mod headers;
 mod layers;
+mod links;
+mod mannerisms;
 mod ownership;
 mod rust_text;
 mod sizes;

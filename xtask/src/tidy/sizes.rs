@@ -45,7 +45,7 @@ fn long_lines(file: &File, rust: &RustText) -> Vec<Finding> {
                 line: index + 1,
                 rule: "line-length",
                 message: format!("{columns} columns, and {LINE_COLUMNS_MAX} are the limit"),
-                hint: "break the line; a long string may stand on a line of its own",
+                hint: "break the line; a long string may stand alone on its line",
             });
         }
     }
