@@ -5,6 +5,8 @@ mod commands;
 mod defaults;
 mod exit;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod screen;
 mod signals;
 
