@@ -1,62 +1,21 @@
-//! docs/commands.md holds the help of every command that is not hidden, found by walking the tree
-//! of commands.
+//! Generated documents: docs/commands.md, schemas/*.json and docs/reference.md.
 //!
-//! `UPDATE_DOCS=1 cargo test -p fslab-cli reference` writes it.
+//! `UPDATE_DOCS=1 cargo test -p fslab-cli --bin fslab reference` writes them.
 
-use std::fmt::Write;
+mod commands;
+mod parameters;
+mod schemas;
+
 use std::fs;
 
-use clap::CommandFactory;
-
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-/// The columns of the help in the document.
-const WIDTH: usize = 100;
-
-fn reference() -> String {
-    let mut text =
-        "# The commands\n\nGenerated: see crates/fslab-cli/src/reference.rs.\n".to_owned();
-    let mut root = crate::Cli::command().term_width(WIDTH);
-    root.build();
-    add(&mut text, &mut root);
-    text
-}
-
-/// The help of `command`, then that of its subcommands.
-fn add(text: &mut String, command: &mut clap::Command) {
-    let name = command.get_bin_name().unwrap_or("fslab").to_owned();
-    let help = command.render_long_help().to_string();
-    let help = help
-        .lines()
-        .map(str::trim_end)
-        .collect::<Vec<_>>()
-        .join("\n");
-    let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
-    for subcommand in command.get_subcommands_mut() {
-        if !subcommand.is_hide_set() && subcommand.get_name() != "help" {
-            add(text, subcommand);
-        }
-    }
-}
-
-#[test]
-fn the_document_has_the_help_of_every_command() {
+/// Demands that the file of the repository holds `content`; writes it where UPDATE_DOCS is set.
+#[track_caller]
+fn expect_file(path: &str, content: &str) {
+    let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        return fs::write(DOCUMENT, reference()).expect("written");
+        return fs::write(file, content).expect("written");
     }
-    let document = fs::read_to_string(DOCUMENT).expect("docs/commands.md");
-    assert_eq!(
-        document,
-        reference(),
-        "run UPDATE_DOCS=1 cargo test -p fslab-cli reference"
-    );
-}
-
-/// The reference named its commands in a list, which lacked `lab status` and `trial`.
-#[test]
-fn commands_of_every_depth_are_in_the_reference() {
-    let text = reference();
-    for command in ["fslab lab status", "fslab lab shell", "fslab trial"] {
-        assert!(text.contains(&format!("\n## {command}\n")), "{command}");
-    }
-    assert!(!text.contains("guest-init"), "hidden");
+    let committed = fs::read_to_string(file).expect(path);
+    let hint = "run UPDATE_DOCS=1 cargo test -p fslab-cli --bin fslab reference";
+    assert!(committed == content, "{path} is not as generated: {hint}");
 }

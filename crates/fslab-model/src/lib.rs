@@ -39,6 +39,8 @@ mod stage;
 mod study;
 mod subject;
 mod sweep;
+mod text_type;
+mod toml_text;
 mod units;
 
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
@@ -75,9 +77,10 @@ pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};
 pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
-pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
+pub use study::{CachePolicy, PhaseEntry, Study};
 pub use subject::{ParseSubjectError, Subject};
 pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Written};
+pub use toml_text::{TextPosition, TomlError, from_toml};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
 
 /// Version of every JSON document that leaves this crate: trial specifications, events, plans.

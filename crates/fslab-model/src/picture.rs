@@ -8,6 +8,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::insight::is_default;
@@ -43,7 +44,7 @@ impl Layer {
 }
 
 /// Which part of a disk was read and written when. Row 0 is the beginning of the disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Picture {
     /// Slices of time.
     pub columns: usize,

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::{
     clean, compare, delete, diff, disk, export, fs, gate, guest_init, import, lab, list, mkfs,
-    report, run, show, store, study, trace, trial,
+    report, run, schema, show, store, study, trace, trial,
 };
 use crate::exit::CommandResult;
 
@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Disk(disk::DiskArgs),
     /// Guest kernels, which bring the file systems that this machine's kernel lacks
     Lab(lab::LabArgs),
+    /// Print the JSON Schema of a format, or list the formats
+    Schema(schema::SchemaArgs),
     /// List the runs in the store
     List(list::ListArgs),
     /// Show one run
@@ -62,6 +64,7 @@ impl Command {
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
             Self::Lab(args) => args.exec(),
+            Self::Schema(args) => args.exec(),
             Self::List(args) => args.exec(),
             Self::Show(args) => args.exec(),
             Self::Report(args) => args.exec(),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fslab_model::Bytes;
+use schemars::JsonSchema;
 use toml::Value;
 
 use super::group::group;
@@ -63,7 +64,8 @@ group! {
 }
 
 /// How data is spread over the members of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum Layout {
     /// Striped.
     Raid0,

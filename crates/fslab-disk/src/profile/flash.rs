@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fslab_model::Bytes;
+use schemars::JsonSchema;
 use toml::Value;
 
 use super::group::group;
@@ -41,7 +42,8 @@ group! {
 }
 
 /// What the table of flash memory knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
 pub enum Mapping {
     /// The place of every page: SSDs.
     Page,
