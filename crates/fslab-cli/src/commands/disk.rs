@@ -27,22 +27,22 @@ pub(crate) struct DiskArgs {
 enum DiskCommand {
     /// List the disk profiles that come with the program
     List {
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one profile: every parameter, where it is from, and what follows from it
+    /// Show one profile: parameters, their sources, and derived figures
     Show {
         /// A profile's name, or the path of a file
         name: String,
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the profile as a file, to begin another with
+        /// Print the profile as a TOML file, as a template
         #[arg(long, conflicts_with = "json")]
         toml: bool,
     },
-    /// Run a profile's disk by itself, in virtual time, and draw its curves
+    /// Benchmark a profile's disk model in virtual time and draw its curves
     Test(TestArgs),
 }
 
