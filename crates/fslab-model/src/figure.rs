@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The shape of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Layout {
+pub enum FigureLayout {
     /// A line for each subject: the metric over one dimension of a sweep.
     Curves,
     /// A group of bars for each phase, or for each value of `over`; a bar for each subject.
@@ -33,7 +33,7 @@ pub struct FigureSpec {
     /// Caption.
     pub title: String,
     /// Its shape.
-    pub layout: Layout,
+    pub layout: FigureLayout,
     /// Phases that it shows, in this order.
     pub phases: Vec<String>,
     /// Metric that is drawn. Default: the headline of each phase.

@@ -51,7 +51,7 @@ pub use event::{Event, EventBody, StepRecord};
 pub use exact::{CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, START_STATE_FACT};
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
-pub use figure::{FigureSpec, Layout, ValueList};
+pub use figure::{FigureLayout, FigureSpec, ValueList};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use id::{CellId, ParsePlanHashError, ParseRunIdError, PlanHash, RunId, TrialId};
 pub use insight::{
@@ -68,7 +68,9 @@ pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
     PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
-pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError};
+pub use picture::{
+    PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError, PictureLayer,
+};
 pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord};
 pub use repetition::{Adaptive, Round, Rounds};

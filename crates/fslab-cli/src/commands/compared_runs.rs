@@ -95,7 +95,7 @@ impl ComparedArgs {
     pub(super) fn diff(&self, tolerance: Option<Percent>) -> Result<Diff, CommandError> {
         let new = self.load(&self.new)?;
         let base = self.base(&new)?;
-        demand_apart(&base, &new)?;
+        ensure_apart(&base, &new)?;
         let usual = Question::default();
         let question = Question {
             pairs: self.pair.clone(),
@@ -187,7 +187,7 @@ fn in_a_store(name: &str) -> (Option<&Path>, &str) {
 
 /// Demands that none of several runs is on both sides. A single run may be held against itself: its
 /// subjects against each other, or to see that nothing is found.
-fn demand_apart(base: &[RunRecord], new: &[RunRecord]) -> Result<(), CommandError> {
+fn ensure_apart(base: &[RunRecord], new: &[RunRecord]) -> Result<(), CommandError> {
     let on_both = |run: &&RunRecord| new.iter().any(|it| it.header.run == run.header.run);
     match base.iter().find(on_both) {
         Some(run) if base.len() + new.len() > 2 => Err(CommandError::bad_input(format!(

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Args, Subcommand};
 use fslab_disk::profile::Medium;
-use fslab_disk::{Profile, shelf};
+use fslab_disk::{Profile, registry};
 use fslab_model::{Bytes, Failure, Rate, format_ns};
 use fslab_report::{Column, Table, TableCell};
 use serde_json::{Map, Value, json};
@@ -59,11 +59,11 @@ impl DiskArgs {
 
 /// The profile of that name or file.
 pub(super) fn find(name: &str) -> Result<Profile, CommandError> {
-    shelf::find(name).map_err(|error| Failure::from(error).into())
+    registry::find(name).map_err(|error| Failure::from(error).into())
 }
 
 fn list(json: bool) -> Result<(), CommandError> {
-    let profiles = shelf::all();
+    let profiles = registry::all();
     if json {
         let all: Vec<_> = profiles.iter().map(summary).collect();
         return screen::print_json(&all);

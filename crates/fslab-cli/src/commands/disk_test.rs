@@ -36,7 +36,7 @@ impl TestArgs {
     pub(super) fn run(&self) -> Result<(), CommandError> {
         let profile = disk::find(&self.name)?;
         if let Some(path) = &self.output {
-            demand_svg(path)?;
+            ensure_svg(path)?;
         }
         let bench = bench::run(&profile).map_err(Failure::from)?;
         if let Some(path) = &self.output {
@@ -56,7 +56,7 @@ impl TestArgs {
     }
 }
 
-fn demand_svg(path: &Path) -> Result<(), CommandError> {
+fn ensure_svg(path: &Path) -> Result<(), CommandError> {
     if path.extension().is_some_and(|extension| extension == "svg") {
         return Ok(());
     }

@@ -61,7 +61,7 @@ impl MkfsArgs {
         let volume = match self.size {
             Some(size) => Volume::create(&path, size)?,
             None => {
-                self.demand_free(&path)?;
+                self.ensure_free(&path)?;
                 Volume::open(&path)?
             }
         };
@@ -95,7 +95,7 @@ impl MkfsArgs {
     }
 
     /// What is in use is never formatted, and another's data only by force.
-    fn demand_free(&self, path: &Path) -> Result<(), CommandError> {
+    fn ensure_free(&self, path: &Path) -> Result<(), CommandError> {
         let refuse = |why: String| {
             let text = format!("cannot format {}: {why}", path.display());
             Failure::new(FailureKind::BadInput, text)

@@ -133,7 +133,7 @@ impl PlaceArgs {
     }
 
     /// Demands, before anything is touched, that this machine can run every subject.
-    pub(super) fn demand_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
+    pub(super) fn ensure_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
         let kind = plan.venue.kind();
         // What a guest can do does not depend on its clock.
         let probed = match kind {

@@ -124,7 +124,7 @@ impl RecordArgs {
         }
         let operations = recorded.trace.events.iter();
         let count = operations
-            .filter(|event| event.deed.is_file_operation())
+            .filter(|event| event.operation.is_file_operation())
             .count();
         if count == 0 {
             let text = format!("the command did nothing below {}", header.root);

@@ -3,7 +3,7 @@
 
 use fslab_model::{Bytes, TomlError};
 
-use super::{Array, DataSheet, Flash, HardDisk, Layout, Mapping, Medium, Profile};
+use super::{Array, DataSheet, Flash, FlashMapping, HardDisk, Medium, Profile, RaidLevel};
 
 const SECTOR: u64 = 512;
 /// The deepest queue of a data sheet: the most requests at a time that a model takes.
@@ -124,7 +124,7 @@ fn check_buffer(disk: &HardDisk, buffer: Bytes, block: Bytes) -> Result<(), Toml
 
 fn check_flash(flash: &Flash) -> Result<(), TomlError> {
     ensure(
-        flash.open_blocks.is_some() == (flash.mapping == Mapping::Block),
+        flash.open_blocks.is_some() == (flash.mapping == FlashMapping::Block),
         "flash.open_blocks",
         "it belongs to mapping = \"block\", and that to it",
     )
@@ -132,7 +132,7 @@ fn check_flash(flash: &Flash) -> Result<(), TomlError> {
 
 fn check_array(array: &Array) -> Result<(), TomlError> {
     ensure(
-        array.layout != Layout::Raid10 || array.members.is_multiple_of(2),
+        array.layout != RaidLevel::Raid10 || array.members.is_multiple_of(2),
         "array.members",
         "it takes pairs",
     )?;

@@ -243,7 +243,7 @@ impl Serialize for Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shelf;
+    use crate::registry;
 
     const HARD_DISK: &str = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -531,7 +531,7 @@ mod tests {
 
     #[test]
     fn a_plan_says_quantities_with_their_units_and_reads_them_back() {
-        let profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        let profile = registry::find("hdd-7200-ata100-2002").expect("built in");
         let json = serde_json::to_value(&profile).expect("serialises");
         assert_eq!(json["seek"]["average"], "8.9 ms");
         assert_eq!(json["device"]["capacity"], "30020272128 B");
@@ -542,7 +542,7 @@ mod tests {
 
     #[test]
     fn the_parameters_are_the_model_s_text_and_the_digest_is_theirs() {
-        let profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        let profile = registry::find("hdd-7200-ata100-2002").expect("built in");
         let expected = "\
 kind=hdd
 sectors=58633344

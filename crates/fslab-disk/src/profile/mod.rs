@@ -25,9 +25,9 @@ mod schema;
 mod simulated;
 
 pub use data_sheet::DataSheet;
-pub use derived::{Amount, DerivedFigure};
-pub use device::{Array, Cache, Device, Interface, Layout};
+pub use derived::{DerivedFigure, DerivedValue};
+pub use device::{Array, Cache, Device, Interface, RaidLevel};
 pub use document::{Medium, PROFILE_FORMAT, Profile};
-pub use flash::{Flash, Mapping};
+pub use flash::{Flash, FlashMapping};
 pub use hard_disk::{HardDisk, Media, ReadAhead, Seek, WriteBack};
 pub use quantity::{BytesPerSecond, Nanoseconds, OperationsPerSecond, Permille};
