@@ -75,7 +75,7 @@ pub(crate) fn study(input: &[u8]) {
 
 /// Claims are judged by a run of another study.
 pub(crate) fn claims(input: &[u8]) {
-    let Some(read) = text(input).map(|text| Claims::from_toml(text)) else {
+    let Some(read) = text(input).map(Claims::from_toml) else {
         return;
     };
     match read {

@@ -8,6 +8,7 @@ mod finding;
 mod headers;
 mod layers;
 mod ownership;
+mod public_names;
 mod rust_text;
 mod sizes;
 mod tree;
