@@ -172,7 +172,7 @@ fn a_study_with_a_misspelt_word_or_a_name_that_is_none_says_so() {
     };
     read(format!("repeat = 10\n{small}"))
         .expect_code(2)
-        .expect_error("unknown field `repeat`", "");
+        .expect_error("line 1, column 1: repeat: unknown key", "'repeats'");
     read(small.replace("\"reread\"", "\"re/read\""))
         .expect_code(2)
         .expect_error("re/read", "");

@@ -81,7 +81,7 @@ fn what_is_wrong_with_a_profile_is_told_with_file_and_key() {
     let desk = desk_with_profile("\"8.9 ms\"", "\"8.9 MB\"");
     desk.run(&["disk", "show", "./mine.toml"])
         .expect_code(2)
-        .expect_error("seek.average = '8.9 MB'", "");
+        .expect_error("seek.average: '8.9 MB'", "");
     desk.run(&["disk", "show", "./none.toml"])
         .expect_code(2)
         .expect_error("cannot read the disk profile ./none.toml", "");

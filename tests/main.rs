@@ -25,7 +25,6 @@ mod labs;
 mod leases;
 mod loop_venue;
 mod programs;
-mod reference;
 mod repeats;
 mod results_script;
 mod sim_venue;

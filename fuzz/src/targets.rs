@@ -25,7 +25,7 @@ static RUN: LazyLock<RunRecord> = LazyLock::new(|| {
 /// The claims of a study, for published values that have none.
 static CLAIMS: LazyLock<Claims> = LazyLock::new(|| {
     let text = include_str!("../../studies/bonnie-2010/claims.toml");
-    Claims::from_toml(text, "claims.toml").expect("is built in")
+    Claims::from_toml(text).expect("is built in")
 });
 
 /// The name of what is imported.
@@ -75,7 +75,7 @@ pub(crate) fn study(input: &[u8]) {
 
 /// Claims are judged by a run of another study.
 pub(crate) fn claims(input: &[u8]) {
-    let Some(read) = text(input).map(|text| Claims::from_toml(text, "claims.toml")) else {
+    let Some(read) = text(input).map(Claims::from_toml) else {
         return;
     };
     match read {

@@ -1,40 +1,17 @@
 //! Why a `claims.toml` or a `published.csv` cannot be used.
 
+use fslab_model::TomlError;
+
 /// What is wrong with one of the two files, and where.
 #[derive(Debug, thiserror::Error)]
 pub enum OriginalError {
-    /// It is not TOML of this shape: the source names line, column and key.
-    #[error("{file} is not readable as claims")]
-    Syntax {
+    /// It is not TOML of this shape, or a claim that makes no sense.
+    #[error("cannot use {file}")]
+    Claims {
         /// The file.
         file: String,
-        /// What TOML says.
-        #[source]
-        source: Box<toml::de::Error>,
-    },
-    /// A claim that makes no sense.
-    #[error("{file}, line {line}: the claim '{claim}': the key '{key}' {problem}")]
-    Claim {
-        /// The file.
-        file: String,
-        /// The line at which the claim begins.
-        line: usize,
-        /// The claim's id.
-        claim: String,
-        /// The key.
-        key: String,
-        /// A fragment: what is wrong with it.
-        problem: String,
-    },
-    /// Something outside any claim.
-    #[error("{file}: the key '{key}' {problem}")]
-    Key {
-        /// The file.
-        file: String,
-        /// The key.
-        key: String,
-        /// A fragment: what is wrong with it.
-        problem: String,
+        /// What is wrong with which key.
+        source: TomlError,
     },
     /// It is not CSV, or a row has another number of fields than the header.
     #[error("{file} is not readable as CSV")]

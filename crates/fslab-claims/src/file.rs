@@ -2,84 +2,104 @@
 
 use std::collections::BTreeMap;
 
-use fslab_model::{Better, Bytes, VenueKind};
+use fslab_model::{Better, Bytes, TomlError, VenueKind};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
-use toml::{Spanned, Table};
+use toml::Table;
 
+use crate::holds_schema::HoldsSchema;
 use crate::keys::{Keys, Problem};
-use crate::{Among, Claim, Claims, Holds, Kind, MemoryRule, OriginalError, Position, Score, Shape};
+use crate::{Among, Claim, Claims, Holds, Kind, MemoryRule, Position, Score, Shape};
 
-#[derive(Deserialize)]
+/// Claims of the publication that a study repeats. The file `claims.toml` beside its `study.toml`.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Claims")]
 struct ClaimsFile {
+    /// Name of the study.
     study: String,
+    /// What is measured in the place of a subject of the original, by the original's name for it.
     #[serde(default)]
     stand_in: BTreeMap<String, String>,
+    /// Sizes that stand for a multiple of the machine's memory.
     memory: Option<MemoryTable>,
+    /// The claims.
     #[serde(default, rename = "claim")]
     claims: Vec<ClaimTable>,
 }
 
-#[derive(Deserialize)]
+/// Sizes that stand for a multiple of the machine's memory: in a run with other memory they are
+/// multiplied by the ratio of the two, rounded to a power of two.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "ClaimsMemory")]
 struct MemoryTable {
+    /// Dimension of the sweep that has the sizes.
     dimension: String,
+    /// Memory of the original's machine, with its unit: `"512MiB"`.
     original: String,
+    /// Sizes from here on are multiplied: `"256MiB"`.
     from: String,
 }
 
-#[derive(Deserialize)]
+/// One claim of the original.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Claim")]
 struct ClaimTable {
-    id: Spanned<String>,
+    /// Short name, unique in the file.
+    #[schemars(length(min = 1))]
+    id: String,
+    /// What is claimed, in a sentence.
+    #[schemars(length(min = 1))]
     text: String,
+    /// Where the original says so: page, figure or table.
+    #[schemars(length(min = 1))]
     source: String,
+    /// Whether `fslab study check` fails where the claim does not hold.
     required: bool,
+    /// `"contradicts"` where the original's own numbers contradict the claim.
+    #[schemars(regex(pattern = "^contradicts$"))]
     original: Option<String>,
+    /// Venues in which it is checked. Default: all.
     venues: Option<Vec<VenueKind>>,
+    /// The condition.
+    #[schemars(with = "HoldsSchema")]
     holds: Table,
 }
 
 impl Claims {
-    /// Reads a `claims.toml`; `file` is its name in errors.
+    /// Reads a `claims.toml`.
     ///
     /// # Errors
-    /// [`OriginalError`], with the claim, its line and the key.
-    pub fn from_toml(text: &str, file: &str) -> Result<Self, OriginalError> {
-        let parsed: ClaimsFile = toml::from_str(text).map_err(|source| OriginalError::Syntax {
-            file: file.to_owned(),
-            source: Box::new(source),
-        })?;
-        let memory = parsed.memory.map(read_memory).transpose();
-        let memory = memory.map_err(|(key, problem)| OriginalError::Key {
-            file: file.to_owned(),
-            key,
-            problem,
-        })?;
+    /// [`TomlError`], with the position and the key.
+    pub fn from_toml(text: &str) -> Result<Self, TomlError> {
+        let parsed: ClaimsFile = fslab_model::from_toml(text)?;
+        Self::from_file(parsed).map_err(|error| error.located(text))
+    }
+
+    fn from_file(file: ClaimsFile) -> Result<Self, TomlError> {
+        let memory = file.memory.map(read_memory).transpose();
+        let memory = memory.map_err(|(key, problem)| TomlError::new(["memory", &key], problem))?;
         let mut claims: Vec<Claim> = Vec::new();
-        for table in parsed.claims {
-            let id = table.id.get_ref().clone();
-            let line = 1 + text[..table.id.span().start].matches('\n').count();
-            let twin = claims.iter().any(|claim| claim.id == id);
-            let read = if twin {
-                Err(("id".to_owned(), "stands at another claim, too".to_owned()))
-            } else {
-                read_claim(table)
-            };
-            claims.push(read.map_err(|(key, problem)| OriginalError::Claim {
-                file: file.to_owned(),
-                line,
-                claim: id,
-                key,
-                problem,
-            })?);
+        for table in file.claims {
+            let id = table.id.clone();
+            if claims.iter().any(|claim| claim.id == id) {
+                return Err(TomlError::new(["claim", &id], "two claims have this id"));
+            }
+            claims.push(read_claim(table)?);
         }
         Ok(Self {
-            study: parsed.study,
-            stand_in: parsed.stand_in,
+            study: file.study,
+            stand_in: file.stand_in,
             memory,
             claims,
         })
+    }
+
+    /// The JSON Schema of a `claims.toml`.
+    pub fn schema(generator: SchemaGenerator) -> Schema {
+        generator.into_root_schema_for::<ClaimsFile>()
     }
 
     /// How many of them a check fails by.
@@ -99,20 +119,22 @@ fn read_memory(table: MemoryTable) -> Result<MemoryRule, Problem> {
         }
     };
     Ok(MemoryRule {
-        original: size("memory.original", &table.original)?,
-        from: size("memory.from", &table.from)?,
+        original: size("original", &table.original)?,
+        from: size("from", &table.from)?,
         dimension: table.dimension,
     })
 }
 
-fn read_claim(table: ClaimTable) -> Result<Claim, Problem> {
+fn read_claim(table: ClaimTable) -> Result<Claim, TomlError> {
+    let id = table.id.clone();
+    let wrong = |key: &str, problem: String| TomlError::new(["claim", &id, key], problem);
     for (key, text) in [
-        ("id", table.id.get_ref()),
+        ("id", &table.id),
         ("text", &table.text),
         ("source", &table.source),
     ] {
         if text.trim().is_empty() {
-            return Err((key.to_owned(), "is empty".to_owned()));
+            return Err(wrong(key, "is empty".to_owned()));
         }
     }
     let contradicted = match table.original.as_deref() {
@@ -120,17 +142,19 @@ fn read_claim(table: ClaimTable) -> Result<Claim, Problem> {
         Some("contradicts") => true,
         Some(other) => {
             let text = format!("has '{other}'; only \"contradicts\" may stand there");
-            return Err(("original".to_owned(), text));
+            return Err(wrong("original", text));
         }
     };
+    let holds = read_holds(table.holds)
+        .map_err(|(key, problem)| TomlError::new(["claim", &id, "holds", &key], problem))?;
     Ok(Claim {
-        id: table.id.into_inner(),
+        id: table.id,
         text: table.text,
         source: table.source,
         required: table.required,
         contradicted,
         venues: table.venues,
-        holds: read_holds(table.holds)?,
+        holds,
     })
 }
 
@@ -309,12 +333,12 @@ mod tests {
     use super::*;
     use crate::Limits;
 
-    fn read(holds: &str) -> Result<Claims, OriginalError> {
+    fn read(holds: &str) -> Result<Claims, TomlError> {
         let text = format!(
             "study = 's'\n\n[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
              [claim.holds]\n{holds}\n"
         );
-        Claims::from_toml(&text, "claims.toml")
+        Claims::from_toml(&text)
     }
 
     fn kind(holds: &str) -> Kind {
@@ -347,20 +371,20 @@ mod tests {
         for (holds, expected) in [
             (
                 "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthen = ['b']".to_owned(),
-                "claims.toml, line 4: the claim 'c': the key 'than' is missing",
+                "line 8, column 8: claim.c.holds.than: is missing",
             ),
-            (format!("kind = 'fastest'\n{same}"), "'kind' is 'fastest'"),
+            (format!("kind = 'fastest'\n{same}"), "kind: is 'fastest'"),
             (
                 format!("kind = 'best'\n{same}withn = 0.1"),
-                "'withn' is none of the kind 'best'; did you mean 'within'?",
+                "withn: is none of the kind 'best'; did you mean 'within'?",
             ),
             (
                 format!("kind = 'value'\n{same}metric = 'total'\nat_most = 1"),
-                "'at_most' has '1'; a time like 2 min is wanted",
+                "at_most: has '1'; a time like 2 min is wanted",
             ),
             (
                 format!("kind = 'value'\n{same}metric = 'total'"),
-                "'at_least' is missing",
+                "at_least: is missing",
             ),
             (
                 format!("kind = 'best'\n{same}metric = 'total_s'"),
@@ -368,31 +392,31 @@ mod tests {
             ),
             (
                 format!("kind = 'best'\n{same}metric = 'operations'"),
-                "'metric' has no good direction",
+                "metric: has no good direction",
             ),
             (
                 format!("kind = 'sequence'\n{same}values = [1]"),
-                "'metric' is no list",
+                "metric: is no list",
             ),
             (
                 format!("kind = 'trend'\n{same}over = 'x'\nshape = 'cliff'"),
-                "'at' is missing",
+                "at: is missing",
             ),
             (
                 format!("kind = 'faster'\n{same}than = ['b']\nat_least = 2\nat_most = 1"),
-                "'at_most' is below 'at_least'",
+                "at_most: is below 'at_least'",
             ),
             (
                 format!("kind = 'best'\n{same}where = {{ record = '8 furlongs' }}"),
-                "'where' has for 'record'",
+                "where: has for 'record'",
             ),
             (
                 "kind = 'wins'\nsubject = 'a'\nphases = ['x']\nat_least = 2".to_owned(),
-                "'at_least' is not within 1 and 1",
+                "at_least: is not within 1 and 1",
             ),
             (
                 "kind = 'spread'\nphase = 'x'\ngroups = [['a']]\nat_least = 2".to_owned(),
-                "'groups' needs several groups",
+                "groups: needs several groups",
             ),
         ] {
             let error = read(&holds).expect_err(&holds).to_string();
@@ -404,18 +428,16 @@ mod tests {
     fn twins_and_words_that_are_not_ours_are_refused() {
         let claim = "[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
                      [claim.holds]\nkind = 'fails'\nphase = 'w'\nsubject = 'a'\n";
-        let twins = Claims::from_toml(&format!("study = 's'\n{claim}{claim}"), "f");
+        let twins = Claims::from_toml(&format!("study = 's'\n{claim}{claim}"));
         let error = twins.expect_err("twins").to_string();
-        assert_eq!(
-            error,
-            "f, line 12: the claim 'c': the key 'id' stands at another claim, too"
-        );
-        let word = Claims::from_toml(&format!("studdy = 's'\n{claim}"), "f");
-        assert!(matches!(word, Err(OriginalError::Syntax { .. })));
+        assert_eq!(error, "line 11, column 1: claim.c: two claims have this id");
+        let word = Claims::from_toml(&format!("studdy = 's'\n{claim}"));
+        let error = word.expect_err("misspelt");
+        assert_eq!(error.to_string(), "line 1, column 1: studdy: unknown key");
         let original = claim.replace("required = true", "required = true\noriginal = 'agrees'");
-        let original = Claims::from_toml(&format!("study = 's'\n{original}"), "f");
+        let original = Claims::from_toml(&format!("study = 's'\n{original}"));
         let error = original.expect_err("original").to_string();
-        assert!(error.contains("'original' has 'agrees'"), "{error}");
+        assert!(error.contains("original: has 'agrees'"), "{error}");
     }
 
     #[test]
@@ -425,13 +447,13 @@ mod tests {
                 "study = 's'\n[memory]\ndimension = 'file_size'\noriginal = '{original}'\n\
                  from = '256MiB'\n"
             );
-            Claims::from_toml(&text, "f")
+            Claims::from_toml(&text)
         };
         let rule = read("512MiB").expect("a rule").memory.expect("a rule");
         assert_eq!((rule.original, rule.from), (512 << 20, 256 << 20));
         let error = read("512").expect_err("no unit").to_string();
         assert!(
-            error.starts_with("f: the key 'memory.original' is wrong"),
+            error.starts_with("line 4, column 1: memory.original: is wrong"),
             "{error}"
         );
     }

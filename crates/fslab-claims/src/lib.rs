@@ -19,6 +19,7 @@ mod evaluate;
 mod evidence;
 mod file;
 mod findings;
+mod holds_schema;
 mod keys;
 mod kinds;
 mod original;

@@ -27,7 +27,10 @@ impl Original {
     /// [`OriginalError`], with the file and the place in it.
     pub fn read(claims: NamedText<'_>, published: NamedText<'_>) -> Result<Self, OriginalError> {
         Ok(Self {
-            claims: Claims::from_toml(claims.text, claims.file)?,
+            claims: Claims::from_toml(claims.text).map_err(|source| OriginalError::Claims {
+                file: claims.file.to_owned(),
+                source,
+            })?,
             published: Published::from_csv(published.text, published.file)?,
         })
     }

@@ -105,61 +105,22 @@ impl From<StoreError> for CommandError {
             | StoreErrorKind::Unreadable { .. }
             | StoreErrorKind::Unstorable { .. } => FailureKind::BadInput,
         };
-        let mut failure = chain(kind, &error);
-        failure.hint = error.hint();
-        failure.into()
+        let failure = Failure::of_error(kind, &error);
+        failure.with_hint(error.hint()).into()
     }
 }
 
 impl From<ResolveError> for CommandError {
     fn from(error: ResolveError) -> Self {
-        let hint = match &error {
-            ResolveError::Catalogue(catalogue) => catalogue.hint(),
-            ResolveError::TooSmall {
-                enough: Some(enough),
-                ..
-            } => Some(format!("use --size {} or more", enough.to_argument())),
-            ResolveError::TooSmall { enough: None, .. } => Some(
-                "they grow with the file system: fill it less, or make them smaller, like \
-                 --set phase.NAME.file_size=64MiB"
-                    .into(),
-            ),
-            ResolveError::UnevenSize { nearest, .. } => {
-                Some(format!("use --size {}", nearest.to_argument()))
-            }
-            ResolveError::Phases(phases) => phases.hint(),
-            ResolveError::Venue { .. } => {
-                Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
-            }
-            ResolveError::Stages { .. } => {
-                Some("leave out age= and fill=, or take another venue".into())
-            }
-            ResolveError::Disk(disk) => disk.hint(),
-            ResolveError::DiskTooSmall { capacity, .. } => Some(format!(
-                "use --size {} or less, or a larger --disk",
-                capacity.to_argument()
-            )),
-            ResolveError::Repetition(repetition) => repetition.hint(),
-            ResolveError::TooMuch(too_much) => Some(too_much.hint()),
-            ResolveError::NoTime => None,
-        };
-        let mut failure = chain(FailureKind::BadInput, &error);
-        failure.hint = hint;
-        failure.into()
+        let failure = Failure::of_error(FailureKind::BadInput, &error);
+        failure.with_hint(error.hint()).into()
     }
 }
 
 impl From<ResumeError> for CommandError {
     fn from(error: ResumeError) -> Self {
-        let hint = match &error {
-            ResumeError::Seed { .. } => {
-                "leave out --seed, or leave out --resume to begin a new run"
-            }
-            ResumeError::Dimension { .. } | ResumeError::Device { .. } => {
-                "its trials would not compare; leave out --resume to begin a new run"
-            }
-        };
-        chain(FailureKind::BadInput, &error).hint(hint).into()
+        let failure = Failure::of_error(FailureKind::BadInput, &error);
+        failure.hint(error.hint()).into()
     }
 }
 
@@ -167,22 +128,17 @@ impl From<ConductorError> for CommandError {
     fn from(error: ConductorError) -> Self {
         match error {
             ConductorError::Store(error) => error.into(),
-            ConductorError::Lost(mut failure) => {
-                let resume = "with the device of before, the same command with --resume does what \
-                              is missing";
-                failure.hint.get_or_insert_with(|| resume.into());
-                Self {
-                    failure,
-                    exit: Exit::CannotHere,
-                }
-            }
+            ConductorError::Lost(failure) => Self {
+                failure,
+                exit: Exit::CannotHere,
+            },
         }
     }
 }
 
 impl From<ReportError> for CommandError {
     fn from(error: ReportError) -> Self {
-        chain(FailureKind::BadInput, &error).into()
+        Failure::of_error(FailureKind::BadInput, &error).into()
     }
 }
 
@@ -194,31 +150,6 @@ impl From<fslab_fs::CatalogueError> for CommandError {
 
 impl From<FormatError> for CommandError {
     fn from(error: FormatError) -> Self {
-        let kind = match &error {
-            FormatError::Io { source, .. } => match source.kind() {
-                std::io::ErrorKind::PermissionDenied => FailureKind::Permission,
-                std::io::ErrorKind::StorageFull => FailureKind::NoSpace,
-                std::io::ErrorKind::NotFound | std::io::ErrorKind::AlreadyExists => {
-                    FailureKind::BadInput
-                }
-                _ => FailureKind::Device,
-            },
-            FormatError::Unknown { .. }
-            | FormatError::TooSmall { .. }
-            | FormatError::TooLarge { .. }
-            | FormatError::BadOption { .. } => FailureKind::BadInput,
-        };
-        let mut failure = chain(kind, &error);
-        failure.hint = error.hint();
-        failure.into()
-    }
-}
-
-/// The error's message, then its causes.
-fn chain(kind: FailureKind, error: &(dyn std::error::Error + 'static)) -> Failure {
-    let failure = Failure::new(kind, error.to_string());
-    match error.source() {
-        Some(source) => failure.because(source),
-        None => failure,
+        Failure::from(error).into()
     }
 }

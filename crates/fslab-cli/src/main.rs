@@ -5,6 +5,8 @@ mod commands;
 mod defaults;
 mod exit;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod screen;
 mod signals;
 
@@ -14,8 +16,8 @@ use clap::Parser;
 
 use crate::commands::Command;
 
-/// Measures file systems: formats, mounts, measures, unmounts and checks them, repeats it, and says
-/// which is faster, by how much, and how sure that is.
+/// Benchmarks file systems: formats, mounts, measures, unmounts and checks each one repeatedly, and
+/// reports which is faster, by how much, with confidence intervals.
 #[derive(Debug, Parser)]
 #[command(
     name = "fslab",

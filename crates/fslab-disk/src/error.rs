@@ -3,9 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use fslab_model::{Failure, FailureKind};
-
-use crate::profile::ProfileFault;
+use fslab_model::{Failure, FailureKind, TomlError};
 
 /// Why there is no disk.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +30,7 @@ pub enum DiskError {
         /// The file, or the name of a built-in profile.
         file: String,
         /// What is wrong.
-        source: ProfileFault,
+        source: TomlError,
     },
     /// The model refuses the parameters.
     #[error("cannot make the disk {name}: the model says: {reason}")]
@@ -57,7 +55,7 @@ impl DiskError {
                 "fslab disk list names them all; a file is named with its path, such as ./my.toml"
                     .to_owned(),
             ),
-            Self::Profile { source, .. } => source.hint(),
+            Self::Profile { source, .. } => source.hint.clone(),
             Self::Read { .. } | Self::Model { .. } => None,
         }
     }
@@ -71,11 +69,6 @@ impl From<DiskError> for Failure {
             }
             _ => FailureKind::BadInput,
         };
-        let mut failure = Self::new(kind, error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            failure = failure.because(source);
-        }
-        failure.hint = error.hint();
-        failure
+        Self::of_error(kind, &error).with_hint(error.hint())
     }
 }

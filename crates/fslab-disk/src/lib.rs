@@ -3,7 +3,7 @@
 pub mod bench;
 mod error;
 pub mod profile;
-pub mod shelf;
+pub mod registry;
 pub mod trace;
 
 pub use error::DiskError;

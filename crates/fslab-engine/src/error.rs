@@ -26,7 +26,7 @@ impl EngineError {
     pub fn io(operation: impl Into<Cow<'static, str>>, path: &Path, source: io::Error) -> Self {
         let operation = operation.into();
         Self(Box::new(Content {
-            kind: kind_of(&source),
+            kind: FailureKind::from(&source),
             message: format!("cannot {operation} {}", path.display()),
             operation,
             path: Some(path.to_owned()),
@@ -142,15 +142,6 @@ impl EngineError {
     #[must_use]
     pub fn errno(&self) -> Option<i32> {
         self.0.source.as_ref().and_then(io::Error::raw_os_error)
-    }
-}
-
-fn kind_of(error: &io::Error) -> FailureKind {
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FailureKind::NoSpace,
-        io::ErrorKind::PermissionDenied => FailureKind::Permission,
-        io::ErrorKind::Unsupported => FailureKind::Unsupported,
-        _ => FailureKind::Io,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fslab_model::{
-    Bytes, CellId, ColdMethod, FORMAT_VERSION, FigureSpec, Layout, MachineFacts, Parameters,
+    Bytes, CellId, ColdMethod, FORMAT_VERSION, FigureLayout, FigureSpec, MachineFacts, Parameters,
     PhaseOutcome, PhaseRecord, PhaseSpec, Plan, Rounds, RunHeader, RunRecord, Scale, Subject,
     SubjectPlan, TrialId, TrialOutcome, TrialRecord, VenuePlan, phase_metrics, trial_metrics,
 };
@@ -297,12 +297,15 @@ fn phases(placed: &mut [Placed], notes: &mut Vec<String>) -> Vec<PhaseSpec> {
 /// The table in the shape of the tool's own.
 fn figures(format: Format, phases: &[PhaseSpec]) -> Vec<FigureSpec> {
     let (layout, title) = match format {
-        Format::Bonnie => (Layout::BonnieTable, "The table, as bonnie++ prints it"),
-        Format::Iozone => (Layout::IozoneTable, "The table, as Iozone prints it"),
+        Format::Bonnie => (
+            FigureLayout::BonnieTable,
+            "The table, as bonnie++ prints it",
+        ),
+        Format::Iozone => (FigureLayout::IozoneTable, "The table, as Iozone prints it"),
         Format::Fio | Format::Mdtest | Format::Json | Format::Csv => return Vec::new(),
     };
     let is_of_layout = |phase: &&PhaseSpec| {
-        layout != Layout::IozoneTable
+        layout != FigureLayout::IozoneTable
             || phase
                 .swept
                 .as_ref()

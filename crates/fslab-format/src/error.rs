@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, Failure, FailureKind};
 
 /// Why a volume was not formatted.
 #[derive(Debug, thiserror::Error)]
@@ -80,5 +80,23 @@ impl FormatError {
             }
             Self::BadOption { .. } | Self::Io { .. } => None,
         }
+    }
+}
+
+impl From<FormatError> for Failure {
+    fn from(error: FormatError) -> Self {
+        let kind = match &error {
+            FormatError::Io { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied => FailureKind::Permission,
+                io::ErrorKind::StorageFull => FailureKind::NoSpace,
+                io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists => FailureKind::BadInput,
+                _ => FailureKind::Device,
+            },
+            FormatError::Unknown { .. }
+            | FormatError::TooSmall { .. }
+            | FormatError::TooLarge { .. }
+            | FormatError::BadOption { .. } => FailureKind::BadInput,
+        };
+        Self::of_error(kind, &error).with_hint(error.hint())
     }
 }

@@ -18,7 +18,7 @@ pub enum CheckVerdict {
 
 /// How a file system is checked without being changed.
 #[derive(Clone, Copy, Debug)]
-pub struct Check {
+pub struct CheckCommand {
     /// The checker.
     pub tool: Tool,
     /// Its arguments; the device is appended.

@@ -144,14 +144,7 @@ impl CatalogueError {
 
 impl From<CatalogueError> for Failure {
     fn from(error: CatalogueError) -> Self {
-        let mut failure = Self::new(error.failure_kind(), error.to_string());
-        if let Some(source) = std::error::Error::source(&error) {
-            failure = failure.because(source);
-        }
-        match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Self::of_error(error.failure_kind(), &error).with_hint(error.hint())
     }
 }
 

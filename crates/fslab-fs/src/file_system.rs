@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::mkfs::RefusedWord;
 use crate::mounting::{by_kernel, by_pool, by_program, pool_name, pool_words};
 use crate::{
-    CatalogueError, Check, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting, Tool,
+    CatalogueError, CheckCommand, CheckVerdict, CommandLine, Driver, Mkfs, MountPlace, Mounting,
+    Tool,
 };
 
 /// Stands for the device in commands that are shown before there is one.
@@ -92,7 +93,7 @@ pub struct FileSystem {
     /// How it is made; `None` where nothing is formatted.
     pub mkfs: Option<Mkfs>,
     /// How it is checked; `None` where there is no checker.
-    pub check: Option<Check>,
+    pub check: Option<CheckCommand>,
     /// The smallest device.
     pub minimum: MinimumSize,
     /// What it can do without options.

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!     registry --> FileSystem --+-- Driver          what mounts it        --> Mounting
-//!                               +-- Mkfs, Check     what makes, checks it --> CommandLine --> Tool
+//!                               +-- Mkfs, CheckCommand     what makes, checks it --> CommandLine --> Tool
 //!                               +-- Capabilities    what it can do and how much it holds
 //!     Host (what this machine has) --> probe(FileSystem, Host) --> Probe, per venue
 //!     a directory --> recognise          a device --> signature
@@ -30,7 +30,7 @@ mod registry;
 mod signature;
 mod tool;
 
-pub use check::{Check, CheckVerdict};
+pub use check::{CheckCommand, CheckVerdict};
 pub use details::{Details, ToolDetails};
 pub use driver::{
     Companion, Driver, FuseDriver, KernelConfig, KernelDriver, MountSource, PoolDriver,

@@ -1,5 +1,6 @@
 //! By what a device is known: its properties when a run began, and how another differs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Facts;
@@ -20,7 +21,7 @@ const LASTING: [&str; 9] = [
 const NAMED_MAX: usize = 4;
 
 /// The properties of a device, each by its name; empty where none is to be compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct DeviceIdentity(Facts);
 

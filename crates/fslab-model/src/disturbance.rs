@@ -1,10 +1,13 @@
 //! What else took place while a phase was measured, as the kernel counts it, and what the kernel
 //! logged meanwhile.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What disturbed a phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DisturbanceKind {
     /// The trial's process, or one that works for it, was stopped, frozen, or not run at all.
@@ -37,7 +40,7 @@ impl DisturbanceKind {
 }
 
 /// One disturbance of a phase. It is recorded only where it is past its threshold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
     /// Its kind.
     pub kind: DisturbanceKind,
@@ -54,7 +57,7 @@ pub struct Disturbance {
 
 /// A message of the kernel's log, or of a file system's own count of errors, that concerns the
 /// device of a trial.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelMessage {
     /// The step or the phase in which it was found.
     pub during: String,

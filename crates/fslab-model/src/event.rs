@@ -1,11 +1,12 @@
 //! What a trial says while it runs: one JSON document a line on standard output.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Facts, Failure, KernelMessage, PhaseRecord};
 
 /// One line of a trial's output.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
     /// Nanoseconds since the trial's process began.
     pub at_ns: u64,
@@ -15,7 +16,7 @@ pub struct Event {
 }
 
 /// What happened. A line of an unknown `event` is skipped by a reader of the same format.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EventBody {
     /// Always the first line.
@@ -62,7 +63,7 @@ pub enum EventBody {
 }
 
 /// A step of a trial around its phases: mkfs, mount, unmount, check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// `mkfs`, `mount`, `unmount` or `check`.
     pub step: String,

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Free facts of a trial by name: tool versions, the recognised file system, loop settings.
 pub type Facts = BTreeMap<String, String>;
 
 /// The machine that a run was made on. `None` is "could not be found out".
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineFacts {
     /// The host's name.
     pub host: Option<String>,

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::TomlError;
+
 /// The kinds of failure that a caller may want to tell apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
     /// A specification or an option that makes no sense.
@@ -67,8 +70,21 @@ impl FailureKind {
     }
 }
 
+impl From<&std::io::Error> for FailureKind {
+    /// The kind of a failed system call: no room, no privilege, not supported; `Io` for the others.
+    fn from(error: &std::io::Error) -> Self {
+        use std::io::ErrorKind;
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::NoSpace,
+            ErrorKind::PermissionDenied => Self::Permission,
+            ErrorKind::Unsupported => Self::Unsupported,
+            _ => Self::Io,
+        }
+    }
+}
+
 /// One failure: what, why, and what to do about it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// Its kind.
     pub kind: FailureKind,
@@ -119,11 +135,36 @@ impl Failure {
         self
     }
 
+    /// The failure that an error is: its message, and its sources as causes.
+    pub fn of_error(kind: FailureKind, error: &(dyn std::error::Error + 'static)) -> Self {
+        let failure = Self::new(kind, error.to_string());
+        match error.source() {
+            Some(source) => failure.because(source),
+            None => failure,
+        }
+    }
+
+    /// Bad input: a TOML text that is wrong. `message` names the file.
+    pub fn of_toml(message: impl Into<String>, error: TomlError) -> Self {
+        let mut failure = Self::new(FailureKind::BadInput, message).because(&error);
+        failure.hint = error.hint;
+        failure
+    }
+
     /// Adds advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// Adds advice where there is some.
+    #[must_use]
+    pub fn with_hint(self, hint: Option<String>) -> Self {
+        match hint {
+            Some(hint) => self.hint(hint),
+            None => self,
+        }
     }
 }
 

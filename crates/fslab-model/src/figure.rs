@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The shape of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Layout {
+pub enum FigureLayout {
     /// A line for each subject: the metric over one dimension of a sweep.
     Curves,
     /// A group of bars for each phase, or for each value of `over`; a bar for each subject.
@@ -24,21 +25,21 @@ pub enum Layout {
 }
 
 /// One figure or table of a study.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FigureSpec {
-    /// Its short name, unique in the study: `figure-1`.
+    /// Short name, unique in the study: `figure-1`.
     pub id: String,
-    /// What stands above it.
+    /// Caption.
     pub title: String,
     /// Its shape.
-    pub layout: Layout,
-    /// The phases that it shows, in this order, by their names in the study.
+    pub layout: FigureLayout,
+    /// Phases that it shows, in this order.
     pub phases: Vec<String>,
-    /// What is drawn; where it is left out, the figure that each phase is known by.
+    /// Metric that is drawn. Default: the headline of each phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The dimension along the horizontal axis.
+    /// Dimension of the sweep along the horizontal axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
     /// Which points of the sweep are shown: a value or a range (`"64KiB"`, `"1MiB.."`, `"max"`) for
@@ -46,16 +47,16 @@ pub struct FigureSpec {
     /// and a curve is their geometric mean.
     #[serde(rename = "where", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub condition: BTreeMap<String, String>,
-    /// Bars end here and bear their value: `"450 s"`.
+    /// Upper end of the axis; longer bars are cut there and labelled: `"450 s"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<String>,
-    /// The list that the layout `lists` draws.
+    /// List of values that the layout `lists` draws.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<String>,
 }
 
 /// A figure of one phase that has many values: `y` for each `x`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ValueList {
     /// Its name: `readahead-window`.
     pub name: String,

@@ -9,6 +9,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize, de, ser};
 
 use crate::packed::Packed;
+use crate::text_type::text_schema;
 
 /// Lowest latency told apart, in nanoseconds.
 const LOWEST_NS: u64 = 1;
@@ -226,6 +227,12 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
         Self::from_bytes(&bytes).map_err(de::Error::custom)
     }
 }
+
+text_schema!(LatencyHistogram, {
+    "description": "Latencies in nanoseconds: an HDR histogram in its encoding V2, as base64.",
+    "type": "string",
+    "contentEncoding": "base64"
+});
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::text_type::text_type;
 
 /// Names one run of a plan: `20261121-143205-k3f9`, the start in UTC and four letters of chance.
 ///
@@ -57,19 +60,11 @@ impl FromStr for RunId {
     }
 }
 
-impl TryFrom<String> for RunId {
-    type Error = ParseRunIdError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<RunId> for String {
-    fn from(run: RunId) -> Self {
-        run.0
-    }
-}
+text_type!(RunId, ParseRunIdError, {
+    "description": "The name of a run.",
+    "type": "string",
+    "pattern": "^[a-z0-9-]{1,128}$"
+});
 
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,12 +73,16 @@ impl fmt::Display for RunId {
 }
 
 /// Number of a cell in its plan, from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct CellId(pub u32);
 
 /// One repeat of a cell: `c0r2` is the third repeat of the first cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct TrialId {
     /// The cell.
     pub cell: CellId,
@@ -136,19 +135,11 @@ impl FromStr for PlanHash {
     }
 }
 
-impl TryFrom<String> for PlanHash {
-    type Error = ParsePlanHashError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<PlanHash> for String {
-    fn from(hash: PlanHash) -> Self {
-        hash.0
-    }
-}
+text_type!(PlanHash, ParsePlanHashError, {
+    "description": "SHA-256 of a plan in hexadecimal digits.",
+    "type": "string",
+    "pattern": "^[0-9a-f]{1,64}$"
+});
 
 impl fmt::Display for PlanHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,6 +11,7 @@
 //!                  '--> Picture       which part of the disk was read and written when
 //! ```
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Picture;
@@ -19,7 +20,7 @@ use crate::Picture;
 const SECTOR_BYTES: u64 = 512;
 
 /// A span of time on the CLOCK_MONOTONIC of the trial's system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
     /// When it began.
     pub begin_ns: u64,
@@ -29,7 +30,7 @@ pub struct Window {
 
 /// What a phase cost the machine on which the trial's system was simulated. Measured: it differs
 /// from run to run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostCost {
     /// Processor time of the simulated system, the file system's work among it.
     pub cpu_ns: u64,
@@ -38,7 +39,7 @@ pub struct HostCost {
 }
 
 /// Requests and the bytes that they moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
     /// How many.
     pub requests: u64,
@@ -48,7 +49,7 @@ pub struct Traffic {
 
 /// Counts of whole numbers by their size: entry `i` counts those in `2^i..2^(i + 1)`. What is
 /// counted may be weighted, by nanoseconds for example. Has no empty entries at its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct PowerCounts(Vec<u64>);
 
@@ -72,7 +73,7 @@ impl TryFrom<Vec<u64>> for PowerCounts {
 
 /// Where the time of requests went, summed over them. Requests that are in the disk together each
 /// have their own: the sum may exceed the time that passed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeParts {
     /// From the submission until the disk turned to the request.
     pub waiting_ns: u64,
@@ -91,7 +92,7 @@ pub struct TimeParts {
 }
 
 /// Quantiles of the time from a request's start to its end, to three digits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceTimes {
     /// What half of the requests did not exceed.
     pub p50_ns: u64,
@@ -106,7 +107,7 @@ pub struct ServiceTimes {
 }
 
 /// Requests of one kind, by whoever uses the disk: the file system, and mkfs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindInsight {
     /// All of them.
     pub all: Traffic,
@@ -133,7 +134,7 @@ pub struct KindInsight {
 }
 
 /// How the accesses to the media lie: those by requests that no cache answered, and the disk's own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Seeks {
     /// Accesses to the media.
     pub accesses: u64,
@@ -146,7 +147,7 @@ pub struct Seeks {
 }
 
 /// How many requests were in the disk at once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Depth {
     /// Time in which at least one was.
     pub busy_ns: u64,
@@ -159,7 +160,7 @@ pub struct Depth {
 }
 
 /// What a simulated disk did in a span of time. A request belongs to the span in which it ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceInsight {
     /// The span.
     pub window: Window,

@@ -39,6 +39,8 @@ mod stage;
 mod study;
 mod subject;
 mod sweep;
+mod text_type;
+mod toml_text;
 mod trial_task;
 mod units;
 
@@ -50,7 +52,7 @@ pub use event::{Event, EventBody, StepRecord};
 pub use exact::{CONFINEMENT_FACT, GUEST_CONFINED_FACT, LAB_FACT, START_STATE_FACT};
 pub use facts::{Facts, MachineFacts};
 pub use failure::{Failure, FailureKind};
-pub use figure::{FigureSpec, Layout, ValueList};
+pub use figure::{FigureLayout, FigureSpec, ValueList};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use id::{CellId, ParsePlanHashError, ParseRunIdError, PlanHash, RunId, TrialId};
 pub use insight::{
@@ -67,7 +69,9 @@ pub use phase::{
     CacheVerdict, CpuUse, DeviceUse, Headline, OperationLatency, PhaseKind, PhaseOutcome,
     PhaseRecord, Settled, ThreadRecord, TimeSeries,
 };
-pub use picture::{Layer, PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError};
+pub use picture::{
+    PICTURE_COLUMNS, PICTURE_LEVEL_MAX, PICTURE_ROWS, Picture, PictureError, PictureLayer,
+};
 pub use plan::{Cell, ColdMethod, LayerPlan, Plan, SubjectPlan, VenueKind, VenuePlan};
 pub use record::{RecordBuilder, TrialOutcome, TrialRecord, TrialReport, TrialRun};
 pub use repetition::{Adaptive, Round, Rounds};
@@ -76,9 +80,10 @@ pub use scale::{ParseScaleError, Scale, ScaleRules};
 pub use simulated_disk::{DiskQueue, SimulatedDisk};
 pub use spec::{DeviceSpec, PhaseSpec, TrialSpec};
 pub use stage::{AGE_PROFILES, AGED_DIRECTORY, AgeProfile, Ageing, ParseStageError, Stage};
-pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
+pub use study::{CachePolicy, PhaseEntry, Study};
 pub use subject::{ParseSubjectError, Subject};
 pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Written};
+pub use toml_text::{TextPosition, TomlError, from_toml};
 pub use trial_task::{Placement, TrialTask};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
 

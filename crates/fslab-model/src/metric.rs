@@ -4,6 +4,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::text_type::text_schema;
 use crate::{Headline, PhaseKind, PhaseOutcome, PhaseRecord, StepRecord, TrialRecord};
 
 /// Unit of a metric.
@@ -407,6 +408,11 @@ impl MetricDefinition {
         METRICS.iter().find(|definition| definition.name == name)
     }
 }
+
+text_schema!(Headline, {
+    "description": "The metric that a phase is compared in: `throughput`, `operation-rate`, `duration`, or the name of a metric that has a better direction.",
+    "type": "string"
+});
 
 #[cfg(test)]
 mod tests {

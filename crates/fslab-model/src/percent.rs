@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text_type::text_type;
+
 /// A share of something, written `5%`; not negative, finite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -48,19 +50,12 @@ impl FromStr for Percent {
     }
 }
 
-impl TryFrom<String> for Percent {
-    type Error = ParsePercentError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Percent> for String {
-    fn from(percent: Percent) -> Self {
-        percent.to_string()
-    }
-}
+text_type!(Percent, ParsePercentError, {
+    "description": "A share in percent, like \"5%\"; 0% or more.",
+    "type": "string",
+    "pattern": "^ *[0-9]*\\.?[0-9]+ *%? *$",
+    "examples": ["5%"]
+});
 
 impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,6 +5,7 @@
 //! perturbed: each starts its trial in another state of the machine that a user would call the
 //! same. What is measured stays the same: the data, the order of access, the options.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -17,7 +18,7 @@ const PROCESSES_END: u64 = 64;
 
 /// In what the guest of a trial in virtual time differs from that of another repeat. The default is
 /// no perturbation at all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Perturbation {
     /// Pages of memory held back from the guest, 0 to 1023.
     pub memory_pages: u32,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -10,7 +11,7 @@ use crate::{
 use crate::{Parameters, Round, Swept, ValueList, Window};
 
 /// The side of the device that a phase's application bytes are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PhaseKind {
     /// Reads file data.
@@ -38,7 +39,7 @@ pub enum Headline {
 }
 
 /// How a phase ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum PhaseOutcome {
     /// It ran to its end.
@@ -56,7 +57,7 @@ pub enum PhaseOutcome {
 }
 
 /// Latencies of one kind of operation in a phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationLatency {
     /// `read`, `write`, `fsync`, `create`, `stat`, ...
     pub operation: String,
@@ -66,7 +67,7 @@ pub struct OperationLatency {
 
 /// Progress over time: entry `i` counts what completed in
 /// `[i * interval_ns, (i + 1) * interval_ns)` after the phase began.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSeries {
     /// Width of an interval.
     pub interval_ns: u64,
@@ -93,7 +94,7 @@ const COMPANIONS: &[&str] = &[
 ];
 
 /// Processor use of the trial's process and its threads, from getrusage(2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUse {
     /// Time in user mode.
     pub user_ns: u64,
@@ -106,7 +107,7 @@ pub struct CpuUse {
 }
 
 /// What one of several threads, or processes, of a phase did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadRecord {
     /// From the start of its first operation to the end of its last.
     pub elapsed_ns: u64,
@@ -121,7 +122,7 @@ pub struct ThreadRecord {
 }
 
 /// What the block device did meanwhile, from /sys/block/DEVICE/stat, for whomever.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceUse {
     /// Read requests completed.
     pub reads: u64,
@@ -142,7 +143,7 @@ pub struct DeviceUse {
 }
 
 /// Sync and unmount right after a phase, timed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settled {
     /// syncfs(2).
     pub sync_ns: u64,
@@ -174,7 +175,7 @@ impl CacheVerdict {
 }
 
 /// One phase of one trial. `None` is "not measured", never zero.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// The phase's name in its study.
     pub name: String,

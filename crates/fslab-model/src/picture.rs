@@ -8,6 +8,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::insight::is_default;
@@ -21,7 +22,7 @@ pub const PICTURE_LEVEL_MAX: u8 = 15;
 
 /// What a plane of a picture counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
+pub enum PictureLayer {
     /// File data read.
     Read,
     /// Metadata read.
@@ -32,7 +33,7 @@ pub enum Layer {
     WrittenMetadata,
 }
 
-impl Layer {
+impl PictureLayer {
     /// All of them, in the order in which they lie upon one another.
     pub const ALL: [Self; 4] = [
         Self::Read,
@@ -43,7 +44,7 @@ impl Layer {
 }
 
 /// Which part of a disk was read and written when. Row 0 is the beginning of the disk.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Picture {
     /// Slices of time.
     pub columns: usize,
@@ -82,7 +83,7 @@ impl Picture {
     ///
     /// # Panics
     /// Where there are not `columns` times `rows` of them.
-    pub fn set(&mut self, layer: Layer, sectors: &[u64]) {
+    pub fn set(&mut self, layer: PictureLayer, sectors: &[u64]) {
         assert_eq!(sectors.len(), self.columns * self.rows, "a whole layer");
         let levels: Vec<u8> = sectors.iter().copied().map(level).collect();
         let code = if levels.iter().all(|level| *level == 0) {
@@ -91,25 +92,25 @@ impl Picture {
             STANDARD.encode(encode(&levels, self.columns))
         };
         *match layer {
-            Layer::Read => &mut self.read,
-            Layer::ReadMetadata => &mut self.read_metadata,
-            Layer::Written => &mut self.written,
-            Layer::WrittenMetadata => &mut self.written_metadata,
+            PictureLayer::Read => &mut self.read,
+            PictureLayer::ReadMetadata => &mut self.read_metadata,
+            PictureLayer::Written => &mut self.written,
+            PictureLayer::WrittenMetadata => &mut self.written_metadata,
         } = code;
     }
 
-    fn code(&self, layer: Layer) -> &str {
+    fn code(&self, layer: PictureLayer) -> &str {
         match layer {
-            Layer::Read => &self.read,
-            Layer::ReadMetadata => &self.read_metadata,
-            Layer::Written => &self.written,
-            Layer::WrittenMetadata => &self.written_metadata,
+            PictureLayer::Read => &self.read,
+            PictureLayer::ReadMetadata => &self.read_metadata,
+            PictureLayer::Written => &self.written,
+            PictureLayer::WrittenMetadata => &self.written_metadata,
         }
     }
 
     /// Whether nothing of that layer was read or written.
     #[must_use]
-    pub fn is_blank(&self, layer: Layer) -> bool {
+    pub fn is_blank(&self, layer: PictureLayer) -> bool {
         self.code(layer).is_empty()
     }
 
@@ -118,7 +119,7 @@ impl Picture {
     ///
     /// # Errors
     /// Where what was stored is not what [`Picture::set`] makes.
-    pub fn levels(&self, layer: Layer) -> Result<Vec<u8>, PictureError> {
+    pub fn levels(&self, layer: PictureLayer) -> Result<Vec<u8>, PictureError> {
         let fault = |reason: &str| PictureError(reason.to_owned());
         if self.columns > PICTURE_COLUMNS || self.rows > PICTURE_ROWS {
             return Err(fault("it is too large"));
@@ -285,7 +286,7 @@ mod tests {
         *state
     }
 
-    fn picture(layer: Layer, sectors: &[u64], columns: usize) -> Picture {
+    fn picture(layer: PictureLayer, sectors: &[u64], columns: usize) -> Picture {
         let mut picture = Picture::new(columns, 1);
         picture.set(layer, sectors);
         picture
@@ -309,10 +310,10 @@ mod tests {
                         if hit { size } else { 0 }
                     })
                     .collect();
-                for layer in Layer::ALL {
+                for layer in PictureLayer::ALL {
                     let picture = picture(layer, &sectors, columns);
                     assert_eq!(picture.levels(layer), Ok(expected(&sectors)));
-                    let others = Layer::ALL.iter().filter(|other| **other != layer);
+                    let others = PictureLayer::ALL.iter().filter(|other| **other != layer);
                     assert!(others.clone().all(|other| picture.is_blank(*other)));
                     let json = serde_json::to_string(&picture).expect("serialises");
                     assert_eq!(serde_json::from_str::<Picture>(&json).ok(), Some(picture));
@@ -330,13 +331,15 @@ mod tests {
             let column = (noise(&mut state) % PICTURE_COLUMNS as u64) as usize;
             sectors[row * PICTURE_COLUMNS + column] += 8;
         }
-        let random = picture(Layer::Read, &sectors, PICTURE_COLUMNS).read.len();
+        let random = picture(PictureLayer::Read, &sectors, PICTURE_COLUMNS)
+            .read
+            .len();
         assert!((1_000..3_000).contains(&random), "{random}");
         let mut sectors = vec![0; PICTURE_COLUMNS * PICTURE_ROWS];
         for column in 0..PICTURE_COLUMNS {
             sectors[column / 5 * PICTURE_COLUMNS + column] = 40_000;
         }
-        let stream = picture(Layer::Written, &sectors, PICTURE_COLUMNS).written;
+        let stream = picture(PictureLayer::Written, &sectors, PICTURE_COLUMNS).written;
         assert!(stream.len() < 900, "{}", stream.len());
     }
 
@@ -344,12 +347,12 @@ mod tests {
     fn a_damaged_code_is_no_picture() {
         let mut sectors = vec![0; PICTURE_COLUMNS * PICTURE_ROWS];
         (0..4_000).for_each(|index| sectors[index * 5] = index as u64);
-        let mut torn = picture(Layer::Read, &sectors, PICTURE_COLUMNS);
+        let mut torn = picture(PictureLayer::Read, &sectors, PICTURE_COLUMNS);
         torn.read.truncate(torn.read.len() / 8 * 4);
-        assert!(torn.levels(Layer::Read).is_err());
+        assert!(torn.levels(PictureLayer::Read).is_err());
         torn.read = "?".into();
-        assert!(torn.levels(Layer::Read).is_err());
+        assert!(torn.levels(PictureLayer::Read).is_err());
         torn.columns = usize::MAX;
-        assert!(torn.levels(Layer::Written).is_err());
+        assert!(torn.levels(PictureLayer::Written).is_err());
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// Where trials run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum VenueKind {
     /// A directory of the user's; nothing is formatted.
@@ -48,7 +49,7 @@ impl VenueKind {
 }
 
 /// A venue with what it needs to know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "venue", rename_all = "kebab-case")]
 pub enum VenuePlan {
     /// Each trial works in a fresh directory below `dir`.
@@ -109,7 +110,7 @@ pub enum VenuePlan {
 }
 
 /// An image over the root of a guest: programs or files that the study brings.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LayerPlan {
     /// Which phases it is for: the name of their workload, or `inputs` for files of the user's.
     pub name: String,
@@ -182,7 +183,7 @@ impl VenuePlan {
 }
 
 /// What "cold" means in a plan. Results of different methods are not compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColdMethod {
     /// sync, unmount, mount again, drop_caches: data and metadata are cold.
@@ -207,7 +208,7 @@ impl ColdMethod {
 }
 
 /// A subject with the commands that will make, mount and check it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectPlan {
     /// The subject.
     pub subject: Subject,
@@ -220,7 +221,7 @@ pub struct SubjectPlan {
 }
 
 /// A study resolved against this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Version of this format.
     pub format: u32,

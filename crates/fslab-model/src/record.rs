@@ -1,12 +1,13 @@
 //! The record of a trial, built from its events.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{DeviceInsight, Event, EventBody, Facts, Failure, FailureKind, KernelMessage};
 use crate::{Perturbation, PhaseOutcome, PhaseRecord, StepRecord, Subject, TrialId};
 
 /// How a trial ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum TrialOutcome {
     /// All phases ran, or were skipped for a stated reason.
@@ -19,7 +20,7 @@ pub enum TrialOutcome {
 }
 
 /// What a trial left behind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
     /// Which trial.
     pub trial: TrialId,

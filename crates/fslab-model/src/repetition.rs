@@ -9,16 +9,19 @@
 //! What lies below a repeat shares its file system: a trial gives one value of a figure, the mean
 //! of its rounds, and only trials are independent of each other.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Percent;
 
 /// How often the phases of one trial run: at each mount, each iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rounds {
-    /// Mounts of one file system, at least 1.
+    /// Mounts of one file system, 1 to 999.
+    #[schemars(range(min = 1, max = 999))]
     pub mounts: u32,
-    /// Iterations in one mount, at least 1.
+    /// Iterations in one mount, 1 to 999.
+    #[schemars(range(min = 1, max = 999))]
     pub iterations: u32,
 }
 
@@ -50,7 +53,9 @@ impl Default for Rounds {
 }
 
 /// One of the rounds of a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Round {
     /// The mount, from 0.
     pub mount: u32,
@@ -59,7 +64,7 @@ pub struct Round {
 }
 
 /// Repeating a cell until it is known well enough.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Adaptive {
     /// The most repeats of a cell; at least the plan's least.
     pub repeats_max: u32,

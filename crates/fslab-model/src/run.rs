@@ -1,11 +1,12 @@
 //! A run: one execution of a plan on one machine, with all that it left.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{CellId, MachineFacts, Plan, PlanHash, RunId, TrialOutcome, TrialRecord};
 
 /// What is known of a run before its first trial.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunHeader {
     /// Its name.
     pub run: RunId,
@@ -24,7 +25,7 @@ pub struct RunHeader {
 }
 
 /// A run with its trials: all that a report is made of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
     /// What was known beforehand.
     #[serde(flatten)]

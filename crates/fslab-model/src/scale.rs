@@ -3,9 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
+use crate::text_type::text_type;
 
 /// A scale, as a fraction: `1/20`, or `1`. Never above 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,32 +92,26 @@ impl fmt::Display for Scale {
     }
 }
 
-impl TryFrom<String> for Scale {
-    type Error = ParseScaleError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Scale> for String {
-    fn from(scale: Scale) -> Self {
-        scale.to_string()
-    }
-}
+text_type!(Scale, ParseScaleError, {
+    "description": "A fraction like \"1/20\", above 0 and at most 1.",
+    "type": "string",
+    "pattern": "^ *[0-9]+ *(/ *[0-9]+ *)?$",
+    "examples": ["1/20"]
+});
 
 /// What of a study becomes smaller with its scale. Parameters that are not named keep their value:
 /// records, thresholds, the width of directories.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScaleRules {
-    /// The scale where the command line names none.
+    /// The scale where the command line names none, above 0 and at most 1.
     pub default: Scale,
-    /// Names of parameters of workloads: `file_size`, `files`, `operations`.
+    /// Parameters of workloads that are multiplied by the scale: `file_size`, `files`,
+    /// `operations`.
     pub parameters: Vec<String>,
-    /// The size of the file system becomes smaller, though not below this; `None`: it stays.
+    /// Makes the size of the file system smaller, down to this. Default: the size stays.
     pub size_min: Option<Bytes>,
-    /// A guest's memory becomes smaller, though not below this; `None`: it stays.
+    /// Makes the memory of a guest smaller, down to this. Default: the memory stays.
     pub memory_min: Option<Bytes>,
 }
 

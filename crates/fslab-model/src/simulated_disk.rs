@@ -1,10 +1,11 @@
 //! A simulated disk as a plan has it: complete, so that the plan gives the same figures wherever it
 //! is carried out.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A disk that a guest kernel simulates.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SimulatedDisk {
     /// The name of its profile.
     pub profile: String,
@@ -15,7 +16,7 @@ pub struct SimulatedDisk {
 }
 
 /// What a disk tells a kernel about itself, and what distributions set for such a disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiskQueue {
     /// The largest request that it takes.
     pub max_request_bytes: u32,

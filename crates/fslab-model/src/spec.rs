@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// A phase with every parameter spelled out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSpec {
     /// The phase's name in its study.
     pub name: String,
@@ -52,7 +53,7 @@ impl PhaseSpec {
 }
 
 /// What the trial works on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "device", rename_all = "kebab-case")]
 pub enum DeviceSpec {
     /// An existing, empty directory; nothing is formatted or mounted.
@@ -76,7 +77,7 @@ pub enum DeviceSpec {
 }
 
 /// One trial, complete.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialSpec {
     /// Version of this format.
     pub format: u32,

@@ -2,45 +2,49 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep};
+use crate::units::SIZE_PATTERN;
+use crate::{FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep, TomlError, from_toml};
 
-/// How warm the caches are when a phase begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What the caches hold when a phase begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CachePolicy {
-    /// As the phase before left them.
+    /// Kept: what the phase before left in them.
     #[default]
     Keep,
-    /// Nothing of the file system is in memory: see [`crate::ColdMethod`].
+    /// Dropped: nothing of the file system is in memory; the venue says by which method.
     Cold,
-    /// Everything that the phase will look at was looked at before its clock started.
+    /// Warmed: the phase's files and metadata are read before the phase is timed.
     Warm,
 }
 
-/// One phase of a study, as written; what is left out, the workload's defaults fill in.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One phase. Keys that are not listed here are parameters of its workload; those that are left
+/// out have the workload's defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseEntry {
-    /// The phase's name in this study; results are told apart by it.
+    /// Name of the phase, unique in the study: 1 to 64 letters, digits, spaces or `. _ + -`.
+    #[schemars(length(min = 1, max = 64), regex(pattern = r"^[A-Za-z0-9 ._+-]*$"))]
     pub name: String,
-    /// Which workload it issues.
+    /// Name of the workload that it runs; docs/workloads.md lists them.
     pub workload: String,
     /// What the caches hold when it begins.
     #[serde(default)]
     pub cache: CachePolicy,
-    /// Whether sync and unmount right after it are timed, for durable throughput.
+    /// Whether sync and unmount right after the phase are timed, for durable throughput.
     #[serde(default)]
     pub settle: bool,
-    /// The group of phases that it belongs to: after a failure the rest of its group is skipped,
-    /// and nothing else. Without one, everything is.
+    /// Group of phases that it belongs to. After a failure only the rest of its group is skipped;
+    /// without a group, all phases that follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The sweep whose points it runs at. Its values stand in parameters as `"$DIMENSION"`. Phases
-    /// of one sweep that follow each other run together at each point.
+    /// Name of the sweep at whose points it runs. Its parameters name a dimension's value as
+    /// `"$DIMENSION"`. Phases of one sweep that follow each other run together at each point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<String>,
-    /// Whether it runs unless somebody asks for it.
+    /// Whether it runs unless `--set phase.NAME.enabled=...` says otherwise. Default: `true`.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub enabled: bool,
     /// Parameters of the workload.
@@ -59,134 +63,116 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// The most characters of a name that a study gives.
 const NAME_LENGTH_MAX: usize = 64;
 
-/// A study, as `study.toml` declares it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A study: what is measured, on which file systems, how often. The file `study.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// Version of the format; 1.
+    /// Version of this format: 1.
+    #[schemars(range(min = 0, max = 1))]
     pub format: u32,
-    /// Its short name.
+    /// Short name: 1 to 64 letters, digits, spaces or `. _ + -`.
+    #[schemars(length(min = 1, max = 64), regex(pattern = r"^[A-Za-z0-9 ._+-]*$"))]
     pub name: String,
-    /// One line for lists.
+    /// Title for lists, one line.
     pub title: String,
-    /// What it is for, in a few sentences.
+    /// Purpose, in a few sentences.
     #[serde(default)]
     pub description: String,
-    /// Subjects where the command line names none.
+    /// File systems with their options, where the command line names none: `"ext4"`,
+    /// `"xfs:mkfs=-m reflink=0"`.
     #[serde(default)]
     pub subjects: Vec<String>,
-    /// Size of each file system, with a unit.
+    /// Size of each file system, with its unit: `"4GiB"`.
+    #[schemars(regex(pattern = SIZE_PATTERN))]
     pub size: String,
-    /// Memory of a guest, with a unit; the venues that have no guest do not heed it.
+    /// Memory of a guest, with its unit; used by the venues `guest` and `sim`. Default: `"1GiB"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = SIZE_PATTERN))]
     pub memory: Option<String>,
-    /// The profile of the disk that the venue `sim` simulates; the others do not heed it.
+    /// Profile of the disk that the venue `sim` simulates: a name of `fslab disk list`, or a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
-    /// Repeats of each cell; with `repeats_max`, the least.
+    /// Repeats of each subject; with `repeats_max`, the minimum.
+    #[schemars(range(min = 1, max = 10_000))]
     pub repeats: u32,
-    /// The most repeats of a cell: beyond the least it is repeated until its figures are known to
-    /// within `target`.
+    /// Maximum repeats of a subject: beyond `repeats` it is repeated until its key figures are
+    /// known to within `target`. Default: `repeats` are fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 10_000))]
     pub repeats_max: Option<u32>,
-    /// How far the 95 % interval of a cell's key figures may reach from them: `"5%"`, which it is
-    /// where nothing is said.
+    /// Largest half-width of the 95 % interval of a key figure, as a share of the figure. Default:
+    /// `"5%"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Percent>,
-    /// The phases whose headline figures decide whether a cell is repeated; without any, all.
+    /// Phases whose headline figures decide whether a subject is repeated. Default: all phases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub key: Vec<String>,
-    /// How often the phases run in each repeat.
+    /// How often the phases run in each repeat. Default: once.
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
-    /// Time limit of one trial, in seconds.
+    /// Time limit of one trial, in seconds, 1 or more.
+    #[schemars(range(min = 1))]
     pub trial_limit_s: u32,
-    /// What becomes smaller with `--scale`, and the scale where none is asked for.
+    /// What `--scale` makes smaller, and the scale where the command line names none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub scale: ScaleRules,
     /// Sweeps by name.
     #[serde(default, rename = "sweep", skip_serializing_if = "BTreeMap::is_empty")]
     pub sweeps: BTreeMap<String, Sweep>,
-    /// Facts of the machine without which the figures would mean something else:
-    /// `read_ahead_kb = "128"`. A trial that finds another value says so and runs no phase.
+    /// Facts of the machine that the figures depend on, such as `read_ahead_kb = "128"`. A trial
+    /// that finds another value fails before its first phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub required_facts: BTreeMap<String, String>,
-    /// Figures and tables in the shape of the original's.
+    /// Figures and tables of the report, in the shape of the original's.
     #[serde(default, rename = "figure", skip_serializing_if = "Vec::is_empty")]
     pub figures: Vec<FigureSpec>,
-    /// The phases, in order.
+    /// The phases, in the order in which they run.
     #[serde(rename = "phase")]
+    #[schemars(length(min = 1))]
     pub phases: Vec<PhaseEntry>,
-}
-
-/// Why a text is not a study.
-#[derive(Debug, thiserror::Error)]
-pub enum StudyError {
-    /// It is not TOML, or not of this shape.
-    #[error("the study is not readable")]
-    Syntax(#[source] Box<toml::de::Error>),
-    /// It is from a later fslab.
-    #[error("the study has format {found}, and this fslab reads up to {known}")]
-    Format {
-        /// What the file says.
-        found: u32,
-        /// What we read.
-        known: u32,
-    },
-    /// A name that would not stand in tables, file names and columns as it is.
-    #[error(
-        "the {what} has the name {name:?}; a name has 1 to 64 letters, digits, spaces or . _ + -"
-    )]
-    Name {
-        /// `study` or `phase`.
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// Two phases of one name.
-    #[error("the study has two phases named '{0}'")]
-    DuplicatePhase(String),
-    /// It has nothing to measure.
-    #[error("the study has no phase")]
-    NoPhase,
 }
 
 impl Study {
     /// Reads a `study.toml`.
     ///
     /// # Errors
-    /// [`StudyError`], which names what is wrong; the source of `Syntax` names line and column.
-    pub fn from_toml(text: &str) -> Result<Self, StudyError> {
-        let study: Self =
-            toml::from_str(text).map_err(|error| StudyError::Syntax(Box::new(error)))?;
-        if study.format > crate::FORMAT_VERSION {
-            return Err(StudyError::Format {
-                found: study.format,
-                known: crate::FORMAT_VERSION,
-            });
+    /// [`TomlError`], with the position and the key.
+    pub fn from_toml(text: &str) -> Result<Self, TomlError> {
+        let study: Self = from_toml(text)?;
+        study.check().map_err(|error| error.located(text))?;
+        Ok(study)
+    }
+
+    fn check(&self) -> Result<(), TomlError> {
+        if self.format > crate::FORMAT_VERSION {
+            let problem = format!(
+                "version {}, and this fslab reads up to {}",
+                self.format,
+                crate::FORMAT_VERSION
+            );
+            return Err(TomlError::new(["format"], problem));
         }
-        if study.phases.is_empty() {
-            return Err(StudyError::NoPhase);
+        if self.phases.is_empty() {
+            return Err(TomlError::new(["phase"], "the study has no phase"));
         }
-        check_name("study", &study.name)?;
-        for (index, phase) in study.phases.iter().enumerate() {
-            check_name("phase", &phase.name)?;
-            if study.phases[..index]
-                .iter()
-                .any(|earlier| earlier.name == phase.name)
-            {
-                return Err(StudyError::DuplicatePhase(phase.name.clone()));
+        check_name(&["name"], &self.name)?;
+        for (index, phase) in self.phases.iter().enumerate() {
+            check_name(&["phase", &phase.name, "name"], &phase.name)?;
+            let mut earlier = self.phases[..index].iter();
+            if earlier.any(|earlier| earlier.name == phase.name) {
+                let path = ["phase", &phase.name];
+                return Err(TomlError::new(path, "two phases have this name"));
             }
         }
-        Ok(study)
+        Ok(())
     }
 }
 
-fn check_name(what: &'static str, name: &str) -> Result<(), StudyError> {
+fn check_name(path: &[&str], name: &str) -> Result<(), TomlError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || " ._+-".contains(c);
     if name.trim().is_empty() || name.len() > NAME_LENGTH_MAX || !name.chars().all(allowed) {
-        let name = name.to_owned();
-        return Err(StudyError::Name { what, name });
+        let problem = format!("{name:?}: a name has 1 to 64 letters, digits, spaces or . _ + -");
+        return Err(TomlError::new(path.iter().copied(), problem));
     }
     Ok(())
 }
@@ -206,16 +192,16 @@ mod tests {
         assert_eq!(study.phases[0].cache, CachePolicy::Keep);
     }
 
+    fn refusal(text: &str) -> String {
+        Study::from_toml(text).expect_err("refused").to_string()
+    }
+
     #[test]
-    fn a_word_that_is_misspelt_is_refused_by_its_name() {
+    fn a_key_that_is_misspelt_is_refused_by_its_name_and_position() {
         let text = format!("repeat = 10\n{HEAD}[[phase]]\nname='w'\nworkload='write'\n");
-        let Err(StudyError::Syntax(error)) = Study::from_toml(&text) else {
-            panic!("must be refused")
-        };
-        assert!(
-            error.to_string().contains("unknown field `repeat`"),
-            "{error}"
-        );
+        let error = Study::from_toml(&text).expect_err("refused");
+        assert_eq!(error.to_string(), "line 1, column 1: repeat: unknown key");
+        assert_eq!(error.hint.as_deref(), Some("did you mean 'repeats'?"));
     }
 
     #[test]
@@ -229,34 +215,29 @@ mod tests {
         assert!(read("a b", "4K_random.read+sync-1").is_ok());
         assert!(read("q", &"x".repeat(64)).is_ok());
         for bad in ["", " ", "a/b", "a\nb", "a\tb", "größe", &"x".repeat(65)] {
-            let phase = read("q", bad);
-            assert!(
-                matches!(phase, Err(StudyError::Name { what: "phase", .. })),
-                "{bad:?}"
-            );
-            let study = read(bad, "p");
-            assert!(
-                matches!(study, Err(StudyError::Name { what: "study", .. })),
-                "{bad:?}"
-            );
+            let phase = read("q", bad).expect_err(bad).to_string();
+            assert!(phase.starts_with("line 8, column 1: phase."), "{phase}");
+            let study = read(bad, "p").expect_err(bad).to_string();
+            assert!(study.starts_with("line 2, column 1: name: "), "{study}");
         }
     }
 
     #[test]
     fn a_study_without_phases_with_twins_or_of_tomorrow_is_refused() {
         let phase = "[[phase]]\nname='w'\nworkload='write'\n";
-        let twins = format!("{HEAD}{phase}{phase}");
-        assert!(matches!(
-            Study::from_toml(&twins),
-            Err(StudyError::DuplicatePhase(_))
-        ));
-        let none = format!("{HEAD}phase = []\n");
-        assert!(matches!(Study::from_toml(&none), Err(StudyError::NoPhase)));
+        let twins = refusal(&format!("{HEAD}{phase}{phase}"));
+        assert!(
+            twins.ends_with("phase.w: two phases have this name"),
+            "{twins}"
+        );
+        let none = refusal(&format!("{HEAD}phase = []\n"));
+        assert_eq!(none, "line 7, column 1: phase: the study has no phase");
         let later = format!("{HEAD}{phase}").replace("format = 1", "format = 99");
-        assert!(matches!(
-            Study::from_toml(&later),
-            Err(StudyError::Format { found: 99, .. })
-        ));
-        assert!(matches!(Study::from_toml("x"), Err(StudyError::Syntax(_))));
+        let later = refusal(&later);
+        assert!(
+            later.starts_with("line 1, column 1: format: version 99"),
+            "{later}"
+        );
+        assert!(refusal("x").starts_with("line 1, column "));
     }
 }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text_type::text_type;
 use crate::{ParseStageError, Stage};
 
 /// A catalogue entry's name with the options that a trial passes to its mkfs and its mount, and the
@@ -208,19 +209,11 @@ impl fmt::Display for Subject {
     }
 }
 
-impl TryFrom<String> for Subject {
-    type Error = ParseSubjectError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse()
-    }
-}
-
-impl From<Subject> for String {
-    fn from(subject: Subject) -> Self {
-        subject.to_string()
-    }
-}
+text_type!(Subject, ParseSubjectError, {
+    "description": "A file system with its options: `ext4`, `ext4:mount=noatime`, `xfs:mkfs=-m reflink=0`.",
+    "type": "string",
+    "pattern": "^ *[^: \\t]+(:.*)?$"
+});
 
 #[cfg(test)]
 mod tests {

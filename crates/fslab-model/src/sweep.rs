@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, ParseBytesError};
@@ -19,19 +20,19 @@ const POINTS_MAX: usize = 10_000;
 /// record = ["8KiB", "64KiB"]
 /// where = "record <= file_size"
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
-    /// Which combinations are wanted: two dimensions with `<=` or `<` between them; all, where it
-    /// is left out.
+    /// Which combinations are measured: two dimensions with `<=` or `<` between them, like
+    /// `"record <= file_size"`. Default: all.
     #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// The values of each dimension.
+    /// Values of each dimension: a list, or a range.
     #[serde(flatten)]
     pub dimensions: BTreeMap<String, Values>,
 }
 
 /// The values of one dimension.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Values {
     /// One by one.
@@ -41,22 +42,23 @@ pub enum Values {
 }
 
 /// Values from one to another, each `factor` times the one before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// The first.
+    /// First value: a size with its unit, or a count.
     pub from: Written,
-    /// No value is above this one.
+    /// Upper limit of the values, in the unit of `from`.
     pub to: Written,
-    /// At least 2.
+    /// What each value is multiplied by to get the next: 2 or more.
+    #[schemars(range(min = 2))]
     pub factor: u64,
-    /// Whether a smaller scale ends the range earlier.
+    /// Whether `--scale` lowers `to`.
     #[serde(default)]
     pub scaled: bool,
 }
 
 /// A value as written: a size with its unit, or a number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Written {
     /// A number of things.
@@ -66,7 +68,9 @@ pub enum Written {
 }
 
 /// A value of a dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PointValue {
     /// A number of things.
@@ -98,7 +102,7 @@ impl fmt::Display for PointValue {
 pub type Point = BTreeMap<String, PointValue>;
 
 /// Where a phase stands in a sweep.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Swept {
     /// The phase's name in its study, which all points share.
     pub phase: String,

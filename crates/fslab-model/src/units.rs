@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::text_type::text_schema;
 const UNITS: [(&str, u64); 17] = [
     ("kib", 1 << 10),
     ("mib", 1 << 20),
@@ -24,6 +25,10 @@ const UNITS: [(&str, u64); 17] = [
     ("bytes", 1),
     ("b", 1),
 ];
+
+/// What a size looks like as a text, as a regular expression.
+pub(crate) const SIZE_PATTERN: &str =
+    "^ *[0-9][0-9._]* *([kKmMgGtTpP]([iI]?[bB])?|[bB]([yY][tT][eE][sS])?) *$";
 
 /// A number of bytes. Written with a unit: `4KiB`, `1.5 GiB`, `20GB`; `K`, `M`, `G` are binary.
 ///
@@ -303,6 +308,15 @@ pub fn format_ns(ns: f64) -> String {
     }
     format!("{ns:.0} ns")
 }
+
+text_schema!(Bytes, {
+    "description": "A size with its unit, like \"4KiB\", \"1.5 GiB\" or \"20GB\"; K, M and G are binary. In JSON that fslab writes: bytes.",
+    "anyOf": [
+        { "type": "string", "pattern": SIZE_PATTERN },
+        { "type": "integer", "minimum": 0 }
+    ],
+    "examples": ["256MiB"]
+});
 
 #[cfg(test)]
 mod tests {

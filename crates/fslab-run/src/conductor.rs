@@ -53,6 +53,10 @@ pub struct Outcome {
     pub missing: usize,
 }
 
+/// What to do about a lost device.
+const RESUME_HINT: &str =
+    "reconnect the device and repeat the command with --resume: it runs the missing trials";
+
 /// Why a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ConductorError {
@@ -196,7 +200,11 @@ impl<'a> Conductor<'a> {
         outcome.missing += left.len();
         finished?;
         match self.venue.lost() {
-            Some(failure) => Err(ConductorError::Lost(failure.clone())),
+            Some(failure) => {
+                let mut failure = failure.clone();
+                failure.hint.get_or_insert_with(|| RESUME_HINT.to_owned());
+                Err(ConductorError::Lost(failure))
+            }
             None => Ok(()),
         }
     }

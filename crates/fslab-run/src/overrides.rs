@@ -27,13 +27,13 @@ pub fn override_study(study: &Study, settings: &[String]) -> Result<Study, Failu
         })?;
         set(&mut table, path.trim(), parse(value.trim())).map_err(|why| bad(setting, &why))?;
     }
-    let text = table.to_string();
-    Study::from_toml(&text).map_err(|error| {
+    // The text is no person's: a position in it helps no one.
+    Study::from_toml(&table.to_string()).map_err(|error| {
         let text = format!(
             "cannot use the study with --set {}",
             settings.join(" --set ")
         );
-        Failure::new(FailureKind::BadInput, text).because(&error)
+        Failure::of_toml(text, error.without_position())
     })
 }
 

@@ -129,6 +129,41 @@ pub enum ResolveError {
     },
 }
 
+impl ResolveError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Catalogue(catalogue) => catalogue.hint(),
+            Self::TooSmall {
+                enough: Some(enough),
+                ..
+            } => Some(format!("use --size {} or more", enough.to_argument())),
+            Self::TooSmall { enough: None, .. } => Some(
+                "they grow with the file system: fill it less, or make them smaller, like \
+                 --set phase.NAME.file_size=64MiB"
+                    .into(),
+            ),
+            Self::UnevenSize { nearest, .. } => {
+                Some(format!("use --size {}", nearest.to_argument()))
+            }
+            Self::Phases(phases) => phases.hint(),
+            Self::Venue { .. } => {
+                Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
+            }
+            Self::Stages { .. } => Some("leave out age= and fill=, or take another venue".into()),
+            Self::Disk(disk) => disk.hint(),
+            Self::DiskTooSmall { capacity, .. } => Some(format!(
+                "use --size {} or less, or a larger --disk",
+                capacity.to_argument()
+            )),
+            Self::Repetition(repetition) => repetition.hint(),
+            Self::TooMuch(too_much) => Some(too_much.hint()),
+            Self::NoTime => None,
+        }
+    }
+}
+
 /// Resolves `request` against this machine. Nothing is created or changed.
 ///
 /// # Errors

@@ -48,6 +48,19 @@ pub enum ResumeError {
     },
 }
 
+impl ResumeError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Seed { .. } => "leave out --seed, or leave out --resume to begin a new run",
+            Self::Dimension { .. } | Self::Device { .. } => {
+                "its trials would not compare; leave out --resume to begin a new run"
+            }
+        }
+    }
+}
+
 /// Demands that the trials of `run` were made on the device that new ones would be made on.
 ///
 /// # Errors

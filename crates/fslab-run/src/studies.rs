@@ -144,21 +144,18 @@ pub fn load_original(name_or_file: &str) -> Result<Option<Original>, Failure> {
 /// Of kind `BadInput`: it cannot be read, or makes no sense.
 pub fn load_claims(file: &Path) -> Result<Option<Claims>, Failure> {
     let text = read_if_there(file)?;
-    let claims = text.map(|text| Claims::from_toml(&text, &file.to_string_lossy()));
-    claims.transpose().map_err(|error| unusable(file, &error))
+    let claims = text.map(|text| Claims::from_toml(&text));
+    let unusable = |error| Failure::of_toml(format!("cannot use {}", file.display()), error);
+    claims.transpose().map_err(unusable)
 }
 
 fn load_published(file: &Path) -> Result<Option<Published>, Failure> {
     let text = read_if_there(file)?;
     let published = text.map(|text| Published::from_csv(&text, &file.to_string_lossy()));
-    published
-        .transpose()
-        .map_err(|error| unusable(file, &error))
-}
-
-fn unusable(file: &Path, error: &fslab_claims::OriginalError) -> Failure {
-    let text = format!("cannot use {}", file.display());
-    Failure::new(FailureKind::BadInput, text).because(error)
+    published.transpose().map_err(|error| {
+        let text = format!("cannot use {}", file.display());
+        Failure::new(FailureKind::BadInput, text).because(&error)
+    })
 }
 
 fn read_if_there(file: &Path) -> Result<Option<String>, Failure> {
@@ -173,13 +170,8 @@ fn read_if_there(file: &Path) -> Result<Option<String>, Failure> {
 }
 
 fn parse(origin: &str, text: &str) -> Result<Study, Failure> {
-    Study::from_toml(text).map_err(|error| {
-        Failure::new(
-            FailureKind::BadInput,
-            format!("cannot use the study {origin}"),
-        )
-        .because(&error)
-    })
+    Study::from_toml(text)
+        .map_err(|error| Failure::of_toml(format!("cannot use the study {origin}"), error))
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ fn sim_venue(
     study: &Study,
     sizes: Sizes,
 ) -> Result<VenuePlan, ResolveError> {
-    let profile = fslab_disk::shelf::find(disk.or(study.disk.as_deref()).unwrap_or(DISK))?;
+    let profile = fslab_disk::registry::find(disk.or(study.disk.as_deref()).unwrap_or(DISK))?;
     let capacity = profile.capacity();
     if sizes.size > capacity {
         return Err(ResolveError::DiskTooSmall {

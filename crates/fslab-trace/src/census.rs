@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Target;
+use crate::event::LinkTarget;
 use crate::{FinalFile, TraceError, TracePath};
 
 /// More names in a folder are a folder that nobody means.
@@ -32,7 +32,7 @@ pub enum EntryKind {
 
 /// One name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct TreeEntry {
     /// The name.
     pub path: TracePath,
     /// What it is.
@@ -46,13 +46,13 @@ pub struct Entry {
     pub same_as: Option<TracePath>,
     /// Where a symbolic link points to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<Target>,
+    pub target: Option<LinkTarget>,
 }
 
 /// All that is in a folder, directories before what is in them.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
-    entries: BTreeMap<TracePath, Entry>,
+    entries: BTreeMap<TracePath, TreeEntry>,
 }
 
 impl Census {
@@ -76,7 +76,7 @@ impl Census {
 
     /// What `path` is.
     #[must_use]
-    pub fn get(&self, path: &TracePath) -> Option<&Entry> {
+    pub fn get(&self, path: &TracePath) -> Option<&TreeEntry> {
         self.entries.get(path)
     }
 
@@ -88,7 +88,7 @@ impl Census {
         &self,
         touched: &BTreeSet<TracePath>,
         listed: &BTreeSet<TracePath>,
-    ) -> Vec<Entry> {
+    ) -> Vec<TreeEntry> {
         let mut names = BTreeSet::new();
         for path in touched.iter().chain(listed) {
             self.add_way(path, LINKS_MAX, &mut names);
@@ -102,7 +102,7 @@ impl Census {
                 names.insert(entry.path.clone());
             }
         }
-        let mut needed: Vec<Entry> = Vec::new();
+        let mut needed: Vec<TreeEntry> = Vec::new();
         for path in &names {
             let Some(entry) = self.entries.get(path) else {
                 continue;
@@ -130,9 +130,9 @@ impl Census {
                 continue;
             };
             let led_to = match link {
-                Target::Below(path) => Some(path.clone()),
-                Target::Text(text) if text.starts_with('/') => None,
-                Target::Text(text) => {
+                LinkTarget::Below(path) => Some(path.clone()),
+                LinkTarget::Text(text) if text.starts_with('/') => None,
+                LinkTarget::Text(text) => {
                     let base = step.parent().unwrap_or_default();
                     let joined = [b"/", base.as_bytes(), b"/", text.as_bytes()].concat();
                     TracePath::below(b"/", &joined)
@@ -229,7 +229,7 @@ impl Taker<'_> {
                 .or_insert_with(|| path.clone())
                 .clone()
         });
-        let entry = Entry {
+        let entry = TreeEntry {
             path: path.clone(),
             kind,
             bytes: if kind == EntryKind::File {
@@ -248,14 +248,14 @@ impl Taker<'_> {
         }
     }
 
-    fn target(&self, text: &[u8]) -> Target {
+    fn target(&self, text: &[u8]) -> LinkTarget {
         let below = text
             .starts_with(b"/")
             .then(|| TracePath::below(self.root.as_os_str().as_bytes(), text))
             .flatten();
         below.map_or_else(
-            || Target::Text(String::from_utf8_lossy(text).into_owned()),
-            Target::Below,
+            || LinkTarget::Text(String::from_utf8_lossy(text).into_owned()),
+            LinkTarget::Below,
         )
     }
 }

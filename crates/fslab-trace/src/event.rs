@@ -6,7 +6,7 @@ use crate::TracePath;
 
 /// One call, by one thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
+pub struct TraceEvent {
     /// The thread, numbered from 0 in the order in which they began.
     pub thread: u32,
     /// When it began, since the recording began.
@@ -15,13 +15,13 @@ pub struct Event {
     pub took_ns: u64,
     /// What was asked for.
     #[serde(flatten)]
-    pub deed: Deed,
+    pub operation: Operation,
     /// What came of it.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: CallOutcome,
 }
 
-impl Event {
+impl TraceEvent {
     /// When it was over.
     #[must_use]
     pub fn end_ns(&self) -> u64 {
@@ -32,14 +32,14 @@ impl Event {
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum CallOutcome {
     /// What it returned, where that is a number of the file's; else 0.
     Result(u64),
     /// The name of its errno: `ENOENT`.
     Error(String),
 }
 
-impl Outcome {
+impl CallOutcome {
     /// Whether the call did what it was asked.
     #[must_use]
     pub fn is_done(&self) -> bool {
@@ -70,7 +70,7 @@ pub enum Place {
 /// a child inherits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
-pub enum Deed {
+pub enum Operation {
     /// open(2) and its kin.
     Open {
         /// The name.
@@ -240,7 +240,7 @@ pub enum Deed {
     /// symlink(2).
     Symlink {
         /// The text of the link.
-        target: Target,
+        target: LinkTarget,
         /// The link's name.
         path: TracePath,
     },
@@ -296,14 +296,14 @@ pub enum Deed {
 /// The text of a symbolic link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Target {
+pub enum LinkTarget {
     /// An absolute name below the folder that was traced: elsewhere it must lead to the same place.
     Below(TracePath),
     /// Anything else, as it was; bytes that are not UTF-8 are replaced.
     Text(String),
 }
 
-impl Deed {
+impl Operation {
     /// The name by which it is counted.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -364,7 +364,7 @@ impl Place {
     }
 }
 
-impl Deed {
+impl Operation {
     /// The open files that it names.
     pub fn handles(&self) -> impl Iterator<Item = u32> {
         let (one, other, more): (Option<u32>, Option<u32>, &[u32]) = match self {

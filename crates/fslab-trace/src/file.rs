@@ -14,7 +14,7 @@ use std::path::Path;
 use fslab_sys::WholeFile;
 use serde::{Deserialize, Serialize};
 
-use crate::{Entry, Event, FinalFile, Header, Trace, TraceError};
+use crate::{FinalFile, Header, Trace, TraceError, TraceEvent, TreeEntry};
 
 /// The version of the format that is written.
 pub const TRACE_FORMAT: u32 = 1;
@@ -43,8 +43,8 @@ struct Version {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Entered {
-    Before(Entry),
-    Event(Event),
+    Before(TreeEntry),
+    Event(TraceEvent),
     After(FinalFile),
     End { lines: usize },
 }
@@ -157,11 +157,11 @@ impl Trace {
             }
         }
         for event in &self.events {
-            let wrong_handle = event.deed.handles().find(|handle| *handle >= handles);
+            let wrong_handle = event.operation.handles().find(|handle| *handle >= handles);
             if let Some(handle) = wrong_handle {
                 return Err(format!("there is no open file {handle}"));
             }
-            let wrong_thread = event.deed.child().into_iter().chain([event.thread]);
+            let wrong_thread = event.operation.child().into_iter().chain([event.thread]);
             if let Some(thread) = wrong_thread.into_iter().find(|thread| *thread >= threads) {
                 return Err(format!("there is no thread {thread}"));
             }

@@ -12,11 +12,11 @@
 mod arguments;
 mod calls;
 mod census;
-mod deeds;
 mod error;
 mod event;
 mod file;
 mod line;
+mod operations;
 mod path;
 mod processes;
 mod recording;
@@ -26,9 +26,9 @@ mod tables;
 mod trace;
 mod translate;
 
-pub use census::{Census, Entry, EntryKind};
+pub use census::{Census, EntryKind, TreeEntry};
 pub use error::TraceError;
-pub use event::{Deed, Event, Outcome, Place, Target};
+pub use event::{CallOutcome, LinkTarget, Operation, Place, TraceEvent};
 pub use file::{TRACE_BYTES_MAX, TRACE_FORMAT};
 pub use path::TracePath;
 pub use recording::{RecordRequest, Recorded, record};

@@ -4,7 +4,7 @@ use crate::arguments::{angled, descriptor};
 use crate::calls::{Answer, Call, quoted};
 use crate::processes::{OpenFile, Thread};
 use crate::translate::Translator;
-use crate::{Deed, Event, Outcome, Place, TracePath};
+use crate::{CallOutcome, Operation, Place, TraceEvent, TracePath};
 
 /// Calls that change nothing on a disk and read nothing from it: no event, and no mention.
 const QUIET: [&str; 10] = [
@@ -34,7 +34,7 @@ impl Scene<'_> {
         if self.call.makes_a_thread() {
             return self.spawn();
         }
-        let deed = match name {
+        let operation = match name {
             "open" | "creat" | "openat" | "openat2" => return self.open(),
             "close" => return self.close(),
             "close_range" => return self.close_range(),
@@ -47,8 +47,8 @@ impl Scene<'_> {
                 .or_else(|| self.of_names())
                 .or_else(|| self.of_attributes()),
         };
-        match deed {
-            Some(deed) => self.note(deed),
+        match operation {
+            Some(operation) => self.note(operation),
             // What is asked of a device has many names in one call.
             None if name == "ioctl" && self.handle(0).is_some() => {
                 self.count_as(&format!("ioctl {}", self.call.argument(1)));
@@ -129,33 +129,36 @@ impl Scene<'_> {
     }
 
     /// Notes an event with the call's own outcome.
-    pub(crate) fn note(&mut self, deed: Deed) {
+    pub(crate) fn note(&mut self, operation: Operation) {
         let outcome = match &self.call.answer {
-            Answer::Error(name) => Outcome::Error(name.clone()),
+            Answer::Error(name) => CallOutcome::Error(name.clone()),
             Answer::Number(number, _) => {
                 let counts = matches!(
-                    deed,
-                    Deed::Read { .. } | Deed::Write { .. } | Deed::Copy { .. } | Deed::Seek { .. }
+                    operation,
+                    Operation::Read { .. }
+                        | Operation::Write { .. }
+                        | Operation::Copy { .. }
+                        | Operation::Seek { .. }
                 );
                 let number = u64::try_from(*number).unwrap_or(0);
-                Outcome::Result(if counts { number } else { 0 })
+                CallOutcome::Result(if counts { number } else { 0 })
             }
-            Answer::Word | Answer::None => Outcome::Result(0),
+            Answer::Word | Answer::None => CallOutcome::Result(0),
         };
-        self.note_result(deed, outcome);
+        self.note_result(operation, outcome);
     }
 
-    pub(crate) fn note_result_of(&mut self, deed: Deed) {
-        self.note_result(deed, Outcome::Result(0));
+    pub(crate) fn note_result_of(&mut self, operation: Operation) {
+        self.note_result(operation, CallOutcome::Result(0));
     }
 
-    pub(crate) fn note_result(&mut self, deed: Deed, outcome: Outcome) {
+    pub(crate) fn note_result(&mut self, operation: Operation, outcome: CallOutcome) {
         let start_ns = self.translator.start_ns;
-        self.translator.done.events.push(Event {
+        self.translator.done.events.push(TraceEvent {
             thread: self.thread.number,
             at_ns: self.call.at_ns.saturating_sub(start_ns),
             took_ns: self.call.took_ns,
-            deed,
+            operation,
             outcome,
         });
     }

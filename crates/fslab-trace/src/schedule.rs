@@ -18,7 +18,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Deed, Event, Place, Trace, TracePath};
+use crate::{Operation, Place, Trace, TraceEvent, TracePath};
 
 /// So many steps of a thread must be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Planner {
         }
     }
 
-    fn plan(&mut self, index: usize, event: &Event) {
+    fn plan(&mut self, index: usize, event: &TraceEvent) {
         let thread = event.thread as usize;
         let mut waits: HashMap<u32, u32> = HashMap::new();
         let mut ready_ns = self.free_ns[thread];
@@ -171,9 +171,9 @@ impl Planner {
             };
             mine.entry(event.thread).or_default().add(step);
         }
-        match &event.deed {
-            Deed::Spawn { child, .. } => self.free_ns[*child as usize] = event.at_ns,
-            Deed::Wait { child } if *child != event.thread => {
+        match &event.operation {
+            Operation::Spawn { child, .. } => self.free_ns[*child as usize] = event.at_ns,
+            Operation::Wait { child } if *child != event.thread => {
                 waits.insert(*child, self.steps_of(*child));
                 ready_ns = ready_ns.max(self.free_ns[*child as usize]);
             }
@@ -211,21 +211,21 @@ struct Files {
 
 impl Files {
     /// What `event` uses and changes.
-    fn things_of(&mut self, event: &Event) -> Vec<(Thing, Use)> {
+    fn things_of(&mut self, event: &TraceEvent) -> Vec<(Thing, Use)> {
         let mut things = Things::default();
         self.of_names(event, &mut things);
         self.of_open_files(event, &mut things);
         if event.outcome.is_done() {
-            self.follow(&event.deed);
+            self.follow(&event.operation);
         }
         things.0
     }
 
-    fn of_names(&mut self, event: &Event, things: &mut Things) {
+    fn of_names(&mut self, event: &TraceEvent, things: &mut Things) {
         let done = event.outcome.is_done();
         let change = if done { Use::Changed } else { Use::Used };
-        match &event.deed {
-            Deed::Open {
+        match &event.operation {
+            Operation::Open {
                 path, real, flags, ..
             } => {
                 let creates = flags.contains("O_CREAT") && !self.by_name.contains_key(path);
@@ -239,20 +239,24 @@ impl Files {
                     things.add(Thing::Content(self.file(name)), Use::Changed);
                 }
             }
-            Deed::Mkdir { path, .. } | Deed::Symlink { path, .. } => things.name(path, change),
-            Deed::Rmdir { path } | Deed::Unlink { path } => things.name(path, change),
-            Deed::Rename { path, to, .. } => {
+            Operation::Mkdir { path, .. } | Operation::Symlink { path, .. } => {
+                things.name(path, change);
+            }
+            Operation::Rmdir { path } | Operation::Unlink { path } => things.name(path, change),
+            Operation::Rename { path, to, .. } => {
                 things.name(path, change);
                 things.name(to, change);
             }
-            Deed::Link { path, to } => {
+            Operation::Link { path, to } => {
                 things.name(path, Use::Used);
                 things.name(to, change);
             }
-            Deed::Access { path, .. } | Deed::Readlink { path } => things.name(path, Use::Used),
-            Deed::Stat { place } | Deed::Chmod { place, .. } => things.place(place),
-            Deed::Chown { place, .. } | Deed::Touch { place } => things.place(place),
-            Deed::Truncate { place, .. } => {
+            Operation::Access { path, .. } | Operation::Readlink { path } => {
+                things.name(path, Use::Used);
+            }
+            Operation::Stat { place } | Operation::Chmod { place, .. } => things.place(place),
+            Operation::Chown { place, .. } | Operation::Touch { place } => things.place(place),
+            Operation::Truncate { place, .. } => {
                 things.place(place);
                 let file = match place {
                     Place::Path { path, .. } => Some(self.file(path)),
@@ -264,22 +268,22 @@ impl Files {
         }
     }
 
-    fn of_open_files(&self, event: &Event, things: &mut Things) {
+    fn of_open_files(&self, event: &TraceEvent, things: &mut Things) {
         let file = |handle: &u32| self.by_handle.get(handle).copied();
         let position = |offset: &Option<u64>| match offset {
             Some(_) => Use::Used,
             None => Use::Changed,
         };
-        match &event.deed {
-            Deed::Read { handle, offset, .. } => {
+        match &event.operation {
+            Operation::Read { handle, offset, .. } => {
                 things.add(Thing::Handle(*handle), position(offset));
                 things.content(file(handle), Use::Used);
             }
-            Deed::Write { handle, offset, .. } => {
+            Operation::Write { handle, offset, .. } => {
                 things.add(Thing::Handle(*handle), position(offset));
                 things.content(file(handle), Use::Changed);
             }
-            Deed::Copy {
+            Operation::Copy {
                 handle,
                 to,
                 offset,
@@ -291,35 +295,35 @@ impl Files {
                 things.add(Thing::Handle(*to), position(to_offset));
                 things.content(file(to), Use::Changed);
             }
-            Deed::Map { handle, .. } | Deed::Sync { handle, .. } => {
+            Operation::Map { handle, .. } | Operation::Sync { handle, .. } => {
                 things.add(Thing::Handle(*handle), Use::Used);
                 things.content(file(handle), Use::Used);
             }
-            Deed::Allocate { handle, .. } => {
+            Operation::Allocate { handle, .. } => {
                 things.add(Thing::Handle(*handle), Use::Used);
                 things.content(file(handle), Use::Changed);
             }
-            Deed::List { handle, .. } => {
+            Operation::List { handle, .. } => {
                 things.add(Thing::Handle(*handle), Use::Changed);
                 let directory = file(handle).and_then(|file| self.name_of(file));
                 if let Some(directory) = directory {
                     things.add(Thing::Entries(directory), Use::Changed);
                 }
             }
-            Deed::Duplicate { handle, to } => {
+            Operation::Duplicate { handle, to } => {
                 things.add(Thing::Handle(*handle), Use::Used);
                 things.add(Thing::Handle(*to), Use::Changed);
             }
-            deed => deed
+            operation => operation
                 .handles()
                 .for_each(|handle| things.add(Thing::Handle(handle), Use::Changed)),
         }
     }
 
-    /// Names and open files after `deed`, which was done.
-    fn follow(&mut self, deed: &Deed) {
-        match deed {
-            Deed::Open {
+    /// Names and open files after `operation`, which was done.
+    fn follow(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Open {
                 path,
                 real,
                 handle: Some(handle),
@@ -328,20 +332,20 @@ impl Files {
                 let file = self.file(real.as_ref().unwrap_or(path));
                 self.by_handle.insert(*handle, file);
             }
-            Deed::Duplicate { handle, to } => self.inherit(*handle, *to),
-            Deed::Spawn { inherited, .. } => {
+            Operation::Duplicate { handle, to } => self.inherit(*handle, *to),
+            Operation::Spawn { inherited, .. } => {
                 inherited
                     .iter()
                     .for_each(|(old, new)| self.inherit(*old, *new));
             }
-            Deed::Unlink { path } | Deed::Rmdir { path } => {
+            Operation::Unlink { path } | Operation::Rmdir { path } => {
                 self.by_name.remove(path);
             }
-            Deed::Link { path, to } => {
+            Operation::Link { path, to } => {
                 let file = self.file(path);
                 self.by_name.insert(to.clone(), file);
             }
-            Deed::Rename { path, to, .. } => {
+            Operation::Rename { path, to, .. } => {
                 let moves = |name: &TracePath| name.moved(path, to);
                 let moved: Vec<_> = self.by_name.keys().cloned().collect();
                 for old in moved {

@@ -5,7 +5,7 @@ use crate::arguments::{angled, descriptor, member, octal};
 use crate::calls::Answer;
 use crate::processes::Sharing;
 use crate::scene::Scene;
-use crate::{Deed, Event, Outcome};
+use crate::{CallOutcome, Operation, TraceEvent};
 
 impl Scene<'_> {
     pub(crate) fn open(mut self) {
@@ -55,7 +55,7 @@ impl Scene<'_> {
             let name = real.clone().unwrap_or_else(|| path.clone());
             self.translator.paths.insert(handle, name);
         }
-        self.note(Deed::Open {
+        self.note(Operation::Open {
             path,
             real,
             flags,
@@ -68,7 +68,7 @@ impl Scene<'_> {
         let descriptor = descriptor(self.call.argument(0));
         let removed = descriptor.and_then(|it| self.thread.files.borrow_mut().remove(&it));
         if let Some(file) = removed {
-            self.note(Deed::Close {
+            self.note(Operation::Close {
                 handle: file.handle,
             });
         }
@@ -97,7 +97,7 @@ impl Scene<'_> {
                 .collect()
         };
         for file in closed {
-            self.note(Deed::Close {
+            self.note(Operation::Close {
                 handle: file.handle,
             });
         }
@@ -135,7 +135,7 @@ impl Scene<'_> {
         path.into_iter().for_each(|path| {
             self.translator.paths.insert(to, path);
         });
-        self.note(Deed::Duplicate { handle, to });
+        self.note(Operation::Duplicate { handle, to });
     }
 
     /// dup2(2) closes what had the number before.
@@ -145,7 +145,7 @@ impl Scene<'_> {
             .and_then(|it| self.thread.files.borrow_mut().remove(&it));
         if let Some(file) = replaced {
             let handle = file.handle;
-            self.note_result(Deed::Close { handle }, Outcome::Result(0));
+            self.note_result(Operation::Close { handle }, CallOutcome::Result(0));
         }
     }
 
@@ -192,9 +192,9 @@ impl Scene<'_> {
         };
         if program.is_some() {
             self.count_as("execve of a program in the folder");
-            return self.note_result_of(Deed::Exec { closed });
+            return self.note_result_of(Operation::Exec { closed });
         }
-        self.note_result_of(Deed::Exec { closed });
+        self.note_result_of(Operation::Exec { closed });
     }
 
     pub(crate) fn spawn(mut self) {
@@ -216,7 +216,7 @@ impl Scene<'_> {
                 self.translator.paths.insert(*new, path);
             }
         }
-        self.note_result_of(Deed::Spawn { child, inherited });
+        self.note_result_of(Operation::Spawn { child, inherited });
     }
 
     pub(crate) fn wait(self) {
@@ -229,12 +229,12 @@ impl Scene<'_> {
         if let Some(child) = ended {
             // What matters is when the waiting was over.
             let end_ns = self.call.at_ns + self.call.took_ns;
-            self.translator.done.events.push(Event {
+            self.translator.done.events.push(TraceEvent {
                 thread: self.thread.number,
                 at_ns: end_ns.saturating_sub(self.translator.start_ns),
                 took_ns: 0,
-                deed: Deed::Wait { child },
-                outcome: Outcome::Result(0),
+                operation: Operation::Wait { child },
+                outcome: CallOutcome::Result(0),
             });
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Deed, Entry, EntryKind, Event, Outcome, TracePath};
+use crate::{CallOutcome, EntryKind, Operation, TraceEvent, TracePath, TreeEntry};
 
 /// Where a trace comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,9 +54,9 @@ pub struct Trace {
     pub header: Header,
     /// What was there when the command began, of the names that it used; directories before what
     /// is in them.
-    pub files: Vec<Entry>,
+    pub files: Vec<TreeEntry>,
     /// What was done, in the order in which it began.
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
     /// What had become of every name that it used.
     pub left: Vec<FinalFile>,
 }
@@ -67,7 +67,7 @@ impl Trace {
     #[must_use]
     pub fn footprint_bytes(&self) -> u64 {
         let there = self.files.iter().map(|file| file.bytes);
-        let grown = self.events.iter().map(Event::grows_by);
+        let grown = self.events.iter().map(TraceEvent::grows_by);
         let names = (self.files.len() + self.left.len()) as u64;
         // A trace may be somebody else's, and its lengths anything.
         there
@@ -87,8 +87,9 @@ impl Trace {
     /// Whether it makes or needs symbolic links.
     #[must_use]
     pub fn has_symlinks(&self) -> bool {
-        let made =
-            |event: &Event| matches!(event.deed, Deed::Symlink { .. }) && event.outcome.is_done();
+        let made = |event: &TraceEvent| {
+            matches!(event.operation, Operation::Symlink { .. }) && event.outcome.is_done()
+        };
         self.files
             .iter()
             .any(|file| file.kind == EntryKind::Symlink)
@@ -98,31 +99,34 @@ impl Trace {
     /// Whether it makes or needs second names of files.
     #[must_use]
     pub fn has_hard_links(&self) -> bool {
-        let made =
-            |event: &Event| matches!(event.deed, Deed::Link { .. }) && event.outcome.is_done();
+        let made = |event: &TraceEvent| {
+            matches!(event.operation, Operation::Link { .. }) && event.outcome.is_done()
+        };
         self.files.iter().any(|file| file.same_as.is_some()) || self.events.iter().any(made)
     }
 
     /// The longest run of bytes that one operation moves.
     #[must_use]
     pub fn longest_transfer_bytes(&self) -> u64 {
-        let length = |event: &Event| match event.deed {
-            Deed::Read { length, .. }
-            | Deed::Write { length, .. }
-            | Deed::Map { length, .. }
-            | Deed::List { length, .. } => length,
+        let length = |event: &TraceEvent| match event.operation {
+            Operation::Read { length, .. }
+            | Operation::Write { length, .. }
+            | Operation::Map { length, .. }
+            | Operation::List { length, .. } => length,
             _ => 0,
         };
         self.events.iter().map(length).max().unwrap_or(0)
     }
 }
 
-impl Event {
+impl TraceEvent {
     /// The bytes by which files may have grown.
     fn grows_by(&self) -> u64 {
-        match (&self.deed, &self.outcome) {
-            (Deed::Allocate { length, .. }, Outcome::Result(_)) => *length,
-            (Deed::Write { .. } | Deed::Copy { .. }, Outcome::Result(moved)) => *moved,
+        match (&self.operation, &self.outcome) {
+            (Operation::Allocate { length, .. }, CallOutcome::Result(_)) => *length,
+            (Operation::Write { .. } | Operation::Copy { .. }, CallOutcome::Result(moved)) => {
+                *moved
+            }
             _ => 0,
         }
     }

@@ -11,13 +11,13 @@ use std::path::Path;
 use crate::calls::{Answer, Call, Happening, happenings};
 use crate::processes::Threads;
 use crate::scene::Scene;
-use crate::{Deed, Event, Outcome, TraceError, TracePath};
+use crate::{CallOutcome, Operation, TraceError, TraceEvent, TracePath};
 
 /// What a recording says about a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translation {
     /// What was done, in the order in which it began.
-    pub events: Vec<Event>,
+    pub events: Vec<TraceEvent>,
     /// How many open files there were.
     pub handles: u32,
     /// How many threads there were.
@@ -97,12 +97,12 @@ impl Translator {
 
     fn ended(&mut self, id: u32, at_ns: u64) {
         if let Some((thread, closed)) = self.threads.end(id) {
-            self.done.events.push(Event {
+            self.done.events.push(TraceEvent {
                 thread,
                 at_ns: at_ns.saturating_sub(self.start_ns),
                 took_ns: 0,
-                deed: Deed::Exit { closed },
-                outcome: Outcome::Result(0),
+                operation: Operation::Exit { closed },
+                outcome: CallOutcome::Result(0),
             });
         }
     }

@@ -7,7 +7,8 @@
 use std::path::Path;
 
 use fslab_trace::{
-    Deed, Event, Header, Outcome, Place, Schedule, Target, Trace, Translation, Wait, translate,
+    CallOutcome, Header, LinkTarget, Operation, Place, Schedule, Trace, TraceEvent, Translation,
+    Wait, translate,
 };
 
 const PERL: &str = include_str!("perl.strace");
@@ -18,19 +19,19 @@ fn perl() -> Translation {
 }
 
 /// The events of one name of operation.
-fn all<'a>(events: &'a [Event], name: &str) -> Vec<&'a Event> {
+fn all<'a>(events: &'a [TraceEvent], name: &str) -> Vec<&'a TraceEvent> {
     events
         .iter()
-        .filter(|event| event.deed.name() == name)
+        .filter(|event| event.operation.name() == name)
         .collect()
 }
 
-fn path(event: &Event) -> String {
-    match &event.deed {
-        Deed::Open { path, .. }
-        | Deed::Mkdir { path, .. }
-        | Deed::Unlink { path }
-        | Deed::Stat {
+fn path(event: &TraceEvent) -> String {
+    match &event.operation {
+        Operation::Open { path, .. }
+        | Operation::Mkdir { path, .. }
+        | Operation::Unlink { path }
+        | Operation::Stat {
             place: Place::Path { path, .. },
         } => path.to_string(),
         other => panic!("{other:?} has no path"),
@@ -82,7 +83,7 @@ fn names_are_relative_to_the_folder_whatever_the_directory_was() {
     let opened: Vec<_> = all(&done.events, "open").into_iter().map(path).collect();
     // The last one by the child, which had changed its directory.
     assert_eq!(opened, ["in/x", "way/new", "missing", "dir", "dir/y"]);
-    let Deed::Open { real, .. } = &all(&done.events, "open")[1].deed else {
+    let Operation::Open { real, .. } = &all(&done.events, "open")[1].operation else {
         panic!("an open")
     };
     assert_eq!(
@@ -91,10 +92,10 @@ fn names_are_relative_to_the_folder_whatever_the_directory_was() {
     );
     let removed: Vec<_> = all(&done.events, "unlink").into_iter().map(path).collect();
     assert_eq!(removed, ["hard", "abs"], "the second by its absolute name");
-    let Deed::Symlink { target, .. } = &all(&done.events, "symlink")[0].deed else {
+    let Operation::Symlink { target, .. } = &all(&done.events, "symlink")[0].operation else {
         panic!("a symlink")
     };
-    assert!(matches!(target, Target::Below(path) if path.to_string() == "dir"));
+    assert!(matches!(target, LinkTarget::Below(path) if path.to_string() == "dir"));
     assert!(done.listed.iter().any(|path| path.to_string() == "dir"));
 }
 
@@ -104,8 +105,8 @@ fn failures_are_kept_with_their_errno() {
         .events
         .into_iter()
         .filter_map(|event| match event.outcome {
-            Outcome::Error(name) => Some((event.deed.name(), name)),
-            Outcome::Result(_) => None,
+            CallOutcome::Error(name) => Some((event.operation.name(), name)),
+            CallOutcome::Result(_) => None,
         })
         .collect();
     let expected = [
@@ -119,7 +120,7 @@ fn failures_are_kept_with_their_errno() {
 #[test]
 fn a_child_inherits_open_files_under_numbers_of_its_own_and_exec_closes_them() {
     let done = perl();
-    let Deed::Spawn { child, inherited } = &all(&done.events, "spawn")[0].deed else {
+    let Operation::Spawn { child, inherited } = &all(&done.events, "spawn")[0].operation else {
         panic!("a spawn")
     };
     // in/x, its duplicate, and in/new.
@@ -127,20 +128,20 @@ fn a_child_inherits_open_files_under_numbers_of_its_own_and_exec_closes_them() {
     assert_eq!((*child, parents), (1, vec![0, 1, 2]));
     let reads: Vec<_> = all(&done.events, "read")
         .into_iter()
-        .map(|event| match event.deed {
-            Deed::Read { handle, .. } => (event.thread, handle),
+        .map(|event| match event.operation {
+            Operation::Read { handle, .. } => (event.thread, handle),
             ref other => panic!("{other:?}"),
         })
         .collect();
     assert_eq!(reads[0], (0, 0));
     assert_eq!(reads[1], (1, inherited[0].1));
-    let Deed::Exit { closed } = &all(&done.events, "exit")[0].deed else {
+    let Operation::Exit { closed } = &all(&done.events, "exit")[0].operation else {
         panic!("an exit")
     };
     let news = inherited.iter().map(|(_, new)| *new);
     assert!(news.clone().all(|new| closed.contains(&new)), "{closed:?}");
     // perl opens with O_CLOEXEC: what the parent left open goes when it becomes /bin/true.
-    let Deed::Exec { closed } = &all(&done.events, "exec")[1].deed else {
+    let Operation::Exec { closed } = &all(&done.events, "exec")[1].operation else {
         panic!("an exec")
     };
     assert_eq!(closed, &[0]);
@@ -164,7 +165,7 @@ fn the_parent_waits_for_the_end_of_its_child_and_the_child_for_what_came_before(
         let step = lane
             .steps
             .iter()
-            .find(|step| trace.events[step.event].deed.name() == name);
+            .find(|step| trace.events[step.event].operation.name() == name);
         step.map(|step| step.waits.clone()).expect(name)
     };
     let all_of_child = u32::try_from(schedule.lanes[1].steps.len()).expect("few");
@@ -175,7 +176,8 @@ fn the_parent_waits_for_the_end_of_its_child_and_the_child_for_what_came_before(
     assert_eq!(waits_of("wait"), [wait]);
     // The child removes a name that the parent made: behind the parent's last use of it.
     let steps = schedule.lanes[1].steps.iter();
-    let until_unlink = steps.take_while(|step| trace.events[step.event].deed.name() != "rmdir");
+    let until_unlink =
+        steps.take_while(|step| trace.events[step.event].operation.name() != "rmdir");
     let waited = until_unlink
         .flat_map(|step| &step.waits)
         .map(|wait| wait.steps)
@@ -183,7 +185,7 @@ fn the_parent_waits_for_the_end_of_its_child_and_the_child_for_what_came_before(
     let last_use = lane
         .steps
         .iter()
-        .position(|step| trace.events[step.event].deed.name() == "truncate")
+        .position(|step| trace.events[step.event].operation.name() == "truncate")
         .expect("truncates");
     assert!(
         waited.is_some_and(|steps| steps as usize > last_use),

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use super::finding::Finding;
 use super::tree::Tree;
-use super::{banned, dead_files, headers, layers, links, mannerisms, ownership, sizes};
+use super::{
+    banned, dead_files, headers, layers, links, mannerisms, ownership, public_names, sizes,
+};
 
 /// Runs every check over the workspace in `root`; prints the findings in the order of the files.
 pub(crate) fn run(root: &Path) -> ExitCode {
@@ -32,6 +34,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>, String> {
     findings.extend(sizes::check(&tree));
     findings.extend(headers::check(&tree));
     findings.extend(ownership::check(&tree));
+    findings.extend(public_names::check(&tree));
     findings.extend(banned::check(&tree));
     findings.extend(mannerisms::check(&tree));
     findings.extend(links::check(&tree));

@@ -10,6 +10,7 @@ mod layers;
 mod links;
 mod mannerisms;
 mod ownership;
+mod public_names;
 mod rust_text;
 mod sizes;
 mod tree;

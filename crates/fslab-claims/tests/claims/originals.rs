@@ -200,7 +200,7 @@ fn each_claim_turned_round_by_hand_fails() {
         ),
     ] {
         assert!(text.contains(from), "{from}");
-        let claims = Claims::from_toml(&text.replacen(from, to, 1), "f").expect("claims");
+        let claims = Claims::from_toml(&text.replacen(from, to, 1)).expect("claims");
         let card = evaluate(&claims, &run, None);
         let verdict = card
             .verdicts

@@ -238,7 +238,7 @@ pub(crate) fn claim(head: &str, holds: &str) -> Claims {
         "study = 's'\n{head}\n[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
          [claim.holds]\n{holds}\n"
     );
-    Claims::from_toml(&text, "claims.toml").unwrap_or_else(|error| panic!("{holds}: {error:?}"))
+    Claims::from_toml(&text).unwrap_or_else(|error| panic!("{holds}: {error:?}"))
 }
 
 /// What `run` says of one claim.

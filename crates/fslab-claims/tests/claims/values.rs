@@ -161,7 +161,7 @@ fn a_claim_that_names_its_venues_is_not_measured_elsewhere() {
     let text = "study = 's'\n[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
                 venues = ['sim', 'loop', 'block']\n[claim.holds]\nkind = 'faster'\nphase = 'w'\n\
                 subject = 'a'\nthan = ['b']\n";
-    let claims = Claims::from_toml(text, "f").expect("claims");
+    let claims = Claims::from_toml(text).expect("claims");
     let told = |story: Story| {
         let run = story
             .times("a", &[("w", &[1.0])])

@@ -4,52 +4,54 @@ use clap::Subcommand;
 
 use super::{
     clean, compare, delete, diff, disk, export, fs, gate, guest_init, import, lab, list, mkfs,
-    report, run, show, store, study, trace, trial,
+    report, run, schema, show, store, study, trace, trial,
 };
 use crate::exit::CommandResult;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Compare file systems: run a study over them, print a table, write a report
+    /// Compare file systems: run a study on each, print a table, write a report
     Compare(compare::CompareArgs),
-    /// Run a study as it stands: its subjects, its sweeps, its figures
+    /// Run a study with its own subjects, sweeps and figures
     Run(run::RunArgs),
-    /// The catalogue of file systems, and what works on this machine
+    /// List and show the file systems of the catalogue, and probe which work here
     Fs(fs::FsArgs),
-    /// The studies that come with the program
+    /// List and show studies; check the claims of a publication against a run
     Study(study::StudyArgs),
-    /// The profiles of simulated disks, and what their disks do
+    /// List, show and test the profiles of simulated disks
     Disk(disk::DiskArgs),
-    /// Guest kernels, which bring the file systems that this machine's kernel lacks
+    /// Build, list, export and import labs: guest kernels with their root images
     Lab(lab::LabArgs),
+    /// Print the JSON Schema of a format, or list the formats
+    Schema(schema::SchemaArgs),
     /// List the runs in the store
     List(list::ListArgs),
     /// Show one run
     Show(show::ShowArgs),
     /// Write the report of one or more runs
     Report(report::ReportArgs),
-    /// Hold one run against another: what became faster or slower, and how sure that is
+    /// Compare two runs: what became faster or slower, with confidence intervals
     Diff(diff::DiffArgs),
-    /// Fail where a run is slower than another by more than is allowed, with certainty
+    /// Fail if a run is significantly slower than a base run (for CI)
     Gate(gate::GateArgs),
-    /// Write a run's records for other programs: JSON, CSV, Parquet, forms of other tools
+    /// Export a run: JSON, CSV, Parquet, or the formats of bonnie++, Iozone and fio
     Export(export::ExportArgs),
-    /// Take the output of another tool into the store as a run
+    /// Import another tool's results as a run
     Import(import::ImportArgs),
-    /// Delete runs from the store; a deleted run can be brought back
+    /// Delete runs from the store; `--undo` restores them
     Delete(delete::DeleteArgs),
-    /// The store itself: check it for damage
+    /// Check the store for damage
     Store(store::StoreCommandArgs),
-    /// Remove mounts, loop devices and images that a killed run left
+    /// Remove mounts, loop devices and images that a killed run left behind
     Clean(clean::CleanArgs),
-    /// Make one of the file systems for which no other formatter is shipped
+    /// Format a device or image with a file system whose mkfs no distribution ships
     Mkfs(mkfs::MkfsArgs),
     /// Be the first process of a guest kernel
     #[command(hide = true)]
     GuestInit(guest_init::GuestInitArgs),
-    /// Record what a program does to files, and issue it again
+    /// Record, show and replay the file operations of a program
     Trace(trace::TraceArgs),
-    /// Run one trial: specification on standard input, events on standard output
+    /// Run one trial: reads its specification (JSON) from stdin, writes events to stdout
     Trial(trial::TrialArgs),
 }
 
@@ -62,6 +64,7 @@ impl Command {
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
             Self::Lab(args) => args.exec(),
+            Self::Schema(args) => args.exec(),
             Self::List(args) => args.exec(),
             Self::Show(args) => args.exec(),
             Self::Report(args) => args.exec(),

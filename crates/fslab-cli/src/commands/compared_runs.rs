@@ -26,22 +26,22 @@ const DATABASE: &[u8] = b"SQLite format 3\0";
 /// Which runs are compared, and in what.
 #[derive(Debug, Args)]
 pub(super) struct ComparedArgs {
-    /// The run that is compared with: a run of the store, STORE:RUN of another, or a file: a
-    /// store (its last run), an exported run, or what another tool wrote (FILE,FILE,... are its
-    /// repeats); RUN,RUN,... or last~5..last~1 are runs of one and the same, and how much they
-    /// differ counts; history, or history~8, is the five or eight runs of NEW's plan before it
+    /// Base: a run of the store, STORE:RUN of another store, or a file (a store's last run, an
+    /// exported run, another tool's output; FILE,FILE,... are repeats). RUN,RUN,... or
+    /// last~5..last~1 are several runs of one plan, whose spread counts; history or history~8 are
+    /// the 5 or 8 runs of NEW's plan before it
     #[arg(value_name = "BASE")]
     base: String,
-    /// The run or the runs that are compared, named likewise
+    /// Run or runs to compare with the base, named the same way
     #[arg(value_name = "NEW")]
     new: String,
-    /// Compare a subject with another one, by their names; may be repeated
+    /// Compare a subject with a different one; may be repeated
     #[arg(long, value_name = "BASE=NEW", value_parser = parse_pair)]
     pair: Vec<(Subject, Subject)>,
-    /// A figure to compare, instead of the one that each phase is known by; may be repeated
+    /// Metric to compare, instead of each phase's headline; may be repeated
     #[arg(long, value_name = "METRIC", value_parser = parse_metric)]
     metric: Vec<&'static MetricDefinition>,
-    /// Dimensions that may differ beside the one that is studied, like machine,kernel, or all
+    /// Dimensions that may differ besides the one studied, like machine,kernel, or all
     #[arg(long, value_name = "DIMENSION", value_delimiter = ',', value_parser = parse_waiver)]
     across: Vec<Waiver>,
     #[command(flatten)]
@@ -95,7 +95,7 @@ impl ComparedArgs {
     pub(super) fn diff(&self, tolerance: Option<Percent>) -> Result<Diff, CommandError> {
         let new = self.load(&self.new)?;
         let base = self.base(&new)?;
-        demand_apart(&base, &new)?;
+        ensure_apart(&base, &new)?;
         let usual = Question::default();
         let question = Question {
             pairs: self.pair.clone(),
@@ -187,7 +187,7 @@ fn in_a_store(name: &str) -> (Option<&Path>, &str) {
 
 /// Demands that none of several runs is on both sides. A single run may be held against itself: its
 /// subjects against each other, or to see that nothing is found.
-fn demand_apart(base: &[RunRecord], new: &[RunRecord]) -> Result<(), CommandError> {
+fn ensure_apart(base: &[RunRecord], new: &[RunRecord]) -> Result<(), CommandError> {
     let on_both = |run: &&RunRecord| new.iter().any(|it| it.header.run == run.header.run);
     match base.iter().find(on_both) {
         Some(run) if base.len() + new.len() > 2 => Err(CommandError::bad_input(format!(

@@ -17,19 +17,19 @@ use crate::screen;
 /// Arguments of `fslab delete`.
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// A run's name, a unique beginning of one, `last`, `last~1`, or a range like last~5..last~1
+    /// Runs: names or unique prefixes, `last`, `last~1`, or a range like last~5..last~1
     #[arg(value_name = "RUN", required_unless_present = "purge")]
     runs: Vec<String>,
-    /// Bring deleted runs back, by their names
+    /// Restore deleted runs, by name
     #[arg(long, conflicts_with = "purge")]
     undo: bool,
-    /// Remove runs for good, without a way back; without RUN all that are deleted
+    /// Remove deleted runs permanently; without RUN, all of them
     #[arg(long)]
     purge: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

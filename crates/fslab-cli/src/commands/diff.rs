@@ -18,14 +18,14 @@ use crate::screen;
 pub(crate) struct DiffArgs {
     #[command(flatten)]
     compared: ComparedArgs,
-    /// The difference that does not matter: the same within it is the same; of single exact
-    /// points of virtual time it is 1 %, whatever is asked for [default: 5%]
+    /// Differences up to this count as equal; for single exact results in virtual time it is always
+    /// 1 % [default: 5%]
     #[arg(long, value_name = "PERCENT")]
     tolerance: Option<Percent>,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Form,
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Write to a file instead of standard output

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::{Args, Subcommand};
 use fslab_disk::profile::Medium;
-use fslab_disk::{Profile, shelf};
+use fslab_disk::{Profile, registry};
 use fslab_model::{Bytes, Failure, Rate, format_ns};
 use fslab_report::{Column, Table, TableCell};
 use serde_json::{Map, Value, json};
@@ -27,22 +27,22 @@ pub(crate) struct DiskArgs {
 enum DiskCommand {
     /// List the disk profiles that come with the program
     List {
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one profile: every parameter, where it is from, and what follows from it
+    /// Show one profile: parameters, their sources, and derived figures
     Show {
         /// A profile's name, or the path of a file
         name: String,
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Print the profile as a file, to begin another with
+        /// Print the profile as a TOML file, as a template
         #[arg(long, conflicts_with = "json")]
         toml: bool,
     },
-    /// Run a profile's disk by itself, in virtual time, and draw its curves
+    /// Benchmark a profile's disk model in virtual time and draw its curves
     Test(TestArgs),
 }
 
@@ -59,11 +59,11 @@ impl DiskArgs {
 
 /// The profile of that name or file.
 pub(super) fn find(name: &str) -> Result<Profile, CommandError> {
-    shelf::find(name).map_err(|error| Failure::from(error).into())
+    registry::find(name).map_err(|error| Failure::from(error).into())
 }
 
 fn list(json: bool) -> Result<(), CommandError> {
-    let profiles = shelf::all();
+    let profiles = registry::all();
     if json {
         let all: Vec<_> = profiles.iter().map(summary).collect();
         return screen::print_json(&all);

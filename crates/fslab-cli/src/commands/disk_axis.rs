@@ -171,7 +171,7 @@ fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fslab_disk::bench::{Line, Point};
+    use fslab_disk::bench::{CurvePoint, Line};
 
     use super::*;
 
@@ -229,7 +229,7 @@ mod tests {
         };
         let line = |y| Line {
             name: "l",
-            points: vec![Point { x: y / 2.0, y }],
+            points: vec![CurvePoint { x: y / 2.0, y }],
         };
         let curve = Curve {
             name: "c",

@@ -136,14 +136,14 @@ fn axis(curve: &Curve, x: Scale) -> String {
 
 #[cfg(test)]
 mod tests {
-    use fslab_disk::bench::{Axis, AxisUnit, Line, Point};
+    use fslab_disk::bench::{Axis, AxisUnit, CurvePoint, Line};
 
     use super::*;
 
     fn curve() -> Curve {
         let points = |ys: [f64; 3]| {
             let places = [1.0, 4.0, 16.0].into_iter().zip(ys);
-            places.map(|(x, y)| Point { x, y }).collect()
+            places.map(|(x, y)| CurvePoint { x, y }).collect()
         };
         Curve {
             name: "queue-depth",

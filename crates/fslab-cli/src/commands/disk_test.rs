@@ -21,13 +21,13 @@ pub(super) const TOLERANCE: f64 = 0.05;
 pub(super) struct TestArgs {
     /// A profile's name, or the path of a file
     name: String,
-    /// Draw the curves into a file as well
+    /// Also draw the curves into this file
     #[arg(long, short, value_name = "FILE.svg")]
     output: Option<PathBuf>,
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print the points of all curves, one a row
+    /// Print the points of all curves as CSV
     #[arg(long)]
     csv: bool,
 }
@@ -36,7 +36,7 @@ impl TestArgs {
     pub(super) fn run(&self) -> Result<(), CommandError> {
         let profile = disk::find(&self.name)?;
         if let Some(path) = &self.output {
-            demand_svg(path)?;
+            ensure_svg(path)?;
         }
         let bench = bench::run(&profile).map_err(Failure::from)?;
         if let Some(path) = &self.output {
@@ -56,7 +56,7 @@ impl TestArgs {
     }
 }
 
-fn demand_svg(path: &Path) -> Result<(), CommandError> {
+fn ensure_svg(path: &Path) -> Result<(), CommandError> {
     if path.extension().is_some_and(|extension| extension == "svg") {
         return Ok(());
     }

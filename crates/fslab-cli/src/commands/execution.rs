@@ -51,7 +51,7 @@ impl Execution<'_> {
             return Ok(Exit::Done);
         }
         if !is_whole_catalogue {
-            self.place.demand_what_it_takes(&plan)?;
+            self.place.ensure_what_it_takes(&plan)?;
         }
         let jobs = self.plan.jobs(&plan.venue)?;
         report::prepare_folder(&self.output.out)?;
@@ -88,7 +88,7 @@ impl Execution<'_> {
     /// What a guest does not have of itself. Without leave nothing is looked for that a study
     /// names: its plan can be seen then, and not run.
     fn bring_layers(&self, plan: &mut Plan) -> Result<(), CommandError> {
-        match self.demand_leave(plan) {
+        match self.ensure_leave(plan) {
             Ok(()) => layers::bring(plan),
             Err(_) if self.plan.dry_run => {
                 screen::notice(
@@ -102,7 +102,7 @@ impl Execution<'_> {
     }
 
     /// A study from elsewhere may start anything: whoever runs it must have said that it may.
-    fn demand_leave(&self, plan: &Plan) -> Result<(), CommandError> {
+    fn ensure_leave(&self, plan: &Plan) -> Result<(), CommandError> {
         match self.plan.allow_commands {
             true => Ok(()),
             false => Ok(fslab_workload::demand_leave(&plan.phases)?),
@@ -159,8 +159,8 @@ impl Execution<'_> {
         let begun = store.header(run)?;
         now.ensure_alike(&begun)?;
         // What is run is the stored plan, and a store may come from elsewhere.
-        demand_same_plan(&begun, asked)?;
-        self.demand_leave(&begun.plan)?;
+        ensure_same_plan(&begun, asked)?;
+        self.ensure_leave(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
             let so_far = store.run(&RunSelector::from(run.clone()))?;
@@ -252,7 +252,7 @@ impl Execution<'_> {
 
 /// Demands that the plan of the run `begun` is the one that is asked for, and not only noted under
 /// its hash.
-fn demand_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
+fn ensure_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
     if begun.plan.hash() == asked.hash() {
         return Ok(());
     }

@@ -15,14 +15,13 @@ use crate::screen;
 /// The form of an export.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
-    /// Everything, histograms and time series included; `fslab import` takes it back
+    /// All records with histograms and time series; `fslab import` reads it
     Json,
-    /// One row for each trial, phase and metric; `fslab import` takes it back
+    /// One row per trial, phase and metric; `fslab import` reads it
     Csv,
-    /// One row for each trial and phase, a column for each metric
+    /// One row per trial and phase, a column per metric
     CsvWide,
-    /// What belongs to plan and lab and to no machine: the records of a run in virtual time,
-    /// without what the host adds; two runs are compared with cmp
+    /// Records of a run in virtual time without host-dependent fields; compare two runs with cmp
     Exact,
     /// The CSV of bonnie++ 1.98, for a run of its phases; bon_csv2html reads it
     Bonnie,
@@ -30,17 +29,17 @@ pub(crate) enum Format {
     Iozone,
     /// The JSON+ of fio: a job for each trial and phase, latencies in fio's bins
     Fio,
-    /// The rows of csv as Parquet; it is binary and goes to a file
+    /// The rows of csv as Parquet, to a file
     Parquet,
 }
 
 /// Arguments of `fslab export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// A run's name, a unique beginning of one, `last`, or `last~1` for the one before it
+    /// Run: its name or a unique prefix of it, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
-    /// The form
+    /// Output format
     #[arg(long, value_enum)]
     format: Format,
     /// Write to a file instead of standard output

@@ -23,18 +23,18 @@ pub(crate) struct FsArgs {
 enum FsCommand {
     /// List the file systems of the catalogue
     List {
-        /// Find out what works on this machine, and how to get what does not
+        /// Probe which work on this machine, and what the others need
         #[arg(long)]
         probe: bool,
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Show one file system: history, commands, features, limits
     Show {
-        /// Its name
+        /// Name of the file system
         name: String,
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },

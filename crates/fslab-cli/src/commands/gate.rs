@@ -94,26 +94,25 @@ fn no_form(format: &str) -> String {
 pub(crate) struct GateArgs {
     #[command(flatten)]
     compared: ComparedArgs,
-    /// The loss of speed that is let through; a figure fails only where its whole interval is past
-    /// it
+    /// Allowed slowdown; a figure fails only if its entire interval exceeds this
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = parse_slowdown)]
     max_slowdown: Percent,
-    /// Confidence of all intervals together; half of what is left is the rate of false alarms
+    /// Joint confidence of all intervals; the false-alarm rate is half of the remainder
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = parse_confidence)]
     confidence: Percent,
-    /// Fail, too, where an interval does not decide, or repeats are too few for one
+    /// Also fail if an interval is undecided or there are too few repeats for one
     #[arg(long)]
     strict: bool,
-    /// Let through what the base has a figure for and the new run has not
+    /// Do not fail for figures that the base has and the new run lacks
     #[arg(long)]
     allow_lost: bool,
-    /// The form
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: GateForm,
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Also write a file, like junit=gate.xml; may be repeated
+    /// Also write the result to a file, like junit=gate.xml; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     write: Vec<Copy>,
 }

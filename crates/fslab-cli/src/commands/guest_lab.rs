@@ -82,8 +82,8 @@ pub(crate) fn settings_of(
 
 /// The lab as the venue wants it.
 pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, Failure> {
-    demand_trusted(&lab.kernel.binary)?;
-    demand_trusted(&lab.root_image)?;
+    ensure_trusted(&lab.kernel.binary)?;
+    ensure_trusted(&lab.root_image)?;
     Ok(GuestSettings {
         kernel: lab.kernel.binary.clone(),
         root: lab.root_image.clone(),
@@ -104,7 +104,7 @@ pub(crate) fn base_of(venue: &VenuePlan) -> Result<BaseRoot, Failure> {
 
 /// A kernel is a program, and is run, with the programs of its root: no other user may have put
 /// either there.
-pub(crate) fn demand_trusted(file: &Path) -> Result<(), Failure> {
+pub(crate) fn ensure_trusted(file: &Path) -> Result<(), Failure> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let opened = TrustedFolder::open(folder).and_then(|folder| folder.open_file_to_read(&name));

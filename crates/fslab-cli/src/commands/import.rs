@@ -54,20 +54,19 @@ impl Form {
 /// Arguments of `fslab import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// What a tool wrote to standard output, `-` for standard input; several files of one tool are
-    /// repeats
+    /// Output of a tool, `-` for stdin; several files of one tool are repeats
     #[arg(value_name = "FILE")]
     files: Vec<String>,
-    /// As what the files are read
+    /// Format of the files
     #[arg(long, value_enum, default_value_t)]
     format: Form,
-    /// What was measured: of all files, or of some; may be given several times
+    /// Subject that was measured, for all files or for some; may be repeated
     #[arg(long, value_name = "NAME[=FILE,FILE...]")]
     subject: Vec<Named>,
-    /// The name of the run; for several runs of fslab, once for each
+    /// Name of the run; for several runs of fslab, one for each
     #[arg(long, value_name = "NAME", value_parser = parse_run)]
     run: Vec<RunId>,
-    /// Print the run as a JSON document
+    /// Print the run as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

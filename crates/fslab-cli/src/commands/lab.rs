@@ -26,18 +26,18 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 enum LabCommand {
-    /// Build a guest kernel that has every file system of the catalogue, and a root image with its
-    /// programs: 5 minutes, no root
+    /// Build a guest kernel with every file system of the catalogue, and its root image (5 minutes,
+    /// no root)
     Build(BuildArgs),
     /// Boot a lab with a shell on this terminal
     Shell(ShellArgs),
-    /// List the labs, and what is missing to build or run one
+    /// List labs, and what is missing to build or run one
     Status {
-        /// Print a JSON document
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write a lab to a file, for another machine: the same lab gives the same bytes
+    /// Export a lab to a tar archive; the same lab gives the same bytes
     Export {
         /// The file, a tar archive
         file: PathBuf,
@@ -45,11 +45,11 @@ enum LabCommand {
         #[arg(long, default_value = "default")]
         name: String,
     },
-    /// Take a lab from a file that `fslab lab export` wrote; every digest is verified first
+    /// Import a lab from a file of `fslab lab export`; digests are verified first
     Import {
         /// The file
         file: PathBuf,
-        /// What to call the lab
+        /// Name for the lab
         #[arg(long, default_value = "default")]
         name: String,
     },
@@ -64,7 +64,7 @@ struct ShellArgs {
     /// The guest's memory
     #[arg(long, default_value = "1GiB", allow_hyphen_values = true)]
     memory: Bytes,
-    /// An image that is the guest's disk /dev/ubda; it may be written to
+    /// Image for the guest's disk /dev/ubda; the guest may write to it
     #[arg(long, value_name = "IMAGE")]
     disk: Option<PathBuf>,
 }
@@ -98,20 +98,20 @@ impl ShellArgs {
 /// Arguments of `fslab lab build`.
 #[derive(Debug, Args)]
 struct BuildArgs {
-    /// What to call the lab
+    /// Name for the lab
     #[arg(long, default_value = "default")]
     name: String,
-    /// A kernel's source tree or tarball; a tree must be clean, and stays so [default: Debian's
+    /// Kernel source: a clean tree, which is not changed, or a tarball [default: Debian's
     /// linux-source-6.12]
     #[arg(long, value_name = "TREE|TARBALL")]
     source: Option<PathBuf>,
-    /// Compilers at a time [default: one for each processor]
+    /// Parallel compiler processes [default: one per processor]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Build it also where it is there already; with Debian's source, from its newest version
+    /// Rebuild even if it exists; with Debian's source, from its newest version
     #[arg(long)]
     force: bool,
-    /// Build the root image anew, from the programs that this machine has now
+    /// Rebuild the root image from the programs installed now
     #[arg(long)]
     new_root: bool,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fslab_lab::LayerRequest;
 use fslab_model::{Bytes, Failure, LayerPlan, Plan, VenueKind};
 
-use super::guest_lab::{self, demand_trusted};
+use super::guest_lab::{self, ensure_trusted};
 use crate::defaults;
 use crate::exit::CommandError;
 use crate::screen;
@@ -60,7 +60,7 @@ pub(super) fn images(plan: &Plan) -> Result<Vec<PathBuf>, Failure> {
     let image = |layer: &LayerPlan| {
         let image = cache.layer(&layer.name, &layer.digest)?.image;
         // It holds programs that root in a guest runs.
-        demand_trusted(&image)?;
+        ensure_trusted(&image)?;
         Ok(image)
     };
     plan.venue.layers().iter().map(image).collect()

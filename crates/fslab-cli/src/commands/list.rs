@@ -15,20 +15,19 @@ const LIMIT: u32 = 50;
 /// Arguments of `fslab list`.
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// List so many runs at most, the newest [default: 50, and all with --json]
+    /// Maximum number of runs, newest first [default: 50; all with --json]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// List the runs of one study alone
+    /// Only runs of this study
     #[arg(long, value_name = "NAME")]
     study: Option<String>,
-    /// List the runs with one subject alone: a file system with whatever options, or with those
-    /// that are named
+    /// Only runs with this subject: a file system with any options, or with exactly these
     #[arg(long, value_name = "SUBJECT")]
     subject: Option<String>,
-    /// List the deleted runs instead; `fslab delete --undo RUN` brings one back
+    /// List deleted runs; `fslab delete --undo RUN` restores one
     #[arg(long)]
     deleted: bool,
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

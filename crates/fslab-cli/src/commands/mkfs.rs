@@ -24,29 +24,29 @@ const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
                   the same bytes."
 )]
 pub(crate) struct MkfsArgs {
-    /// The file system; --list names them all
+    /// File system; --list shows them all
     #[arg(required_unless_present = "list")]
     name: Option<String>,
     /// An image file or a block device
     #[arg(required_unless_present = "list")]
     image: Option<PathBuf>,
-    /// Make a new, sparse image of this size, like 1GiB
+    /// Create a sparse image of this size, like 1GiB
     #[arg(long, allow_hyphen_values = true)]
     size: Option<Bytes>,
-    /// The volume's name
+    /// Volume label
     #[arg(long, value_name = "TEXT")]
     label: Option<String>,
     /// Block size in bytes [default: what fits the size]
     #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
     block_size: Option<u32>,
-    /// What UUID or serial number are made of: 32 hexadecimal digits, with or without dashes
-    /// [default: chance]
+    /// Source of the UUID or serial number: 32 hexadecimal digits, with or without dashes [default:
+    /// random]
     #[arg(long, value_name = "UUID", value_parser = fslab_format::parse_identity)]
     identity: Option<[u8; 16]>,
-    /// Format over another file system
+    /// Overwrite an existing file system
     #[arg(long)]
     force: bool,
-    /// List the file systems that can be made
+    /// List the supported file systems
     #[arg(long)]
     list: bool,
 }
@@ -61,7 +61,7 @@ impl MkfsArgs {
         let volume = match self.size {
             Some(size) => Volume::create(&path, size)?,
             None => {
-                self.demand_free(&path)?;
+                self.ensure_free(&path)?;
                 Volume::open(&path)?
             }
         };
@@ -95,7 +95,7 @@ impl MkfsArgs {
     }
 
     /// What is in use is never formatted, and another's data only by force.
-    fn demand_free(&self, path: &Path) -> Result<(), CommandError> {
+    fn ensure_free(&self, path: &Path) -> Result<(), CommandError> {
         let refuse = |why: String| {
             let text = format!("cannot format {}: {why}", path.display());
             Failure::new(FailureKind::BadInput, text)

@@ -36,6 +36,7 @@ mod precision_text;
 mod rasteriser;
 mod report;
 mod run;
+mod schema;
 mod show;
 mod store;
 mod store_args;
@@ -48,3 +49,5 @@ mod trial;
 
 pub(crate) use command::Command;
 pub(crate) use precision_text::in_words;
+#[cfg(test)]
+pub(crate) use schema::FORMATS;

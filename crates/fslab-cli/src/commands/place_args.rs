@@ -18,27 +18,26 @@ use crate::exit::CommandError;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where")]
 pub(super) struct PlaceArgs {
-    /// Where trials run [default: loop; guest or dir where loop cannot be had]
+    /// Where trials run [default: loop; guest or dir if loop is not possible]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
     /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Directory for the venue dir; a fresh one is made in it for each trial [default: .]
+    /// Directory for the venue dir; each trial gets a fresh subdirectory [default: .]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Memory of the guest, like 512MiB [default: the study's, or 1GiB]
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     memory: Option<Bytes>,
-    /// The lab, which is guest kernel and root image, by the name that `fslab lab build` or
-    /// `import` gave it, or by its digest [default: default]
+    /// Lab (guest kernel and root image), by name or digest [default: default]
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// The disk of the venue sim: a profile's name (see `fslab disk list`) or file [default: the
+    /// Disk profile for the venue sim: a name of `fslab disk list`, or a file [default: the
     /// study's, or hdd-7200-ata100-2002]
     #[arg(long, value_name = "PROFILE")]
     disk: Option<String>,
-    /// The device of the venue block: EVERYTHING ON IT IS DESTROYED
+    /// Device for the venue block: EVERYTHING ON IT IS DESTROYED
     #[arg(long, value_name = "DEVICE")]
     destroy: Option<PathBuf>,
 }
@@ -49,12 +48,11 @@ pub(super) enum VenueName {
     Loop,
     /// A block device, named with --destroy (root)
     Block,
-    /// A guest kernel with an image file as its disk; needs `fslab lab build` once, and no
-    /// privileges
+    /// A guest kernel with an image file as its disk; needs a lab, no privileges
     Guest,
-    /// A guest kernel in virtual time with a simulated disk: the same figures in the same lab
+    /// A guest kernel in virtual time with a simulated disk; reproducible within a lab
     Sim,
-    /// A directory, on whatever is mounted there; nothing is formatted
+    /// A directory of a mounted file system; nothing is formatted
     Dir,
 }
 
@@ -135,7 +133,7 @@ impl PlaceArgs {
     }
 
     /// Demands, before anything is touched, that this machine can run every subject.
-    pub(super) fn demand_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
+    pub(super) fn ensure_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
         let kind = plan.venue.kind();
         // What a guest can do does not depend on its clock.
         let probed = match kind {

@@ -13,16 +13,15 @@ use crate::exit::CommandError;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What")]
 pub(super) struct PlanArgs {
-    /// Size of each file system, like 1GiB; the study's files take their share of it [default: the
+    /// Size of each file system, like 1GiB; file sizes given as shares follow it [default: the
     /// study's]
     #[arg(long, value_parser = parse_size, allow_hyphen_values = true)]
     pub(super) size: Option<Bytes>,
-    /// How much smaller than the study's original: files, counts and sizes take this share, like
-    /// 1/20 [default: the study's]
+    /// Scale of the study, like 1/20: multiplies file sizes, counts and sizes [default: the
+    /// study's]
     #[arg(long, value_name = "FRACTION")]
     pub(super) scale: Option<Scale>,
-    /// Each subject twice: fresh, and aged before its phases begin, by that profile (see
-    /// docs/ageing.md)
+    /// Run each subject twice, fresh and aged with this profile (see docs/ageing.md)
     #[arg(
         long,
         value_name = "PROFILE",
@@ -31,27 +30,27 @@ pub(super) struct PlanArgs {
         default_missing_value = "churn"
     )]
     pub(super) aged: Option<String>,
-    /// Another value for one of the study's: repeats=5, phase.NAME.PARAMETER=VALUE,
+    /// Override a value of the study: repeats=5, phase.NAME.PARAMETER=VALUE,
     /// sweep.NAME.DIMENSION=VALUES
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(super) settings: Vec<String>,
-    /// Seconds after which a trial is ended and counts as failed [default: the study's]
+    /// Time limit of a trial, in seconds; a trial that exceeds it fails [default: the study's]
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(super) trial_limit: Option<u32>,
-    /// Trials at a time, in the venue sim alone [default: one for each processor]
+    /// Parallel trials, in the venue sim only [default: one per processor]
     #[arg(long, value_name = "N")]
     pub(super) jobs: Option<NonZeroUsize>,
-    /// Decides the order of trials and the data written [default: chance; 1 in the venue sim]
+    /// Seed of the order of trials and of the data written [default: random; 1 in the venue sim]
     #[arg(long, allow_negative_numbers = true)]
     pub(super) seed: Option<u64>,
-    /// Go on with the last run of this plan: do what is missing, and what failed; with the same
-    /// fslab, on the same machine, under the same kernel
+    /// Resume the last run of this plan: run missing and failed trials; needs the same fslab,
+    /// machine and kernel
     #[arg(long)]
     pub(super) resume: bool,
-    /// Let the study of a file start the programs that it names
+    /// Allow a study from a file to start the programs that it names
     #[arg(long)]
     pub(super) allow_commands: bool,
-    /// Print the plan, every value spelled out, and do nothing
+    /// Print the plan with every value resolved; run nothing
     #[arg(long)]
     pub(super) dry_run: bool,
     /// The last: its heading would hold for what stands behind it.
@@ -63,27 +62,26 @@ pub(super) struct PlanArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How often")]
 pub(super) struct RepetitionArgs {
-    /// Repeats, each on a fresh file system: 5, or 3..20 to repeat each subject until its figures
-    /// are known to within --target, at least 3 and at most 20 times (see docs/repeats.md)
-    /// [default: the study's; 3 in the venue sim where that is 1]
+    /// Repeats, each on a fresh file system: 5; or 3..20, to repeat each subject 3 to 20 times
+    /// until --target is reached (see docs/repeats.md) [default: the study's; 3 in the venue sim
+    /// where that is 1]
     #[arg(long, value_name = "N|N..M", allow_hyphen_values = true)]
     pub(super) repeats: Option<Repeats>,
-    /// How far the 95 % interval of each key figure may reach from it, with --repeats N..M
-    /// [default: the study's, or 5%]
+    /// Largest half-width of the 95 % interval of a key figure, with --repeats N..M [default: the
+    /// study's, or 5%]
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true)]
     target: Option<Percent>,
-    /// A phase whose headline figure is a key one [default: the study's, or all]
+    /// Phase whose headline figure decides about further repeats [default: the study's, or all]
     #[arg(long, value_name = "PHASE")]
     key: Vec<String>,
-    /// Mounts of each file system, the phases at each of them [default: the study's]
+    /// Mounts per repeat; the phases run after each [default: the study's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     mounts: Option<u32>,
-    /// Iterations of the phases in each mount, each in a fresh folder [default: the study's]
+    /// Iterations of the phases per mount, each in a fresh folder [default: the study's]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     iterations: Option<u32>,
-    /// Whether each repeat of the venue sim but the first has another state of the machine, which
-    /// its seed decides; off gives the single exact point (see docs/virtual-time.md) [default: on
-    /// in the venue sim]
+    /// Whether repeats in the venue sim differ by a seeded perturbation of the guest; off gives one
+    /// exact result (see docs/virtual-time.md) [default: on in the venue sim]
     #[arg(long, value_name = "WHETHER", value_enum)]
     perturb: Option<Switch>,
 }
@@ -115,7 +113,7 @@ pub(super) struct OutputArgs {
     /// Folder for the report
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) out: PathBuf,
-    /// Print a JSON document: the plan with --dry-run, else the run with all its records
+    /// Print JSON: the plan with --dry-run, else the run with all records
     #[arg(long)]
     pub(super) json: bool,
 }

@@ -20,26 +20,25 @@ use crate::screen;
 /// Arguments of `fslab report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Runs by name, unique beginning, `last`, or `last~1` for the one before it
+    /// Runs: names or unique prefixes, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     runs: Vec<String>,
-    /// Where the report is written
+    /// Folder for the report
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
-    /// Also write each figure that the study asks for, as SVG, PNG, CSV and text
+    /// Also write each figure of the study as SVG, PNG, CSV and text
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
-    /// Also write every chart of the report, as SVG and PNG on white paper, with an index
+    /// Also write every chart of the report as SVG and PNG on white, with an index
     #[arg(long, value_name = "DIR")]
     charts: Option<PathBuf>,
-    /// Also write every table of the report, as Markdown and CSV, with an index
+    /// Also write every table of the report as Markdown and CSV, with an index
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
-    /// Name the one subject of a run: what is mounted there is not what the run says
+    /// Rename the only subject of a run, where the file system was not recognised
     #[arg(long, value_name = "RUN=SUBJECT")]
     label: Vec<Label>,
-    /// Compare the subjects of all runs with each other, though they ran on different machines; the
-    /// report says in what these differ
+    /// Compare subjects across machines; the report lists the differences between them
     #[arg(long)]
     across_machines: bool,
     #[command(flatten)]

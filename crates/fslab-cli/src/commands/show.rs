@@ -18,7 +18,7 @@ const PHASES_ABREAST_MAX: usize = 8;
 /// Arguments of `fslab show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// A run's name, a unique beginning of one, `last`, or `last~1` for the one before it
+    /// Run: its name or a unique prefix of it, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
     /// Show every figure of every phase
@@ -27,7 +27,7 @@ pub(crate) struct ShowArgs {
     /// Show the figures and tables that the study asks for
     #[arg(long)]
     figures: bool,
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long, conflicts_with_all = ["all", "figures"])]
     json: bool,
     #[command(flatten)]

@@ -17,14 +17,13 @@ pub(crate) struct StoreCommandArgs {
 
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
-    /// Read all that is stored, and say by run and trial what is not as it was written. Ends with 1
-    /// where something is damaged
+    /// Read every record and list damaged ones by run and trial; exit code 1 if there are any
     Check(CheckArgs),
 }
 
 #[derive(Debug, Args)]
 struct CheckArgs {
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -21,15 +21,15 @@ pub(crate) struct StudyArgs {
 enum StudyCommand {
     /// List the studies
     List,
-    /// Show a study: its phases, sweeps and scale, and what its original claims
+    /// Show a study: phases, sweeps, scale, and the claims of its original
     Show {
         /// A study's name, or a file
         study: String,
-        /// Print the declaration as a JSON document
+        /// Print the study as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Check which of the original's claims hold in a run
+    /// Check which claims of the original hold in a run
     Check(CheckArgs),
 }
 

@@ -16,11 +16,11 @@ use crate::screen;
 /// Arguments of `fslab study check`.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// A run's name, a unique beginning of one, `last`, or `last~1` for the one before it
+    /// Run: its name or a unique prefix of it, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
-    /// The study whose claims are checked, by name or file; the files claims.toml and published.csv
-    /// stand beside it [default: that of the run]
+    /// Study whose claims are checked, by name or file; a file has claims.toml and published.csv
+    /// beside it [default: that of the run]
     #[arg(long, value_name = "STUDY")]
     study: Option<String>,
     /// Check the claims of this file instead
@@ -29,13 +29,13 @@ pub(super) struct CheckArgs {
     /// A run of the same study on another disk, for claims about two disks
     #[arg(long, value_name = "RUN")]
     against: Option<String>,
-    /// Show the original's figures beside the run's, and how far the orders of the subjects agree
+    /// Show the original's figures beside the run's, and how well the rankings agree
     #[arg(long)]
     published: bool,
     /// Print CSV
     #[arg(long)]
     csv: bool,
-    /// Print a JSON document, with every number that a claim rests on
+    /// Print JSON, with every number that a claim is judged by
     #[arg(long, conflicts_with = "csv")]
     json: bool,
     #[command(flatten)]

@@ -31,20 +31,20 @@ pub(crate) struct TraceArgs {
 
 #[derive(Debug, Subcommand)]
 enum TraceCommand {
-    /// Run a command, and keep what it does to the files below a folder
+    /// Run a command and record its operations on files below a folder
     Record(RecordArgs),
-    /// Tell what is in a trace
+    /// Show the contents of a trace
     Show(ShowArgs),
-    /// Issue a trace's operations again, on file systems that are named
+    /// Replay a trace on file systems
     Replay(Box<ReplayArgs>),
 }
 
 #[derive(Debug, Args)]
 struct RecordArgs {
-    /// The file of the trace
+    /// Trace file
     #[arg(short, long, value_name = "FILE", default_value = "fslab.trace")]
     output: PathBuf,
-    /// The folder below which operations are kept
+    /// Folder whose files are recorded; operations elsewhere are left out
     #[arg(long, value_name = "DIR", default_value = ".")]
     root: PathBuf,
     /// The command and its arguments
@@ -54,21 +54,21 @@ struct RecordArgs {
 
 #[derive(Debug, Args)]
 struct ShowArgs {
-    /// The file of the trace
+    /// Trace file
     file: PathBuf,
-    /// Print a JSON document
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Args)]
 struct ReplayArgs {
-    /// The file of the trace, or `sample` for the one that comes with the program
+    /// Trace file, or `sample` for the built-in one
     file: PathBuf,
     /// File systems with their options: --fs ext4 --fs xfs [default: ext4, xfs, btrfs]
     #[arg(long = "fs", value_name = "SUBJECT")]
     subjects: Vec<String>,
-    /// How fast operations follow each other
+    /// Delay between operations
     #[arg(long, value_enum, default_value_t)]
     pace: PaceName,
     #[command(flatten)]
@@ -83,10 +83,10 @@ struct ReplayArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum PaceName {
-    /// Each as soon as what it waits for is done
+    /// None: each operation starts when those that it depends on are done
     #[default]
     Fast,
-    /// After that, as long as the program let pass
+    /// As recorded, after the operations that it depends on
     Recorded,
 }
 
@@ -124,7 +124,7 @@ impl RecordArgs {
         }
         let operations = recorded.trace.events.iter();
         let count = operations
-            .filter(|event| event.deed.is_file_operation())
+            .filter(|event| event.operation.is_file_operation())
             .count();
         if count == 0 {
             let text = format!("the command did nothing below {}", header.root);

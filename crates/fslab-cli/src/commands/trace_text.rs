@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use fslab_model::Bytes;
-use fslab_trace::{Deed, Outcome, Trace};
+use fslab_trace::{CallOutcome, Operation, Trace};
 use serde_json::{Value, json};
 
 /// What was done of one kind.
@@ -34,19 +34,19 @@ impl Summary {
         };
         let mut threads = BTreeSet::new();
         for event in &trace.events {
-            if !event.deed.is_file_operation() {
+            if !event.operation.is_file_operation() {
                 continue;
             }
             threads.insert(event.thread);
-            let count = summary.kinds.entry(event.deed.name()).or_default();
+            let count = summary.kinds.entry(event.operation.name()).or_default();
             count.calls += 1;
             count.took_ns += event.took_ns;
             match &event.outcome {
-                Outcome::Result(moved) if moves_data(&event.deed) => count.bytes += moved,
-                Outcome::Result(_) => {}
-                Outcome::Error(name) => {
+                CallOutcome::Result(moved) if moves_data(&event.operation) => count.bytes += moved,
+                CallOutcome::Result(_) => {}
+                CallOutcome::Error(name) => {
                     count.failed += 1;
-                    let kind = format!("{} {name}", event.deed.name());
+                    let kind = format!("{} {name}", event.operation.name());
                     *summary.errors.entry(kind).or_default() += 1;
                 }
             }
@@ -73,10 +73,10 @@ impl Summary {
     }
 }
 
-fn moves_data(deed: &Deed) -> bool {
+fn moves_data(operation: &Operation) -> bool {
     matches!(
-        deed,
-        Deed::Read { .. } | Deed::Write { .. } | Deed::Copy { .. }
+        operation,
+        Operation::Read { .. } | Operation::Write { .. } | Operation::Copy { .. }
     )
 }
 

@@ -12,9 +12,8 @@ use crate::signals;
 /// Arguments of `fslab trial`. There are none: the specification says everything.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "What fails is told by the events; the exit code is 0 wherever they could \
-                        be written. The device that the specification names is formatted without \
-                        a question."
+    after_help = "Failures are reported as events; the exit code is 0 if these could be written. \
+                  Formats the device of the specification without asking."
 )]
 pub(crate) struct TrialArgs {}
 

@@ -3,7 +3,7 @@
 
 use fslab_simdisk_sys::DiskOp;
 
-use super::curve::{Axis, AxisUnit, Curve, Line, Point};
+use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Desk, Load, Place, Until};
 use super::test::Setting;
 use crate::{DiskError, Profile};
@@ -62,7 +62,7 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskEr
 
 /// The rate in intervals of equal factors. One in which less ended than the queue holds is joined
 /// to the next: what begins together ends together.
-fn rates(ends: &[u64], depth: u64) -> Vec<Point> {
+fn rates(ends: &[u64], depth: u64) -> Vec<CurvePoint> {
     let least = depth.max(5);
     let mut points = Vec::new();
     let (mut from, mut count) = (0.0, 0);
@@ -80,7 +80,7 @@ fn rates(ends: &[u64], depth: u64) -> Vec<Point> {
             } else {
                 edge / 2.0
             };
-            points.push(Point {
+            points.push(CurvePoint {
                 x: middle,
                 y: count as f64 * 1e9 / (edge - from),
             });

@@ -47,14 +47,14 @@ pub struct Axis {
 
 /// A point of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
+pub struct CurvePoint {
     /// Along the axis.
     pub x: f64,
     /// Up.
     pub y: f64,
 }
 
-impl Serialize for Point {
+impl Serialize for CurvePoint {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         (significant(self.x), significant(self.y)).serialize(serializer)
     }
@@ -71,7 +71,7 @@ pub struct Line {
     /// What it is of.
     pub name: &'static str,
     /// Its points, from left to right.
-    pub points: Vec<Point>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// What a disk does over a range of something.

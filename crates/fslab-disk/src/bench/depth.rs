@@ -2,7 +2,7 @@
 
 use fslab_simdisk_sys::DiskOp;
 
-use super::curve::{Axis, AxisUnit, Curve, Line, Point};
+use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Desk, Load, Place, Until};
 use super::test::Setting;
 use crate::{DiskError, Profile};
@@ -56,7 +56,12 @@ fn depths(most: u32) -> impl Iterator<Item = u32> {
         .chain(std::iter::once(most))
 }
 
-fn point(profile: &Profile, setting: Setting, op: DiskOp, depth: u32) -> Result<Point, DiskError> {
+fn point(
+    profile: &Profile,
+    setting: Setting,
+    op: DiskOp,
+    depth: u32,
+) -> Result<CurvePoint, DiskError> {
     let mut desk = Desk::new(profile, op)?;
     let mut load = Load {
         op,
@@ -77,7 +82,7 @@ fn point(profile: &Profile, setting: Setting, op: DiskOp, depth: u32) -> Result<
         Until::operations(OPERATIONS.max(20 * u64::from(depth))),
         |_| (),
     );
-    Ok(Point {
+    Ok(CurvePoint {
         x: f64::from(depth),
         y: measured.operations_per_s(),
     })

@@ -2,7 +2,7 @@
 
 use fslab_simdisk_sys::DiskOp;
 
-use super::curve::{Axis, AxisUnit, Curve, Line, Point};
+use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Desk, SECTOR};
 use super::test::Setting;
 use crate::profile::Medium;
@@ -35,8 +35,8 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>
             continue;
         };
         let x = distance;
-        whole.push(Point { x, y: whole_ns });
-        seek.push(Point { x, y: seek_ns });
+        whole.push(CurvePoint { x, y: whole_ns });
+        seek.push(CurvePoint { x, y: seek_ns });
     }
     Ok(Some(Curve {
         name: "distance",

@@ -17,6 +17,6 @@ mod request_size;
 mod sheet;
 mod test;
 
-pub use curve::{Axis, AxisUnit, Curve, Line, Point};
+pub use curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 pub use sheet::{SheetFigure, data_sheet};
 pub use test::{Bench, SEED, run};

@@ -2,7 +2,7 @@
 
 use fslab_simdisk_sys::DiskOp;
 
-use super::curve::{Axis, AxisUnit, Curve, Line, Point};
+use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Desk, Load, Place, SECTOR, Until};
 use super::test::{START, Setting};
 use crate::profile::Medium;
@@ -37,7 +37,7 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskEr
         };
         desk.run(&mut load, Until::operations(START), |_| ());
         let measured = desk.run(&mut load, Until::operations(total / bytes), |_| ());
-        points.push(Point {
+        points.push(CurvePoint {
             x: (sector * SECTOR) as f64,
             y: measured.bytes_per_s(),
         });

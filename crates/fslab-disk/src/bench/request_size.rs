@@ -2,7 +2,7 @@
 
 use fslab_simdisk_sys::DiskOp;
 
-use super::curve::{Axis, AxisUnit, Curve, Line, Point};
+use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
 use super::load::{Desk, Load, Measured, Place, Until};
 use super::test::Setting;
 use crate::{DiskError, Profile};
@@ -30,8 +30,8 @@ pub(super) fn curves(profile: &Profile, setting: Setting) -> Result<[Curve; 2], 
             let measured = measure(profile, setting, (op, random), size)?;
             let x = size as f64;
             let (y, count) = (measured.bytes_per_s(), measured.operations_per_s());
-            rate.push(Point { x, y });
-            operation.push(Point { x, y: count });
+            rate.push(CurvePoint { x, y });
+            operation.push(CurvePoint { x, y: count });
         }
         rates.push(Line { name, points: rate });
         operations.push(Line {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::load::{Desk, Load, Measured, Place, SECTOR, Until};
 use super::test::{SEED, START, Setting};
-use crate::profile::Amount;
+use crate::profile::DerivedValue;
 use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
@@ -20,9 +20,9 @@ pub struct SheetFigure {
     /// What it is.
     pub about: String,
     /// What the data sheet says.
-    pub sheet: Amount,
+    pub sheet: DerivedValue,
     /// What the model comes to.
-    pub model: Amount,
+    pub model: DerivedValue,
     /// How far the model is off: 0.02 is 2 % above the data sheet.
     pub difference: f64,
 }
@@ -55,7 +55,7 @@ fn times(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskEr
         let Some(said) = said else { continue };
         let about = format!("{noun} of 4 KiB at random{}", span(profile));
         let mean_ns = random(profile, setting, op, 1)?.mean_ns();
-        figures.push(figure(name, about, (said.0, mean_ns), Amount::Time));
+        figures.push(figure(name, about, (said.0, mean_ns), DerivedValue::Time));
     }
     Ok(figures)
 }
@@ -84,7 +84,7 @@ fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, 
         let span = span(profile);
         let about = format!("{noun} of 4 KiB at random{span}, {depth} at a time");
         let rate = random(profile, setting, op, depth)?.operations_per_s();
-        figures.push(figure(name, about, (said.0, rate), Amount::Frequency));
+        figures.push(figure(name, about, (said.0, rate), DerivedValue::Frequency));
     }
     Ok(figures)
 }
@@ -115,7 +115,12 @@ fn rates(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskEr
     for (name, about, said, (op, at_end)) in wanted {
         let Some(said) = said else { continue };
         let rate = sequential(profile, setting, op, at_end)?.bytes_per_s();
-        figures.push(figure(name, about.to_owned(), (said.0, rate), Amount::Rate));
+        figures.push(figure(
+            name,
+            about.to_owned(),
+            (said.0, rate),
+            DerivedValue::Rate,
+        ));
     }
     Ok(figures)
 }
@@ -130,7 +135,7 @@ fn figure(
     name: &'static str,
     about: String,
     (sheet, model): (u64, f64),
-    amount: fn(f64) -> Amount,
+    amount: fn(f64) -> DerivedValue,
 ) -> SheetFigure {
     let sheet = sheet as f64;
     let difference = model / sheet - 1.0;

@@ -123,10 +123,10 @@ impl Until {
 mod tests {
     use super::super::curve::Line;
     use super::*;
-    use crate::shelf;
+    use crate::registry;
 
     fn bench(name: &str) -> Bench {
-        run(&shelf::find(name).expect("built in")).expect("a disk")
+        run(&registry::find(name).expect("built in")).expect("a disk")
     }
 
     fn line<'a>(bench: &'a Bench, curve: &str, name: &str) -> &'a Line {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn ends(line: &Line) -> (f64, f64) {
-        let y = |point: Option<&super::super::curve::Point>| point.expect("a point").y;
+        let y = |point: Option<&super::super::curve::CurvePoint>| point.expect("a point").y;
         (y(line.points.first()), y(line.points.last()))
     }
 
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn parameters_that_the_model_refuses_are_its_error() {
-        let mut profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        let mut profile = registry::find("hdd-7200-ata100-2002").expect("built in");
         if let Medium::HardDisk(disk) = &mut profile.medium {
             disk.media.rpm = 0;
         }

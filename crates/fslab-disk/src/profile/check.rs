@@ -1,9 +1,9 @@
 //! What is possible: what a text of parameters does not say, by the rules here; each number's range
 //! and the relations of the disk's parts by the model itself, which the guest's driver has too.
 
-use fslab_model::Bytes;
+use fslab_model::{Bytes, TomlError};
 
-use super::{Array, DataSheet, Flash, HardDisk, Layout, Mapping, Medium, Profile, ProfileFault};
+use super::{Array, DataSheet, Flash, FlashMapping, HardDisk, Medium, Profile, RaidLevel};
 
 const SECTOR: u64 = 512;
 /// The deepest queue of a data sheet: the most requests at a time that a model takes.
@@ -13,12 +13,17 @@ const SHEET_MAX: u64 = 1_000_000_000_000;
 /// The least part of a disk in which random access is measured.
 const SPAN_MIN: Bytes = Bytes::mib(1);
 
+/// A value that no disk has.
+pub(super) fn impossible(key: &str, reason: impl Into<String>) -> TomlError {
+    TomlError::new(key.split('.'), format!("impossible: {}", reason.into()))
+}
+
 /// `Ok` where `holds`, else what is impossible and why.
-fn demand(holds: bool, key: &str, reason: impl Into<String>) -> Result<(), ProfileFault> {
+fn ensure(holds: bool, key: &str, reason: impl Into<String>) -> Result<(), TomlError> {
     if holds {
         Ok(())
     } else {
-        Err(ProfileFault::impossible(key, reason))
+        Err(impossible(key, reason))
     }
 }
 
@@ -27,7 +32,7 @@ fn is_sectors(size: Bytes) -> bool {
 }
 
 impl Profile {
-    pub(super) fn check(&self) -> Result<(), ProfileFault> {
+    pub(super) fn check(&self) -> Result<(), TomlError> {
         self.check_name()?;
         self.check_device()?;
         match &self.medium {
@@ -44,14 +49,14 @@ impl Profile {
         self.check_by_model()
     }
 
-    fn check_name(&self) -> Result<(), ProfileFault> {
+    fn check_name(&self) -> Result<(), TomlError> {
         let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.+".contains(c);
-        demand(
+        ensure(
             self.name.len() <= 64 && self.name.chars().all(allowed),
             "name",
             "a name has 1 to 64 small letters, digits or - . +",
         )?;
-        demand(
+        ensure(
             (1956..=2100).contains(&self.year),
             "year",
             "there are disks since 1956",
@@ -59,20 +64,20 @@ impl Profile {
     }
 
     /// The model counts sectors, so it cannot say that a size is none of them.
-    fn check_device(&self) -> Result<(), ProfileFault> {
+    fn check_device(&self) -> Result<(), TomlError> {
         let device = &self.device;
         let block = device.physical_block;
-        demand(
+        ensure(
             matches!(block.0, 512 | 4096),
             "device.physical_block",
             "it is 512 B or 4 KiB",
         )?;
-        demand(
+        ensure(
             device.capacity.0 > 0 && device.capacity.0.is_multiple_of(block.0),
             "device.capacity",
             "it is no multiple of the physical block",
         )?;
-        demand(
+        ensure(
             is_sectors(device.max_request),
             "device.max_request",
             "it is a multiple of 512 B",
@@ -80,58 +85,58 @@ impl Profile {
     }
 }
 
-fn check_platters(disk: &HardDisk) -> Result<(), ProfileFault> {
+fn check_platters(disk: &HardDisk) -> Result<(), TomlError> {
     let (media, seek) = (&disk.media, &disk.seek);
-    demand(
+    ensure(
         media.inner <= media.outer,
         "media.inner",
         "it is not above media.outer",
     )?;
     // At least a sector passes below a head in a turn.
-    demand(
+    ensure(
         u128::from(media.inner.0) * 60 >= u128::from(SECTOR) * u128::from(media.rpm),
         "media.inner",
         "not one sector would fit on a track",
     )?;
-    demand(
+    ensure(
         seek.track <= seek.average && seek.average <= seek.full,
         "seek.average",
         "it lies between seek.track and seek.full",
     )
 }
 
-fn check_buffer(disk: &HardDisk, buffer: Bytes, block: Bytes) -> Result<(), ProfileFault> {
+fn check_buffer(disk: &HardDisk, buffer: Bytes, block: Bytes) -> Result<(), TomlError> {
     let (ahead, back) = (&disk.read_ahead, &disk.write_back);
     let wanted = u64::from(ahead.segments)
         .saturating_mul(ahead.segment.0)
         .saturating_add(back.share.0);
-    demand(
+    ensure(
         wanted <= buffer.0,
         "write_back.share",
         "together with all segments of read_ahead it is more than cache.buffer",
     )?;
-    demand(
+    ensure(
         ahead.segment.0.is_multiple_of(block.0),
         "read_ahead.segment",
         "it is no multiple of the physical block",
     )
 }
 
-fn check_flash(flash: &Flash) -> Result<(), ProfileFault> {
-    demand(
-        flash.open_blocks.is_some() == (flash.mapping == Mapping::Block),
+fn check_flash(flash: &Flash) -> Result<(), TomlError> {
+    ensure(
+        flash.open_blocks.is_some() == (flash.mapping == FlashMapping::Block),
         "flash.open_blocks",
         "it belongs to mapping = \"block\", and that to it",
     )
 }
 
-fn check_array(array: &Array) -> Result<(), ProfileFault> {
-    demand(
-        array.layout != Layout::Raid10 || array.members.is_multiple_of(2),
+fn check_array(array: &Array) -> Result<(), TomlError> {
+    ensure(
+        array.layout != RaidLevel::Raid10 || array.members.is_multiple_of(2),
         "array.members",
         "it takes pairs",
     )?;
-    demand(
+    ensure(
         is_sectors(array.chunk) && array.chunk.0.is_multiple_of(4096),
         "array.chunk",
         "it is a multiple of 4 KiB",
@@ -139,21 +144,21 @@ fn check_array(array: &Array) -> Result<(), ProfileFault> {
 }
 
 /// What is no parameter, and so does not concern the model.
-fn check_sheet(sheet: &DataSheet, capacity: Bytes) -> Result<(), ProfileFault> {
+fn check_sheet(sheet: &DataSheet, capacity: Bytes) -> Result<(), TomlError> {
     let deep = sheet.random_read_deep.is_some() || sheet.random_write_deep.is_some();
-    demand(
+    ensure(
         sheet.depth.is_some() == deep,
         "data_sheet.depth",
         "it belongs to random_read_deep or random_write_deep, and these to it",
     )?;
-    demand(
+    ensure(
         sheet
             .depth
             .is_none_or(|depth| (1..=DEPTH_MAX).contains(&depth)),
         "data_sheet.depth",
         format!("it is from 1 to {DEPTH_MAX}"),
     )?;
-    demand(
+    ensure(
         sheet
             .span
             .is_none_or(|span| SPAN_MIN <= span && span <= capacity),
@@ -183,7 +188,7 @@ fn check_sheet(sheet: &DataSheet, capacity: Bytes) -> Result<(), ProfileFault> {
     ];
     numbers.into_iter().try_for_each(|(key, number)| {
         let is_possible = number.is_none_or(|number| (1..=SHEET_MAX).contains(&number));
-        demand(
+        ensure(
             is_possible,
             key,
             "it is above 0, and no disk is as slow or as fast as that",

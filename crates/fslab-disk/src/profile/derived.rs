@@ -5,14 +5,14 @@ use std::fmt;
 use fslab_model::{Bytes, Rate, format_ns};
 use serde::{Serialize, Serializer};
 
-use super::{Flash, HardDisk, Mapping, Medium, Nanoseconds, Profile};
+use super::{Flash, FlashMapping, HardDisk, Medium, Nanoseconds, Profile};
 
 /// A size, as the usual small request has it.
 const SMALL: u64 = 4096;
 
 /// A number with its unit. Serialised as the bare number; the figure's name tells the unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Amount {
+pub enum DerivedValue {
     /// Nanoseconds.
     Time(f64),
     /// Bytes per second.
@@ -25,7 +25,7 @@ pub enum Amount {
     Count(u64),
 }
 
-impl fmt::Display for Amount {
+impl fmt::Display for DerivedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Time(ns) => f.write_str(&format_ns(*ns)),
@@ -37,7 +37,7 @@ impl fmt::Display for Amount {
     }
 }
 
-impl Serialize for Amount {
+impl Serialize for DerivedValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             // Rounded: the digits behind the point are those of the division alone.
@@ -58,7 +58,7 @@ pub struct DerivedFigure {
     /// What it is.
     pub about: &'static str,
     /// Its value.
-    pub value: Amount,
+    pub value: DerivedValue,
 }
 
 impl Profile {
@@ -114,17 +114,17 @@ impl Profile {
             figure(
                 "capacity_bytes",
                 "what it holds",
-                Amount::Size(self.capacity()),
+                DerivedValue::Size(self.capacity()),
             ),
             figure(
                 "mean_access_ns",
                 "a small read at random, one at a time",
-                Amount::Time(self.mean_access().0 as f64),
+                DerivedValue::Time(self.mean_access().0 as f64),
             ),
             figure(
                 "sequential_read_bytes_per_s",
                 "the most that is read in a second, at the beginning",
-                Amount::Rate(self.sequential_read()),
+                DerivedValue::Rate(self.sequential_read()),
             ),
         ];
         match &self.medium {
@@ -143,22 +143,22 @@ impl Profile {
             figure(
                 "revolution_ns",
                 "a turn of the platters",
-                Amount::Time(disk.revolution_ns()),
+                DerivedValue::Time(disk.revolution_ns()),
             ),
             figure(
                 "outer_track_sectors",
                 "sectors on an outermost track",
-                Amount::Count((outer / 512.0) as u64),
+                DerivedValue::Count((outer / 512.0) as u64),
             ),
             figure(
                 "inner_track_sectors",
                 "sectors on an innermost track",
-                Amount::Count((inner / 512.0) as u64),
+                DerivedValue::Count((inner / 512.0) as u64),
             ),
             figure(
                 "cylinders_count",
                 "about as many cylinders",
-                Amount::Count(cylinders.round() as u64),
+                DerivedValue::Count(cylinders.round() as u64),
             ),
         ]
     }
@@ -167,40 +167,40 @@ impl Profile {
 fn of_flash(flash: &Flash) -> Vec<DerivedFigure> {
     let reads = flash.dies() as f64 * 1e9 / (flash.page_read.0.max(1)) as f64;
     let unit = match flash.mapping {
-        Mapping::Page => 1,
-        Mapping::Block => flash.dies(),
+        FlashMapping::Page => 1,
+        FlashMapping::Block => flash.dies(),
     };
     let erased = flash.page.0 * u64::from(flash.pages_per_block) * unit;
     vec![
         figure(
             "dies_count",
             "dies that work at a time",
-            Amount::Count(flash.dies()),
+            DerivedValue::Count(flash.dies()),
         ),
         figure(
             "erased_bytes",
             "what is erased at once",
-            Amount::Size(Bytes(erased)),
+            DerivedValue::Size(Bytes(erased)),
         ),
         figure(
             "page_reads_per_s",
             "pages that all dies read in a second",
-            Amount::Frequency(reads),
+            DerivedValue::Frequency(reads),
         ),
         figure(
             "channels_bytes_per_s",
             "what all channels move",
-            Amount::Rate(flash.channels_rate()),
+            DerivedValue::Rate(flash.channels_rate()),
         ),
         figure(
             "program_bytes_per_s",
             "what all dies program",
-            Amount::Rate(flash.page_rate(flash.page_program)),
+            DerivedValue::Rate(flash.page_rate(flash.page_program)),
         ),
     ]
 }
 
-fn figure(name: &'static str, about: &'static str, value: Amount) -> DerivedFigure {
+fn figure(name: &'static str, about: &'static str, value: DerivedValue) -> DerivedFigure {
     DerivedFigure { name, about, value }
 }
 

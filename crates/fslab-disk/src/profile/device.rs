@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fslab_model::Bytes;
+use schemars::JsonSchema;
 use toml::Value;
 
 use super::group::group;
@@ -54,7 +55,7 @@ group! {
     /// Several equal disks that work as one; all else describes one of them.
     "array" => Array {
         /// How data is spread.
-        layout: Layout,
+        layout: RaidLevel,
         /// How many there are.
         members: u32,
         /// What goes to one member before the next one's turn.
@@ -63,8 +64,9 @@ group! {
 }
 
 /// How data is spread over the members of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+pub enum RaidLevel {
     /// Striped.
     Raid0,
     /// On every member.
@@ -75,7 +77,7 @@ pub enum Layout {
     Raid5,
 }
 
-impl Layout {
+impl RaidLevel {
     const WORDS: [(&'static str, Self); 4] = [
         ("raid0", Self::Raid0),
         ("raid1", Self::Raid1),
@@ -95,13 +97,13 @@ impl Layout {
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for RaidLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl Quantity for Layout {
+impl Quantity for RaidLevel {
     fn read(value: &Value) -> Result<Self, String> {
         word(value, &Self::WORDS)
     }
@@ -117,10 +119,10 @@ impl Array {
     pub fn data_members(&self) -> u64 {
         let members = u64::from(self.members);
         match self.layout {
-            Layout::Raid0 => members,
-            Layout::Raid1 => 1,
-            Layout::Raid10 => members / 2,
-            Layout::Raid5 => members.saturating_sub(1),
+            RaidLevel::Raid0 => members,
+            RaidLevel::Raid1 => 1,
+            RaidLevel::Raid10 => members / 2,
+            RaidLevel::Raid5 => members.saturating_sub(1),
         }
     }
 }

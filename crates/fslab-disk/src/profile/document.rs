@@ -1,14 +1,14 @@
 //! A profile as a whole: from a file or a plan, and back into either.
 
+use fslab_model::TomlError;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use toml::{Table, Value};
 
-use super::group::{Keys, Written};
+use super::group::{Keys, Written, missing};
 use super::quantity::{Quantity, word};
 use super::{
-    Array, Cache, DataSheet, Device, Flash, HardDisk, Interface, Media, ProfileFault, ReadAhead,
-    Seek, WriteBack,
+    Array, Cache, DataSheet, Device, Flash, HardDisk, Interface, Media, ReadAhead, Seek, WriteBack,
 };
 
 /// Version of the format of profiles.
@@ -91,12 +91,10 @@ impl Profile {
     /// Reads a profile.
     ///
     /// # Errors
-    /// [`ProfileFault`], which names the key.
-    pub fn from_toml(text: &str) -> Result<Self, ProfileFault> {
-        let table: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| ProfileFault::Syntax(error.to_string()))?;
-        Self::try_from(table)
+    /// [`TomlError`], with the position and the key.
+    pub fn from_toml(text: &str) -> Result<Self, TomlError> {
+        let table: Table = fslab_model::from_toml(text)?;
+        Self::try_from(table).map_err(|error| error.located(text))
     }
 
     /// The kind of disk, by its word in a file: `hdd` or `flash`.
@@ -179,16 +177,14 @@ fn is_written_in_lines(text: &str) -> bool {
 }
 
 impl TryFrom<Table> for Profile {
-    type Error = ProfileFault;
+    type Error = TomlError;
 
-    fn try_from(table: Table) -> Result<Self, ProfileFault> {
+    fn try_from(table: Table) -> Result<Self, TomlError> {
         let keys = Keys::new("", &table);
         let format: u32 = keys.take("format")?;
         if format > PROFILE_FORMAT {
-            return Err(ProfileFault::Format {
-                found: format,
-                known: PROFILE_FORMAT,
-            });
+            let problem = format!("version {format}, and this fslab reads up to {PROFILE_FORMAT}");
+            return Err(TomlError::new(["format"], problem));
         }
         let kind: Kind = keys.take("kind")?;
         keys.only(&kind.keys())?;
@@ -217,11 +213,8 @@ impl TryFrom<Table> for Profile {
     }
 }
 
-fn required<'a>(keys: &Keys<'a>, name: &'static str) -> Result<Keys<'a>, ProfileFault> {
-    let missing = || ProfileFault::Missing {
-        key: format!("the group [{name}]"),
-    };
-    keys.group(name)?.ok_or_else(missing)
+fn required<'a>(keys: &Keys<'a>, name: &'static str) -> Result<Keys<'a>, TomlError> {
+    keys.group(name)?.ok_or_else(|| missing([name].into_iter()))
 }
 
 impl Serialize for Profile {
@@ -250,7 +243,7 @@ impl Serialize for Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shelf;
+    use crate::registry;
 
     const HARD_DISK: &str = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -265,47 +258,69 @@ mod tests {
         "/../../disks/sas-15k-raid10-2012.toml"
     ));
 
-    /// The fault of a profile with one change, and its hint.
+    /// The fault of a profile with one change, without its position, and its hint.
     #[track_caller]
     fn fault(text: &str, from: &str, to: &str) -> (String, Option<String>) {
         assert!(text.contains(from), "{from:?} is in the profile");
         let changed = text.replacen(from, to, 1);
         let fault = Profile::from_toml(&changed).expect_err("refused");
-        (fault.to_string(), fault.hint())
+        let fault = fault.without_position();
+        (fault.to_string(), fault.hint)
     }
 
     #[test]
     fn a_key_that_is_misspelt_is_refused_with_the_nearest() {
         let (fault, hint) = fault(HARD_DISK, "average =", "avrage =");
-        assert_eq!(fault, "seek.avrage is no key of such a profile");
+        assert_eq!(fault, "seek.avrage: unknown key");
         assert_eq!(hint.as_deref(), Some("did you mean 'average'?"));
         let (fault, hint) = self::fault(HARD_DISK, "rpm = 7200", "rpm = 7200\nheds = 3");
-        assert_eq!(fault, "media.heds is no key of such a profile");
+        assert_eq!(fault, "media.heds: unknown key");
         assert_eq!(hint.as_deref(), Some("did you mean 'heads'?"));
+    }
+
+    #[test]
+    fn faults_have_the_position_of_their_key() {
+        let line_of = |key: &str| {
+            1 + HARD_DISK[..HARD_DISK.find(key).expect(key)]
+                .matches('\n')
+                .count()
+        };
+        for (from, to) in [
+            ("average =", "avrage ="),
+            ("average = \"8.9 ms\"", "average = 8.9"),
+        ] {
+            let fault = Profile::from_toml(&HARD_DISK.replacen(from, to, 1)).expect_err("refused");
+            let position = fault.position.expect("a position");
+            assert_eq!((position.line, position.column), (line_of("average ="), 1));
+        }
     }
 
     #[test]
     fn a_group_that_is_foreign_to_the_kind_is_refused() {
         let flash_in_hdd = format!("{HARD_DISK}\n[flash]\nchannels = 1\n");
-        let fault = Profile::from_toml(&flash_in_hdd).expect_err("refused");
-        assert_eq!(fault.to_string(), "flash is no key of such a profile");
+        let fault = Profile::from_toml(&flash_in_hdd)
+            .expect_err("refused")
+            .without_position();
+        assert_eq!(fault.to_string(), "flash: unknown key");
         let (fault, hint) = self::fault(HARD_DISK, "[seek]", "[sek]");
-        assert_eq!(fault, "sek is no key of such a profile");
+        assert_eq!(fault, "sek: unknown key");
         assert_eq!(hint.as_deref(), Some("did you mean 'seek'?"));
         let groups = HARD_DISK.find("[data_sheet]").expect("the last group");
-        let fault = Profile::from_toml(&HARD_DISK[..groups]).expect_err("refused");
-        assert_eq!(fault.to_string(), "the group [data_sheet] is missing");
+        let fault = Profile::from_toml(&HARD_DISK[..groups])
+            .expect_err("refused")
+            .without_position();
+        assert_eq!(fault.to_string(), "data_sheet: missing");
         let (fault, _) = self::fault(HARD_DISK, "kind = \"hdd\"", "kind = \"tape\"");
-        assert_eq!(fault, "kind = 'tape': one of hdd, flash is needed");
+        assert_eq!(fault, "kind: 'tape': one of hdd, flash is needed");
     }
 
     #[test]
     fn every_group_must_tell_its_source() {
         let (fault, hint) = fault(FLASH, "source = \"as sticks", "# source = \"as sticks");
-        assert_eq!(fault, "cache.source is missing");
+        assert_eq!(fault, "cache.source: missing");
         assert!(hint.is_some_and(|hint| hint.contains("--toml")));
         let (fault, _) = self::fault(HARD_DISK, "title = \"", "title = \"\" #");
-        assert_eq!(fault, "title = '': it is empty");
+        assert_eq!(fault, "title: '': it is empty");
     }
 
     #[test]
@@ -313,17 +328,17 @@ mod tests {
         let (fault, _) = fault(HARD_DISK, "average = \"8.9 ms\"", "average = 8.9");
         assert_eq!(
             fault,
-            "seek.average = '8.9': it has no unit; write the number and its unit in quotes"
+            "seek.average: '8.9': it has no unit; write the number and its unit in quotes"
         );
         let (fault, _) = self::fault(HARD_DISK, "\"8.9 ms\"", "\"8.9 MB\"");
         assert!(
-            fault.starts_with("seek.average = '8.9 MB': the unit 'MB' is none of s, ms"),
+            fault.starts_with("seek.average: '8.9 MB': the unit 'MB' is none of s, ms"),
             "{fault}"
         );
         let (fault, _) = self::fault(HARD_DISK, "rpm = 7200", "rpm = \"7200\"");
         assert_eq!(
             fault,
-            "media.rpm = '7200': a whole number is needed, and this is a text"
+            "media.rpm: '7200': a whole number is needed, and this is a text"
         );
     }
 
@@ -333,7 +348,7 @@ mod tests {
         for (from, to, key) in changes {
             let (fault, _) = fault(text, from, to);
             assert!(
-                fault.starts_with(&format!("{key} is impossible: ")),
+                fault.starts_with(&format!("{key}: impossible: ")),
                 "{fault}"
             );
         }
@@ -509,14 +524,14 @@ mod tests {
     #[test]
     fn a_profile_of_tomorrow_is_refused_as_such() {
         let (fault, _) = fault(HARD_DISK, "format = 1", "format = 99");
-        assert_eq!(fault, "it has format 99, and this fslab reads up to 1");
+        assert_eq!(fault, "format: version 99, and this fslab reads up to 1");
         let fault = Profile::from_toml("x").expect_err("refused");
-        assert!(matches!(fault, ProfileFault::Syntax(_)), "{fault}");
+        assert!(fault.path.is_empty() && fault.position.is_some(), "{fault}");
     }
 
     #[test]
     fn a_plan_says_quantities_with_their_units_and_reads_them_back() {
-        let profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        let profile = registry::find("hdd-7200-ata100-2002").expect("built in");
         let json = serde_json::to_value(&profile).expect("serialises");
         assert_eq!(json["seek"]["average"], "8.9 ms");
         assert_eq!(json["device"]["capacity"], "30020272128 B");
@@ -527,7 +542,7 @@ mod tests {
 
     #[test]
     fn the_parameters_are_the_model_s_text_and_the_digest_is_theirs() {
-        let profile = shelf::find("hdd-7200-ata100-2002").expect("built in");
+        let profile = registry::find("hdd-7200-ata100-2002").expect("built in");
         let expected = "\
 kind=hdd
 sectors=58633344

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use fslab_model::Bytes;
+use schemars::JsonSchema;
 use toml::Value;
 
 use super::group::group;
@@ -28,7 +29,7 @@ group! {
         /// How fast a channel moves data.
         channel_rate: BytesPerSecond,
         /// What is kept in the table of what lies where.
-        mapping: Mapping,
+        mapping: FlashMapping,
         /// Units that can be written to before another must be closed; of block mapping.
         open_blocks: Option<u32>,
         /// What the disk holds beyond its capacity, as a share of that.
@@ -41,15 +42,16 @@ group! {
 }
 
 /// What the table of flash memory knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mapping {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+pub enum FlashMapping {
     /// The place of every page: SSDs.
     Page,
     /// The place of every unit of blocks: sticks and cards.
     Block,
 }
 
-impl Mapping {
+impl FlashMapping {
     const WORDS: [(&'static str, Self); 2] = [("page", Self::Page), ("block", Self::Block)];
 
     /// Its word in a file.
@@ -62,13 +64,13 @@ impl Mapping {
     }
 }
 
-impl fmt::Display for Mapping {
+impl fmt::Display for FlashMapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl Quantity for Mapping {
+impl Quantity for FlashMapping {
     fn read(value: &Value) -> Result<Self, String> {
         word(value, &Self::WORDS)
     }

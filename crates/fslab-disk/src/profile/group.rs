@@ -1,12 +1,11 @@
 //! The groups of a profile: which keys there are, how they are read, and how they are written back.
 //!
 //! A group is declared once, as a type; that declaration is what reads it, what writes it, and what
-//! lists it. A key that nobody declared is an error, as is one that is missing.
+//! describes it in the JSON Schema. A key that is not declared is an error, as is one that is
+//! missing.
 
-use fslab_model::nearest_name;
+use fslab_model::TomlError;
 use toml::{Table, Value};
-
-use super::ProfileFault;
 
 /// A group of a file while it is read.
 pub(super) struct Keys<'a> {
@@ -20,29 +19,24 @@ impl<'a> Keys<'a> {
         Self { group, table }
     }
 
-    /// Refuses what is none of `known`. Asked before any key is read: a key that is misspelt is
-    /// more to be told than the one that it should have been.
-    pub(super) fn only(&self, known: &[&str]) -> Result<(), ProfileFault> {
+    /// Refuses what is none of `known`. Called before any key is read: a misspelt key
+    /// is a better error than the missing key that it stands for.
+    pub(super) fn only(&self, known: &[&str]) -> Result<(), TomlError> {
         let foreign = self.table.keys().find(|key| !known.contains(&key.as_str()));
         foreign.map_or(Ok(()), |key| {
-            Err(ProfileFault::Unknown {
-                key: self.path(key),
-                nearest: nearest_name(key, known.iter().copied()).map(str::to_owned),
-                known: known.iter().map(|name| (*name).to_owned()).collect(),
-            })
+            Err(TomlError::unknown_key(self.path(key), known))
         })
     }
 
     /// The group of that name; `None` where it is left out.
-    pub(super) fn group(&self, name: &'static str) -> Result<Option<Keys<'a>>, ProfileFault> {
+    pub(super) fn group(&self, name: &'static str) -> Result<Option<Keys<'a>>, TomlError> {
         match self.table.get(name) {
             None => Ok(None),
             Some(Value::Table(table)) => Ok(Some(Keys::new(name, table))),
-            Some(value) => Err(ProfileFault::Value {
-                key: self.path(name),
-                value: shown(value),
-                reason: format!("it is a group, and begins with [{name}]"),
-            }),
+            Some(value) => Err(TomlError::new(
+                self.path(name),
+                format!("{}it is a group, and begins with [{name}]", shown(value)),
+            )),
         }
     }
 
@@ -50,34 +44,36 @@ impl<'a> Keys<'a> {
     pub(super) fn take<Q: super::quantity::Quantity>(
         &self,
         name: &'static str,
-    ) -> Result<Q, ProfileFault> {
+    ) -> Result<Q, TomlError> {
         match self.table.get(name) {
-            Some(value) => Q::read(value).map_err(|reason| ProfileFault::Value {
-                key: self.path(name),
-                value: shown(value),
-                reason,
+            Some(value) => Q::read(value).map_err(|reason| {
+                TomlError::new(self.path(name), format!("{}{reason}", shown(value)))
             }),
-            None => Q::left_out().ok_or_else(|| ProfileFault::Missing {
-                key: self.path(name),
-            }),
+            None => Q::left_out().ok_or_else(|| missing(self.path(name))),
         }
     }
 
-    fn path(&self, key: &str) -> String {
-        if self.group.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{}.{key}", self.group)
-        }
+    fn path<'k>(&self, key: &'k str) -> impl Iterator<Item = &'k str> + use<'k> {
+        let group = Some(self.group).filter(|group| !group.is_empty());
+        group.into_iter().chain([key])
     }
 }
 
-/// A value in an error: short, and as it was written.
+/// A key or a group that must be there.
+pub(super) fn missing<'a>(path: impl Iterator<Item = &'a str>) -> TomlError {
+    let hint = "`fslab disk show NAME --toml` prints a profile to start from";
+    TomlError {
+        hint: Some(hint.to_owned()),
+        ..TomlError::new(path, "missing")
+    }
+}
+
+/// The beginning of an error: the value as it was written, short.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => text.chars().take(40).collect(),
+        Value::String(text) => format!("'{}': ", text.chars().take(40).collect::<String>()),
         Value::Array(_) | Value::Table(_) => String::new(),
-        other => other.to_string(),
+        other => format!("'{other}': "),
     }
 }
 
@@ -93,7 +89,8 @@ macro_rules! group {
         }
     ) => {
         $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, schemars::JsonSchema)]
+        #[schemars(deny_unknown_fields)]
         pub struct $type {
             $($(#[$doc])* pub $key: $quantity,)*
             /// Where these numbers are from, and which of them are derived or estimated.
@@ -106,7 +103,7 @@ macro_rules! group {
 
             pub(super) fn read(
                 keys: $crate::profile::group::Keys,
-            ) -> Result<Self, $crate::profile::ProfileFault> {
+            ) -> Result<Self, fslab_model::TomlError> {
                 keys.only(&[$(stringify!($key),)* "source"])?;
                 Ok(Self {
                     $($key: keys.take(stringify!($key))?,)*

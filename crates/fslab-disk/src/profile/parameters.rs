@@ -1,9 +1,10 @@
 //! The text that the model is made of, its digest, and what the model says of it.
 
+use fslab_model::TomlError;
 use fslab_simdisk_sys::DiskModel;
 use sha2::{Digest, Sha256};
 
-use super::{Array, Flash, HardDisk, Medium, Profile, ProfileFault};
+use super::{Array, Flash, HardDisk, Medium, Profile};
 
 const SECTOR: u64 = 512;
 /// Digits of a digest that are shown and stored.
@@ -21,14 +22,14 @@ impl Profile {
 
     /// What the model says of these parameters, by the key of the one that it speaks of. The driver
     /// of the guest has the same model, so that what passes here is a disk there.
-    pub(super) fn check_by_model(&self) -> Result<(), ProfileFault> {
+    pub(super) fn check_by_model(&self) -> Result<(), TomlError> {
         let Err(sentence) = DiskModel::new(&self.parameters()) else {
             return Ok(());
         };
         let first = sentence.split(['=', ' ']).next().unwrap_or_default();
         let line = self.lines().0.into_iter().find(|line| line.name == first);
         let key = line.map_or("the disk", |line| line.key);
-        Err(ProfileFault::impossible(key, sentence))
+        Err(super::check::impossible(key, sentence))
     }
 
     fn lines(&self) -> Lines {

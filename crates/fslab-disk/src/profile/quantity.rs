@@ -2,10 +2,12 @@
 //!
 //! A quantity without its unit is refused, and what is written reads back as the very same number.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use fslab_model::Bytes;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use toml::Value;
 
 /// A duration in nanoseconds.
@@ -272,6 +274,37 @@ impl<Q: Quantity> Quantity for Option<Q> {
         Some(None)
     }
 }
+
+/// The schema of a number with a unit, which is written as a text.
+macro_rules! united_schema {
+    ($type:ident, $units:expr, $about:literal, $example:literal) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let names: Vec<_> = $units.iter().map(|(name, _)| *name).collect();
+                json_schema!({
+                    "description": format!("{}: a number and its unit.", $about),
+                    "type": "string",
+                    "pattern": format!("^ *[0-9][0-9._]* *({}) *$", names.join("|")),
+                    "examples": [$example]
+                })
+            }
+        }
+    };
+}
+
+united_schema!(Nanoseconds, TIMES, "A duration", "8.9 ms");
+united_schema!(BytesPerSecond, RATES, "A rate", "100 MB/s");
+united_schema!(
+    OperationsPerSecond,
+    FREQUENCIES,
+    "A rate of operations",
+    "13000 op/s"
+);
+united_schema!(Permille, SHARES, "A share in steps of 0.1 %", "7 %");
 
 /// A word out of few.
 pub(super) fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, String> {

@@ -9,7 +9,7 @@ use std::io::Read;
 
 use fslab_model::{DeviceInsight, Window};
 
-use super::error::TraceError;
+use super::error::DiskTraceError;
 use super::queue::Queue;
 use super::reader::Reader;
 use super::record::Record;
@@ -39,7 +39,7 @@ pub fn analyse<R: Read>(
     mut reader: Reader<R>,
     windows: &[Window],
     capacity_sectors: u64,
-) -> Result<TraceInsight, TraceError> {
+) -> Result<TraceInsight, DiskTraceError> {
     let mut analysis = Analysis {
         capacity_sectors,
         track: Track::new(),
@@ -55,7 +55,7 @@ pub fn analyse<R: Read>(
     while let Some(record) = reader.next() {
         let record = record?;
         if !record.op.is_background() && record.end() > capacity_sectors {
-            return Err(TraceError::Record {
+            return Err(DiskTraceError::Record {
                 number: reader.records() - 1,
                 problem: "lies beyond the end of the disk",
             });
@@ -158,7 +158,7 @@ impl Analysis {
 
 #[cfg(test)]
 mod tests {
-    use fslab_model::{Layer, PowerCounts, ServiceTimes, TimeParts, Traffic};
+    use fslab_model::{PictureLayer, PowerCounts, ServiceTimes, TimeParts, Traffic};
     use proptest::prelude::*;
 
     use super::super::{Flags, Op, Writer};
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    fn insight(records: &[Record], windows: &[Window]) -> Result<TraceInsight, TraceError> {
+    fn insight(records: &[Record], windows: &[Window]) -> Result<TraceInsight, DiskTraceError> {
         let mut writer = Writer::new(Vec::new()).expect("memory");
         for record in records {
             writer.add(record).expect("memory");
@@ -322,7 +322,7 @@ mod tests {
         assert_eq!(second.idle_ns(), 7_000);
         assert_eq!(second.media_write_bytes(), 2_048);
         let picture = &second.picture;
-        let written = picture.levels(Layer::Written).expect("a picture");
+        let written = picture.levels(PictureLayer::Written).expect("a picture");
         let set = written.iter().position(|level| *level > 0);
         // Sector 116 is in band 1 of 100 sectors; a slice is 46 ns long.
         assert_eq!(picture.slice_ns, 46);
@@ -394,11 +394,11 @@ mod tests {
         };
         let with = picture(&[cached, own, ahead]);
         assert_eq!(with, picture(&[cached]));
-        let written = with.levels(Layer::Written).expect("a picture");
+        let written = with.levels(PictureLayer::Written).expect("a picture");
         // Sector 4,000 is in band 40 of 100 sectors.
         let set: Vec<usize> = (0..written.len()).filter(|at| written[*at] > 0).collect();
         assert_eq!(set, [40 * with.columns]);
-        assert!(with.is_blank(Layer::Read));
+        assert!(with.is_blank(PictureLayer::Read));
     }
 
     #[test]
@@ -406,7 +406,10 @@ mod tests {
         let beyond = record(Op::Write, [1, 1, 2], (CAPACITY - 7, 8));
         let within = record(Op::Write, [1, 1, 2], (CAPACITY - 8, 8));
         let refused = insight(&[within, beyond], &[]);
-        assert!(matches!(refused, Err(TraceError::Record { number: 1, .. })));
+        assert!(matches!(
+            refused,
+            Err(DiskTraceError::Record { number: 1, .. })
+        ));
         let own = record(Op::MediaWrite, [1, 1, 2], (CAPACITY, 8));
         assert!(insight(&[own], &[]).is_ok());
     }

@@ -1,6 +1,6 @@
 //! A picture in the making: sectors by band of addresses and slice of time.
 
-use fslab_model::{Layer, PICTURE_COLUMNS, PICTURE_ROWS, Picture, Window};
+use fslab_model::{PICTURE_COLUMNS, PICTURE_ROWS, Picture, PictureLayer, Window};
 
 /// The finest slice of a picture whose end is not known when it begins.
 const SLICE_MIN_NS: u64 = 1 << 10;
@@ -45,7 +45,7 @@ impl Canvas {
     }
 
     /// Counts `sectors` from `sector` on, at `at_ns`.
-    pub(super) fn paint(&mut self, layer: Layer, at_ns: u64, sector: u64, sectors: u32) {
+    pub(super) fn paint(&mut self, layer: PictureLayer, at_ns: u64, sector: u64, sectors: u32) {
         // A slice ends with its last moment, as a window does.
         let since_ns = at_ns.saturating_sub(self.begin_ns).saturating_sub(1);
         if self.grows {
@@ -87,7 +87,7 @@ impl Canvas {
         let used_ns = self.last_ns.saturating_sub(self.begin_ns).max(1);
         let columns = (used_ns.div_ceil(self.slice_ns) as usize).min(self.columns);
         let mut picture = Picture::new(columns, self.slice_ns);
-        for layer in Layer::ALL {
+        for layer in PictureLayer::ALL {
             if let Some(pixels) = &self.layers[layer as usize] {
                 let rows = pixels.chunks(self.columns);
                 let cut: Vec<u64> = rows.flat_map(|row| &row[..columns]).copied().collect();
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     /// Row, column and level of all pixels that are set.
-    fn pixels(picture: &Picture, layer: Layer) -> Vec<(usize, usize, u8)> {
+    fn pixels(picture: &Picture, layer: PictureLayer) -> Vec<(usize, usize, u8)> {
         let levels = picture.levels(layer).expect("a picture");
         let set = levels.iter().enumerate().filter(|(_, level)| **level > 0);
         set.map(|(at, level)| (at / picture.columns, at % picture.columns, *level))
@@ -117,16 +117,16 @@ mod tests {
             end_ns: 1_000 + 240 * 10,
         };
         let mut canvas = Canvas::of(window, 96 * 100);
-        canvas.paint(Layer::Read, 1_001, 0, 1);
-        canvas.paint(Layer::Read, 1_010, 99, 102);
-        canvas.paint(Layer::Read, 1_011, 9_599, 1);
-        canvas.paint(Layer::Written, window.end_ns, 9_500, 100);
+        canvas.paint(PictureLayer::Read, 1_001, 0, 1);
+        canvas.paint(PictureLayer::Read, 1_010, 99, 102);
+        canvas.paint(PictureLayer::Read, 1_011, 9_599, 1);
+        canvas.paint(PictureLayer::Written, window.end_ns, 9_500, 100);
         let picture = canvas.finish();
         assert_eq!((picture.columns, picture.slice_ns), (240, 10));
-        let read = pixels(&picture, Layer::Read);
+        let read = pixels(&picture, PictureLayer::Read);
         assert_eq!(read, [(0, 0, 2), (1, 0, 7), (2, 0, 1), (95, 1, 1)]);
-        assert_eq!(pixels(&picture, Layer::Written), [(95, 239, 7)]);
-        assert!(picture.is_blank(Layer::ReadMetadata));
+        assert_eq!(pixels(&picture, PictureLayer::Written), [(95, 239, 7)]);
+        assert!(picture.is_blank(PictureLayer::ReadMetadata));
     }
 
     #[test]
@@ -146,13 +146,13 @@ mod tests {
     fn a_picture_without_a_known_end_joins_its_slices_and_loses_nothing() {
         let mut canvas = Canvas::endless(500, 96);
         for at in 1..=10_000_u64 {
-            canvas.paint(Layer::Written, 500 + at * 1_000, 95, 1);
+            canvas.paint(PictureLayer::Written, 500 + at * 1_000, 95, 1);
         }
         let picture = canvas.finish();
         assert!(picture.columns > PICTURE_COLUMNS / 2, "{}", picture.columns);
         let end = picture.slice_ns * picture.columns as u64;
         assert!((10_000_000..10_000_000 + picture.slice_ns).contains(&end));
-        let written = pixels(&picture, Layer::Written);
+        let written = pixels(&picture, PictureLayer::Written);
         assert_eq!(written.len(), picture.columns);
         // 65,536 ns a slice, one sector each 1,000 ns: 65 or 66 of them.
         assert!(written.iter().all(|(row, _, _)| *row == 95));

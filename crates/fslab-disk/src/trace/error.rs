@@ -4,7 +4,7 @@ use std::io;
 
 /// Why a trace cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum TraceError {
+pub enum DiskTraceError {
     /// The operating system.
     #[error("cannot {doing} the trace of the disk")]
     Io {

@@ -21,7 +21,7 @@ mod tally;
 mod writer;
 
 pub use analysis::{TraceInsight, analyse};
-pub use error::TraceError;
+pub use error::DiskTraceError;
 pub use reader::Reader;
 pub use record::{Flags, Op, Record};
 pub use writer::Writer;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::error::TraceError;
+use super::error::DiskTraceError;
 use super::record::{HEADER_BYTES, MAGIC, RECORD_BYTES, Record, VERSION};
 
 /// Records that are read at once.
@@ -30,8 +30,8 @@ impl Reader<File> {
     ///
     /// # Errors
     /// As [`Reader::new`].
-    pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let file = File::open(path).map_err(|source| TraceError::Io {
+    pub fn open(path: &Path) -> Result<Self, DiskTraceError> {
+        let file = File::open(path).map_err(|source| DiskTraceError::Io {
             doing: "open",
             source,
         })?;
@@ -44,7 +44,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// `Foreign` for anything but a trace, `Version` for one of another driver, `Io`.
-    pub fn new(source: R) -> Result<Self, TraceError> {
+    pub fn new(source: R) -> Result<Self, DiskTraceError> {
         let mut reader = Self {
             source,
             buffer: vec![0; RECORD_BYTES * RECORDS_AT_ONCE],
@@ -54,16 +54,16 @@ impl<R: Read> Reader<R> {
             last_ns: 0,
             torn_bytes: 0,
         };
-        let header: [u8; HEADER_BYTES] = reader.bytes_of()?.ok_or(TraceError::Foreign)?;
+        let header: [u8; HEADER_BYTES] = reader.bytes_of()?.ok_or(DiskTraceError::Foreign)?;
         let [version, record_bytes] = [8, 12].map(|at| {
             let bytes = [0, 1, 2, 3].map(|index| header[at + index]);
             u32::from_le_bytes(bytes)
         });
         if header[..8] != MAGIC {
-            return Err(TraceError::Foreign);
+            return Err(DiskTraceError::Foreign);
         }
         if version != VERSION || record_bytes != RECORD_BYTES as u32 {
-            return Err(TraceError::Version {
+            return Err(DiskTraceError::Version {
                 version,
                 record_bytes,
             });
@@ -84,7 +84,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// The next `N` bytes; `None` where there are less.
-    fn bytes_of<const N: usize>(&mut self) -> Result<Option<[u8; N]>, TraceError> {
+    fn bytes_of<const N: usize>(&mut self) -> Result<Option<[u8; N]>, DiskTraceError> {
         while self.to - self.from < N {
             self.buffer.copy_within(self.from..self.to, 0);
             (self.from, self.to) = (0, self.to - self.from);
@@ -93,7 +93,7 @@ impl<R: Read> Reader<R> {
                 Ok(count) => self.to += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => {
-                    return Err(TraceError::Io {
+                    return Err(DiskTraceError::Io {
                         doing: "read",
                         source,
                     });
@@ -105,12 +105,12 @@ impl<R: Read> Reader<R> {
         Ok(Some(bytes.try_into().expect("N bytes were asked for")))
     }
 
-    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+    fn next_record(&mut self) -> Result<Option<Record>, DiskTraceError> {
         let Some(bytes) = self.bytes_of()? else {
             self.torn_bytes = self.to - self.from;
             return Ok(None);
         };
-        let fault = |problem| TraceError::Record {
+        let fault = |problem| DiskTraceError::Record {
             number: self.number,
             problem,
         };
@@ -125,7 +125,7 @@ impl<R: Read> Reader<R> {
 }
 
 impl<R: Read> Iterator for Reader<R> {
-    type Item = Result<Record, TraceError>;
+    type Item = Result<Record, DiskTraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_record().transpose()
@@ -217,21 +217,21 @@ mod tests {
     fn a_foreign_file_a_torn_header_and_another_version_are_refused() {
         let bytes = trace(&[]);
         let open = |bytes: &[u8]| Reader::new(bytes).err();
-        assert!(matches!(open(&[]), Some(TraceError::Foreign)));
-        assert!(matches!(open(&bytes[..15]), Some(TraceError::Foreign)));
-        assert!(matches!(open(&[7; 400]), Some(TraceError::Foreign)));
+        assert!(matches!(open(&[]), Some(DiskTraceError::Foreign)));
+        assert!(matches!(open(&bytes[..15]), Some(DiskTraceError::Foreign)));
+        assert!(matches!(open(&[7; 400]), Some(DiskTraceError::Foreign)));
         let mut newer = bytes.clone();
         newer[8] = 2;
         assert!(matches!(
             open(&newer),
-            Some(TraceError::Version {
+            Some(DiskTraceError::Version {
                 version: 2,
                 record_bytes: 96
             })
         ));
         let mut wider = bytes;
         wider[12] = 104;
-        assert!(matches!(open(&wider), Some(TraceError::Version { .. })));
+        assert!(matches!(open(&wider), Some(DiskTraceError::Version { .. })));
     }
 
     #[test]
@@ -240,7 +240,7 @@ mod tests {
             let mut bytes = trace(&[record(100), record(200)]);
             change(&mut bytes[HEADER_BYTES + RECORD_BYTES..]);
             match Reader::new(&bytes[..]).expect("a trace").last() {
-                Some(Err(TraceError::Record { number: 1, problem })) => problem,
+                Some(Err(DiskTraceError::Record { number: 1, problem })) => problem,
                 other => panic!("{other:?}"),
             }
         };

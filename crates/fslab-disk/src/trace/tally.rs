@@ -1,7 +1,7 @@
 //! The counts of one window.
 
 use fslab_model::{
-    DeviceInsight, KindInsight, LatencyHistogram, Layer, ServiceTimes, TimeParts, Window,
+    DeviceInsight, KindInsight, LatencyHistogram, PictureLayer, ServiceTimes, TimeParts, Window,
 };
 
 use super::canvas::Canvas;
@@ -157,10 +157,10 @@ impl Tally {
             .add(record.done_ns - record.start_ns);
         let metadata = record.flags.contains(Flags::METADATA);
         let layer = match (record.op, metadata) {
-            (Op::Read, false) => Layer::Read,
-            (Op::Read, true) => Layer::ReadMetadata,
-            (Op::Write, false) => Layer::Written,
-            (Op::Write, true) => Layer::WrittenMetadata,
+            (Op::Read, false) => PictureLayer::Read,
+            (Op::Read, true) => PictureLayer::ReadMetadata,
+            (Op::Write, false) => PictureLayer::Written,
+            (Op::Write, true) => PictureLayer::WrittenMetadata,
             _ => return,
         };
         // What the disk does by itself is never painted: it was painted when it was asked for, and

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::error::TraceError;
+use super::error::DiskTraceError;
 use super::record::{MAGIC, RECORD_BYTES, Record, VERSION};
 
 /// Writes a trace.
@@ -15,7 +15,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// `Io`.
-    pub fn new(mut sink: W) -> Result<Self, TraceError> {
+    pub fn new(mut sink: W) -> Result<Self, DiskTraceError> {
         let record_bytes = RECORD_BYTES as u32;
         sink.write_all(&MAGIC)
             .and_then(|()| sink.write_all(&VERSION.to_le_bytes()))
@@ -28,7 +28,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// `Io`.
-    pub fn add(&mut self, record: &Record) -> Result<(), TraceError> {
+    pub fn add(&mut self, record: &Record) -> Result<(), DiskTraceError> {
         self.sink.write_all(&record.to_bytes()).map_err(failed)
     }
 
@@ -36,14 +36,14 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// `Io`.
-    pub fn finish(mut self) -> Result<W, TraceError> {
+    pub fn finish(mut self) -> Result<W, DiskTraceError> {
         self.sink.flush().map_err(failed)?;
         Ok(self.sink)
     }
 }
 
-fn failed(source: std::io::Error) -> TraceError {
-    TraceError::Io {
+fn failed(source: std::io::Error) -> DiskTraceError {
+    DiskTraceError::Io {
         doing: "write",
         source,
     }

@@ -4,8 +4,8 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, Tool, VersionSource,
+    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
+    Mkfs, OutputStream, Tool, VersionSource,
 };
 
 /// `list-all` prints the features and formats nothing.
@@ -82,7 +82,7 @@ pub(crate) static BTRFS: FileSystem = FileSystem {
         options: MKFS_OPTIONS,
         formats_nothing: &["-V", "--version", "--help"],
     }),
-    check: Some(Check {
+    check: Some(CheckCommand {
         tool: btrfs_progs("btrfs"),
         arguments: &["check", "--readonly"],
         judge: judge_btrfs_check,

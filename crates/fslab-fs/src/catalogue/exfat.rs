@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver,
+    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelBug, KernelConfig, KernelDriver,
     MinimumSize, Mkfs, OutputStream, Tool, VersionSource,
 };
 
@@ -65,7 +65,7 @@ pub(crate) static EXFAT: FileSystem = FileSystem {
         options: MKFS_OPTIONS,
         formats_nothing: &["-V", "--version", "-h", "--help"],
     }),
-    check: Some(Check {
+    check: Some(CheckCommand {
         tool: exfatprogs("fsck.exfat"),
         arguments: &["-n"],
         judge: judge_fsck_exfat,

@@ -5,7 +5,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
-use crate::{Check, CheckVerdict, Mkfs, OutputStream, Tool, VersionSource};
+use crate::{CheckCommand, CheckVerdict, Mkfs, OutputStream, Tool, VersionSource};
 
 /// `journal_dev` would make a journal for another file system.
 const FEATURES: OptionValue = OptionValue::WordsBut(&["journal_dev"]);
@@ -128,7 +128,7 @@ pub(super) const fn mkfs(program: &'static str, arguments: &'static [&'static st
 pub(super) const MKFS_ARGUMENTS: &[&str] = &["-q", "-F"];
 
 /// `-f`, because a clean mark in the superblock would end the check at once; `-n` changes nothing.
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: CheckCommand = CheckCommand {
     tool: e2fsprogs("e2fsck"),
     arguments: &["-f", "-n"],
     judge: judge_e2fsck,

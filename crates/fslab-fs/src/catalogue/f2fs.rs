@@ -4,8 +4,8 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, Tool, VersionSource,
+    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
+    Mkfs, OutputStream, Tool, VersionSource,
 };
 
 const MKFS_OPTIONS: &[OptionRule] = &[
@@ -91,7 +91,7 @@ pub(crate) static F2FS: FileSystem = FileSystem {
         options: MKFS_OPTIONS,
         formats_nothing: &["-V"],
     }),
-    check: Some(Check {
+    check: Some(CheckCommand {
         tool: f2fs_tools("fsck.f2fs"),
         arguments: &["--dry-run"],
         judge: judge_fsck_f2fs,

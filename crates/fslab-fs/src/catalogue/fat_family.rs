@@ -4,7 +4,7 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource,
+    CheckCommand, CheckVerdict, KernelConfig, KernelDriver, Mkfs, OutputStream, Tool, VersionSource,
 };
 
 const MKFS_OPTIONS: &[OptionRule] = &[
@@ -73,7 +73,7 @@ pub(super) const fn mkfs(arguments: &'static [&'static str]) -> Mkfs {
     }
 }
 
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: CheckCommand = CheckCommand {
     tool: Tool {
         program: "fsck.fat",
         package: "dosfstools",

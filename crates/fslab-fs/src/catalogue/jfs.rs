@@ -4,8 +4,8 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, Tool, VersionSource,
+    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
+    Mkfs, OutputStream, Tool, VersionSource,
 };
 
 const MKFS_OPTIONS: &[OptionRule] = &[
@@ -59,7 +59,7 @@ pub(crate) static JFS: FileSystem = FileSystem {
         options: MKFS_OPTIONS,
         formats_nothing: &["-V"],
     }),
-    check: Some(Check {
+    check: Some(CheckCommand {
         tool: jfsutils("jfs_fsck"),
         arguments: &["-n"],
         judge: judge_jfs_fsck,

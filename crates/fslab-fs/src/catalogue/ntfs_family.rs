@@ -3,7 +3,7 @@
 use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{OptionRule, OptionValue, option};
-use crate::{Check, CheckVerdict, MinimumSize, Mkfs, OutputStream, Tool, VersionSource};
+use crate::{CheckCommand, CheckVerdict, MinimumSize, Mkfs, OutputStream, Tool, VersionSource};
 
 const MKFS_OPTIONS: &[OptionRule] = &[
     option(&["-c", "--cluster-size"], OptionValue::Number),
@@ -60,7 +60,7 @@ pub(super) const DEVIATIONS: &[&str] = &[
      which takes as long as the device is large and leaves the same file system.",
 ];
 
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: CheckCommand = CheckCommand {
     tool: ntfs_3g("ntfsfix", OutputStream::Output),
     arguments: &["-n"],
     judge: judge_ntfsfix,

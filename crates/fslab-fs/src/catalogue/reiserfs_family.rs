@@ -4,7 +4,8 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionValue, key};
 use crate::{
-    Check, CheckVerdict, KernelBug, KernelConfig, KernelDriver, OutputStream, Tool, VersionSource,
+    CheckCommand, CheckVerdict, KernelBug, KernelConfig, KernelDriver, OutputStream, Tool,
+    VersionSource,
 };
 
 const MOUNT_KEYS: &[KeyRule] = &[
@@ -47,7 +48,7 @@ pub(super) const DRIVER: KernelDriver = KernelDriver {
 
 /// `--yes`, because it asks before it begins. It replays the journal of a volume that was not
 /// unmounted, and notes in the superblock that it was there.
-pub(super) const CHECK: Check = Check {
+pub(super) const CHECK: CheckCommand = CheckCommand {
     tool: reiserfsprogs("reiserfsck"),
     arguments: &["--check", "--yes", "--quiet"],
     judge: judge_reiserfsck,

@@ -4,8 +4,8 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize, Mkfs,
-    OutputStream, Tool, VersionSource,
+    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, KernelDriver, MinimumSize,
+    Mkfs, OutputStream, Tool, VersionSource,
 };
 
 const BLOCK_KEYS: &[KeyRule] = &[
@@ -140,7 +140,7 @@ pub(crate) static XFS: FileSystem = FileSystem {
         options: MKFS_OPTIONS,
         formats_nothing: &["-N", "-V"],
     }),
-    check: Some(Check {
+    check: Some(CheckCommand {
         tool: xfsprogs("xfs_repair"),
         arguments: &["-n"],
         judge: judge_xfs_repair,

@@ -4,8 +4,8 @@ use fslab_model::{Bytes, Capabilities, CaseRule, CrashSafety};
 
 use crate::option_rule::{KeyRule, OptionRule, OptionValue, key, option};
 use crate::{
-    Check, CheckVerdict, Class, Driver, FileSystem, KernelConfig, MinimumSize, Mkfs, PoolDriver,
-    Tool, VersionSource,
+    CheckCommand, CheckVerdict, Class, Driver, FileSystem, KernelConfig, MinimumSize, Mkfs,
+    PoolDriver, Tool, VersionSource,
 };
 
 /// Of the file system that the pool begins with: none that shares it, mounts it or reads a key.
@@ -89,7 +89,7 @@ pub(crate) static ZFS: FileSystem = FileSystem {
         options: MKFS_OPTIONS,
         formats_nothing: &["-n"],
     }),
-    check: Some(Check {
+    check: Some(CheckCommand {
         tool: zfs_fuse("zpool"),
         arguments: &["status", "-v"],
         judge: judge_status,

@@ -7,7 +7,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fslab_model::definitions::ELAPSED;
-use fslab_model::{Bytes, DeviceInsight, Layer, PICTURE_LEVEL_MAX, Picture, PictureError};
+use fslab_model::{Bytes, DeviceInsight, PICTURE_LEVEL_MAX, Picture, PictureError, PictureLayer};
 
 use super::WIDTH;
 use super::drawing::Drawing;
@@ -36,7 +36,7 @@ pub(crate) fn disk(id: &str, insight: &DeviceInsight) -> Result<Drawing, Picture
     let picture = &insight.picture;
     // The last slice may reach beyond the end: what the image has there is outside its field.
     let width = picture.columns as f64 * picture.slice_ns as f64 / length_ns * (RIGHT - LEFT);
-    for layer in Layer::ALL
+    for layer in PictureLayer::ALL
         .into_iter()
         .filter(|layer| !picture.is_blank(*layer))
     {
@@ -53,18 +53,18 @@ pub(crate) fn disk(id: &str, insight: &DeviceInsight) -> Result<Drawing, Picture
 }
 
 /// The class of a layer, by which the page gives it its colour.
-pub(crate) const fn class(layer: Layer) -> &'static str {
+pub(crate) const fn class(layer: PictureLayer) -> &'static str {
     match layer {
-        Layer::Read => "data-read",
-        Layer::ReadMetadata => "meta-read",
-        Layer::Written => "data-written",
-        Layer::WrittenMetadata => "meta-written",
+        PictureLayer::Read => "data-read",
+        PictureLayer::ReadMetadata => "meta-read",
+        PictureLayer::Written => "data-written",
+        PictureLayer::WrittenMetadata => "meta-written",
     }
 }
 
 /// A layer's shades from the top of the disk to its beginning. What happened is drawn two bands
 /// high and two slices wide, or a journal's single block would not be seen.
-fn shades(picture: &Picture, layer: Layer) -> Result<Vec<u8>, PictureError> {
+fn shades(picture: &Picture, layer: PictureLayer) -> Result<Vec<u8>, PictureError> {
     let shade = |level: u8| match level {
         0 => 0,
         // Small requests are faint but seen, and a pixel is full a little before its highest level.

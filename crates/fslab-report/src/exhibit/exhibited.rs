@@ -1,7 +1,7 @@
 //! A figure or table of a study, ready to be shown.
 
 use fslab_claims::Original;
-use fslab_model::{FigureSpec, Layout, MetricDefinition};
+use fslab_model::{FigureLayout, FigureSpec, MetricDefinition};
 
 use super::selection::Selection;
 use super::then::Then;
@@ -100,18 +100,21 @@ impl Exhibit {
             drawing: None,
             labels: labels.to_vec(),
             needs_legend: false,
-            is_table: !matches!(spec.layout, Layout::Curves | Layout::Bars | Layout::Lists),
+            is_table: !matches!(
+                spec.layout,
+                FigureLayout::Curves | FigureLayout::Bars | FigureLayout::Lists
+            ),
         };
         let selected = Selection::of(spec, analysis, labels);
         let content = selected.and_then(|selection| {
             exhibit.notes.clone_from(&selection.notes);
             match spec.layout {
-                Layout::Curves => curves::draw(&selection),
-                Layout::Bars => bars::draw(&selection, &then),
-                Layout::Lists => lists::draw(&selection),
-                Layout::LoserTable => loser::draw(&selection, &then),
-                Layout::BonnieTable => bonnie::draw(&selection, &then),
-                Layout::IozoneTable => iozone::draw(&selection),
+                FigureLayout::Curves => curves::draw(&selection),
+                FigureLayout::Bars => bars::draw(&selection, &then),
+                FigureLayout::Lists => lists::draw(&selection),
+                FigureLayout::LoserTable => loser::draw(&selection, &then),
+                FigureLayout::BonnieTable => bonnie::draw(&selection, &then),
+                FigureLayout::IozoneTable => iozone::draw(&selection),
             }
         });
         match content {

@@ -1,6 +1,6 @@
 //! What a simulated disk did: its pictures, where the time went, its table.
 
-use fslab_model::{DeviceInsight, Layer};
+use fslab_model::{DeviceInsight, PictureLayer};
 
 use super::document::slug;
 use super::panel::Panel;
@@ -12,10 +12,13 @@ use fslab_compare::{PhaseAnalysis, PhaseCell};
 
 /// Classes and names of the layers of a picture, by the kind of request.
 const LEGEND: [(&str, &str); 4] = [
-    (layer_class(Layer::Read), "data read"),
-    (layer_class(Layer::Written), "data written"),
-    (layer_class(Layer::ReadMetadata), "metadata read"),
-    (layer_class(Layer::WrittenMetadata), "metadata written"),
+    (layer_class(PictureLayer::Read), "data read"),
+    (layer_class(PictureLayer::Written), "data written"),
+    (layer_class(PictureLayer::ReadMetadata), "metadata read"),
+    (
+        layer_class(PictureLayer::WrittenMetadata),
+        "metadata written",
+    ),
 ];
 
 /// The parts of a page that tell of a disk, in a phase or over the whole trial.

@@ -1,7 +1,7 @@
 //! What a report shows of a simulated disk.
 
 use fslab_compare::Analysis;
-use fslab_model::Layer;
+use fslab_model::PictureLayer;
 use fslab_report::{ReportError, html, tables};
 
 use crate::disk_story::simulated;
@@ -42,7 +42,7 @@ fn every_phase_has_a_picture_of_each_subject_and_its_bars() {
     );
     let images = page.matches("data:image/png;base64,").count();
     let layers = |insight: &fslab_model::DeviceInsight| {
-        let drawn = Layer::ALL
+        let drawn = PictureLayer::ALL
             .iter()
             .filter(|layer| !insight.picture.is_blank(**layer));
         drawn.count()

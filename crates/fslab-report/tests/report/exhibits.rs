@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fslab_claims::{NamedText, Original};
 use fslab_compare::Analysis;
-use fslab_model::{FigureSpec, Layout, RunRecord};
+use fslab_model::{FigureLayout, FigureSpec, RunRecord};
 use fslab_report::{Exhibit, ReportError, bonnie_csv, exhibits, iozone_report};
 
 use crate::fixture::usual;
@@ -60,7 +60,7 @@ fn a_curve_shows_the_points_that_its_figure_names() {
             ("record".to_owned(), "16KiB".to_owned()),
             ("file_size".to_owned(), "256KiB..2MiB".to_owned()),
         ]),
-        ..figure("f", Layout::Curves, &["read"])
+        ..figure("f", FigureLayout::Curves, &["read"])
     };
     let exhibit = only(&mut run, spec);
     let sizes: Vec<&str> = exhibit.tables[0]
@@ -76,7 +76,7 @@ fn a_curve_shows_the_points_that_its_figure_names() {
     // Without a record size, the mean over all is drawn, and the figure says so.
     let spec = FigureSpec {
         over: Some("file_size".into()),
-        ..figure("f", Layout::Curves, &["read"])
+        ..figure("f", FigureLayout::Curves, &["read"])
     };
     assert!(only(&mut run, spec).notes[0].contains("geometric mean"));
 }
@@ -86,7 +86,7 @@ fn a_bar_beyond_the_cap_ends_there_and_bears_its_value() {
     let mut run = bonnie();
     let spec = FigureSpec {
         cap: Some("30 MB/s".into()),
-        ..figure("f", Layout::Bars, &["block-write", "block-read"])
+        ..figure("f", FigureLayout::Bars, &["block-write", "block-read"])
     };
     let exhibit = only(&mut run, spec);
     let svg = exhibit.svg().expect("bars");
@@ -220,10 +220,10 @@ fn a_list_is_drawn_for_each_subject_that_has_one() {
 #[test]
 fn what_cannot_be_shown_says_why() {
     let mut run = swept(&["ext2", "ext3"], (3, 2), 1);
-    let curve = || figure("f", Layout::Curves, &["read"]);
+    let curve = || figure("f", FigureLayout::Curves, &["read"]);
     let at = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
     let mut why = |spec: FigureSpec| only(&mut run, spec).absence.unwrap_or_default();
-    let absent = figure("f", Layout::Curves, &["sing"]);
+    let absent = figure("f", FigureLayout::Curves, &["sing"]);
     assert_eq!(why(absent), "The run has no phase 'sing'.");
     let metric = FigureSpec {
         metric: Some("beauty".into()),
@@ -245,7 +245,7 @@ fn what_cannot_be_shown_says_why() {
         ..curve()
     };
     assert_eq!(why(none), "No point of 'read' is asked for.");
-    let bars = figure("f", Layout::Bars, &["read"]);
+    let bars = figure("f", FigureLayout::Bars, &["read"]);
     let cap = FigureSpec {
         cap: Some("450 furlongs".into()),
         ..bars
@@ -253,11 +253,14 @@ fn what_cannot_be_shown_says_why() {
     assert!(why(cap).contains("450 furlongs"));
     let list = FigureSpec {
         list: Some("guests".into()),
-        ..figure("f", Layout::Lists, &["read"])
+        ..figure("f", FigureLayout::Lists, &["read"])
     };
     assert_eq!(why(list), "no phase has a list 'guests'");
     // A phase that is there is shown without the one that is not.
-    let half = only(&mut run, figure("f", Layout::Curves, &["read", "sing"]));
+    let half = only(
+        &mut run,
+        figure("f", FigureLayout::Curves, &["read", "sing"]),
+    );
     assert_eq!((half.absence, half.notes.len()), (None, 2));
 }
 
@@ -267,7 +270,7 @@ fn at_a_smaller_scale_the_largest_point_stands_for_one_that_was_cut_off() {
     let spec = FigureSpec {
         condition: BTreeMap::from([("file_size".to_owned(), "2GiB".to_owned())]),
         over: Some("record".into()),
-        ..figure("f", Layout::Bars, &["write"])
+        ..figure("f", FigureLayout::Bars, &["write"])
     };
     let largest = FigureSpec {
         condition: BTreeMap::from([("file_size".to_owned(), "max".to_owned())]),

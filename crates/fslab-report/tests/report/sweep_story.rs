@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use fslab_model::{
-    Bytes, CpuUse, FigureSpec, Headline, LatencyHistogram, Layout, OperationLatency, Parameters,
-    PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Point, PointValue, RunRecord, Settled, Swept,
-    ValueList, VenuePlan,
+    Bytes, CpuUse, FigureLayout, FigureSpec, Headline, LatencyHistogram, OperationLatency,
+    Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec, Point, PointValue, RunRecord,
+    Settled, Swept, ValueList, VenuePlan,
 };
 
 use crate::fixture::{self, Chance};
@@ -106,7 +106,7 @@ fn record(phase: usize, spec: &PhaseSpec, subject: usize, chance: &mut Chance) -
 }
 
 /// A figure of the usual kind.
-pub(crate) fn figure(id: &str, layout: Layout, phases: &[&str]) -> FigureSpec {
+pub(crate) fn figure(id: &str, layout: FigureLayout, phases: &[&str]) -> FigureSpec {
     FigureSpec {
         id: id.into(),
         title: format!("{id} of the story"),
@@ -126,7 +126,7 @@ fn figures() -> Vec<FigureSpec> {
         FigureSpec {
             over: Some("file_size".into()),
             condition: at("record", "64KiB"),
-            ..figure("figure-1", Layout::Curves, &["read", "write"])
+            ..figure("figure-1", FigureLayout::Curves, &["read", "write"])
         },
         FigureSpec {
             condition: BTreeMap::from([
@@ -134,16 +134,16 @@ fn figures() -> Vec<FigureSpec> {
                 ("record".to_owned(), "64KiB".to_owned()),
             ]),
             cap: Some("600 MB/s".into()),
-            ..figure("figure-3", Layout::Bars, &["write", "read"])
+            ..figure("figure-3", FigureLayout::Bars, &["write", "read"])
         },
         FigureSpec {
             over: Some("record".into()),
             condition: at("file_size", "16MiB"),
-            ..figure("figure-9", Layout::Curves, &["strided-read"])
+            ..figure("figure-9", FigureLayout::Curves, &["strided-read"])
         },
         figure(
             "table",
-            Layout::IozoneTable,
+            FigureLayout::IozoneTable,
             &["write", "rewrite", "read", "reread"],
         ),
     ]
@@ -251,8 +251,8 @@ pub(crate) fn bonnie() -> RunRecord {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     run.header.plan.study = "bonnie-2010".into();
     run.header.plan.figures = vec![
-        figure("table", Layout::BonnieTable, &names),
-        figure("bars", Layout::Bars, &["block-write"]),
+        figure("table", FigureLayout::BonnieTable, &names),
+        figure("bars", FigureLayout::Bars, &["block-write"]),
     ];
     fixture::skip_phase(&mut run, 3, "create-seq", "this directory holds no more");
     run
@@ -288,12 +288,12 @@ pub(crate) fn home_usb() -> RunRecord {
     run.header.plan.figures = vec![
         figure(
             "tables",
-            Layout::LoserTable,
+            FigureLayout::LoserTable,
             &["write-files", "hash", "fifo", "clear"],
         ),
         FigureSpec {
             list: Some("readahead-window".into()),
-            ..figure("window", Layout::Lists, &["hash"])
+            ..figure("window", FigureLayout::Lists, &["hash"])
         },
     ];
     run

@@ -2,11 +2,11 @@
 
 use fslab_model::{
     Adaptive, Bytes, CachePolicy, CellId, ColdMethod, CpuUse, DeviceInsight, DeviceUse, Facts,
-    Failure, FailureKind, FigureSpec, Headline, HostCost, LatencyHistogram, Layer, Layout,
+    Failure, FailureKind, FigureLayout, FigureSpec, Headline, HostCost, LatencyHistogram,
     MachineFacts, OperationLatency, Parameters, PhaseKind, PhaseOutcome, PhaseRecord, PhaseSpec,
-    Picture, Plan, PointValue, Round, Rounds, RunHeader, RunId, RunRecord, ServiceTimes, Settled,
-    StepRecord, Subject, SubjectPlan, Swept, TimeSeries, Traffic, TrialId, TrialOutcome,
-    TrialRecord, ValueList, VenuePlan, Window,
+    Picture, PictureLayer, Plan, PointValue, Round, Rounds, RunHeader, RunId, RunRecord,
+    ServiceTimes, Settled, StepRecord, Subject, SubjectPlan, Swept, TimeSeries, Traffic, TrialId,
+    TrialOutcome, TrialRecord, ValueList, VenuePlan, Window,
 };
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub(crate) fn plan() -> Plan {
         figures: vec![FigureSpec {
             id: "figure-1".into(),
             title: "Write".into(),
-            layout: Layout::Curves,
+            layout: FigureLayout::Curves,
             phases: vec!["write".into()],
             metric: None,
             over: Some("file_size".into()),
@@ -200,7 +200,7 @@ pub(crate) fn insight(window: Window) -> DeviceInsight {
         ..DeviceInsight::default()
     };
     let sectors = [0, 8_u64].repeat(insight.picture.rows);
-    insight.picture.set(Layer::Written, &sectors);
+    insight.picture.set(PictureLayer::Written, &sectors);
     insight.writes.all = Traffic {
         requests: 96,
         bytes: 96 * 4_096,

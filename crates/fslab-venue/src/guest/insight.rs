@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fslab_disk::trace::{Reader, TraceError, analyse};
+use fslab_disk::trace::{DiskTraceError, Reader, analyse};
 use fslab_model::{Bytes, Failure, FailureKind, TrialOutcome, TrialRecord, Window};
 
 /// Adds what the disk did in each phase, while each settled, and in the whole trial. A trial whose
@@ -17,7 +17,7 @@ pub(crate) fn add_insight(trace: &Path, disk: Bytes, record: &mut TrialRecord) {
     }
 }
 
-fn try_to_add(trace: &Path, disk: Bytes, record: &mut TrialRecord) -> Result<(), TraceError> {
+fn try_to_add(trace: &Path, disk: Bytes, record: &mut TrialRecord) -> Result<(), DiskTraceError> {
     let windows: Vec<Window> = record
         .phases
         .iter()

@@ -24,12 +24,7 @@ struct Details {
 impl Problem {
     /// `operation` on `path` failed.
     pub(crate) fn io(operation: &str, path: &Path, source: io::Error) -> Self {
-        let kind = match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FailureKind::NoSpace,
-            io::ErrorKind::PermissionDenied => FailureKind::Permission,
-            io::ErrorKind::Unsupported => FailureKind::Unsupported,
-            _ => FailureKind::Io,
-        };
+        let kind = FailureKind::from(&source);
         Self::new(
             kind,
             format!("cannot {operation} {}", path.display()),

@@ -24,11 +24,11 @@ pub(super) struct Hands<'a> {
 }
 
 impl Hands<'_> {
-    /// Issues `deed`; gives the bytes that it moved, or nothing in particular.
+    /// Issues `operation`; gives the bytes that it moved, or nothing in particular.
     #[inline]
-    pub(super) fn perform(&mut self, deed: &Move) -> io::Result<u64> {
+    pub(super) fn perform(&mut self, operation: &Move) -> io::Result<u64> {
         let files = self.files;
-        match deed {
+        match operation {
             Move::Open {
                 name,
                 flags,
@@ -83,13 +83,13 @@ impl Hands<'_> {
                 Ok(0)
             }
             Move::Spawn { .. } | Move::Nothing => Ok(0),
-            deed => self.perform_on_a_name(deed),
+            operation => self.perform_on_a_name(operation),
         }
     }
 
-    fn perform_on_a_name(&self, deed: &Move) -> io::Result<u64> {
+    fn perform_on_a_name(&self, operation: &Move) -> io::Result<u64> {
         let files = self.files;
-        match deed {
+        match operation {
             Move::Stat(subject) => files.stat(reached(subject)),
             Move::Access { name, mode } => files.access(name, *mode),
             Move::Readlink(name) => files.read_link(name),
@@ -110,12 +110,12 @@ impl Hands<'_> {
         }
     }
 
-    /// Issues `deed`, which was done then and is `refused` here, as programs do that meet such a
+    /// Issues `operation`, which was done then and is `refused` here, as programs do that meet such a
     /// refusal: a copy by reading and writing, a rename without its flags. `None` for all others.
     #[cold]
     pub(super) fn substitute(
         &mut self,
-        deed: &Move,
+        operation: &Move,
         refused: &io::Error,
     ) -> Option<io::Result<u64>> {
         let is_refusal = matches!(
@@ -124,7 +124,7 @@ impl Hands<'_> {
                 | io::ErrorKind::Unsupported
                 | io::ErrorKind::CrossesDevices
         );
-        match deed {
+        match operation {
             _ if !is_refusal => None,
             Move::Send {
                 file,

@@ -144,7 +144,7 @@ impl<'a> Player<'a> {
                 self.stop();
                 break;
             }
-            if let Move::Spawn { child, inherited } = &cue.deed {
+            if let Move::Spawn { child, inherited } = &cue.operation {
                 self.spawn(scope, *child, inherited);
             } else {
                 let start_ns = Logbook::now_ns();
@@ -152,7 +152,7 @@ impl<'a> Player<'a> {
                 let end_ns = Logbook::now_ns();
                 if let Some(kind) = cue.kind {
                     let moved = match &found {
-                        Ok(moved) if cue.deed.moves_data() => *moved,
+                        Ok(moved) if cue.operation.moves_data() => *moved,
                         _ => 0,
                     };
                     kit.book.operation(kit.kinds[kind], start_ns, end_ns, moved);
@@ -173,14 +173,14 @@ impl<'a> Player<'a> {
     /// Issues an operation; where it is refused that was done then, in another way if there is one.
     #[inline]
     fn issue(&self, hands: &mut Hands<'_>, cue: &Cue) -> std::io::Result<u64> {
-        let found = hands.perform(&cue.deed);
+        let found = hands.perform(&cue.operation);
         let Err(refused) = &found else {
             return found;
         };
         if cue.expected.is_failure() {
             return found;
         }
-        let other = hands.substitute(&cue.deed, refused);
+        let other = hands.substitute(&cue.operation, refused);
         if other.is_some() {
             self.substituted.fetch_add(1, Ordering::Relaxed);
         }

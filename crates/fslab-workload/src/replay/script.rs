@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 
 use fslab_sys::{errno_number, flag_bits};
-use fslab_trace::{Deed, Event, Outcome, Place, Schedule, Step, Target, Trace, TracePath, Wait};
+use fslab_trace::{
+    CallOutcome, LinkTarget, Operation, Place, Schedule, Step, Trace, TraceEvent, TracePath, Wait,
+};
 
 use super::deviations::Expected;
 
@@ -143,7 +145,7 @@ pub(super) enum LinkText {
 /// One operation.
 #[derive(Debug)]
 pub(super) struct Cue {
-    pub(super) deed: Move,
+    pub(super) operation: Move,
     /// The kind of operation, as a place in [`Script::kinds`]; `None` for what is none.
     pub(super) kind: Option<usize>,
     pub(super) expected: Expected,
@@ -195,25 +197,25 @@ struct Writer {
 }
 
 impl Writer {
-    fn cue(&mut self, event: &Event, step: Step) -> Result<Cue, String> {
+    fn cue(&mut self, event: &TraceEvent, step: Step) -> Result<Cue, String> {
         let counts = matches!(
-            event.deed,
-            Deed::Read { .. } | Deed::Write { .. } | Deed::Copy { .. }
+            event.operation,
+            Operation::Read { .. } | Operation::Write { .. } | Operation::Copy { .. }
         );
         let expected = match &event.outcome {
-            Outcome::Result(moved) if counts => Expected::Moved(*moved),
-            Outcome::Result(_) => Expected::Done,
-            Outcome::Error(name) => {
+            CallOutcome::Result(moved) if counts => Expected::Moved(*moved),
+            CallOutcome::Result(_) => Expected::Done,
+            CallOutcome::Error(name) => {
                 let unknown = || format!("a trace with the errno {name}, which is not known");
                 Expected::Errno(errno_number(name).ok_or_else(unknown)?)
             }
         };
         let kind = event
-            .deed
+            .operation
             .is_file_operation()
-            .then(|| self.kind(event.deed.name()));
+            .then(|| self.kind(event.operation.name()));
         Ok(Cue {
-            deed: self.deed(event)?,
+            operation: self.operation(event)?,
             kind,
             expected,
             waits: step.waits,
@@ -233,9 +235,9 @@ impl Writer {
         self.notes.entry(kind).or_insert_with(|| text.to_owned());
     }
 
-    fn deed(&mut self, event: &Event) -> Result<Move, String> {
-        Ok(match &event.deed {
-            Deed::Open {
+    fn operation(&mut self, event: &TraceEvent) -> Result<Move, String> {
+        Ok(match &event.operation {
+            Operation::Open {
                 path,
                 flags,
                 mode,
@@ -247,37 +249,39 @@ impl Writer {
                 mode: *mode,
                 file: *handle,
             },
-            Deed::Close { handle } => Move::Close(*handle),
-            Deed::Duplicate { handle, to } => Move::Duplicate {
+            Operation::Close { handle } => Move::Close(*handle),
+            Operation::Duplicate { handle, to } => Move::Duplicate {
                 file: *handle,
                 to: *to,
             },
-            Deed::Spawn { child, inherited } => Move::Spawn {
+            Operation::Spawn { child, inherited } => Move::Spawn {
                 child: *child,
                 inherited: inherited.clone(),
             },
-            Deed::Exec { closed } | Deed::Exit { closed } => Move::CloseAll(closed.clone()),
-            Deed::Wait { .. } => Move::Nothing,
-            deed => match self.of_data(deed)? {
-                Some(deed) => deed,
-                None => of_names(deed)?,
+            Operation::Exec { closed } | Operation::Exit { closed } => {
+                Move::CloseAll(closed.clone())
+            }
+            Operation::Wait { .. } => Move::Nothing,
+            operation => match self.of_data(operation)? {
+                Some(operation) => operation,
+                None => of_names(operation)?,
             },
         })
     }
 
-    fn of_data(&mut self, deed: &Deed) -> Result<Option<Move>, String> {
-        Ok(Some(match *deed {
-            Deed::Read {
+    fn of_data(&mut self, operation: &Operation) -> Result<Option<Move>, String> {
+        Ok(Some(match *operation {
+            Operation::Read {
                 handle: file,
                 length,
                 offset: at,
             } => Move::Read { file, length, at },
-            Deed::Write {
+            Operation::Write {
                 handle: file,
                 length,
                 offset: at,
             } => Move::Write { file, length, at },
-            Deed::Seek {
+            Operation::Seek {
                 handle: file,
                 offset,
                 ref whence,
@@ -286,7 +290,7 @@ impl Writer {
                 offset,
                 whence: bits(whence)?,
             },
-            Deed::Map {
+            Operation::Map {
                 handle: file,
                 offset,
                 length,
@@ -299,7 +303,7 @@ impl Writer {
                     length,
                 }
             }
-            Deed::Copy {
+            Operation::Copy {
                 handle: file,
                 to,
                 length,
@@ -312,7 +316,7 @@ impl Writer {
                 to,
                 length,
             },
-            Deed::Copy {
+            Operation::Copy {
                 handle: file,
                 to,
                 length,
@@ -326,14 +330,14 @@ impl Writer {
                 to_at: to_offset,
                 length,
             },
-            _ => return self.of_lengths(deed),
+            _ => return self.of_lengths(operation),
         }))
     }
 
     /// Syncs, listings, and what changes how much of a file there is.
-    fn of_lengths(&mut self, deed: &Deed) -> Result<Option<Move>, String> {
-        Ok(Some(match *deed {
-            Deed::Sync { handle, ref call } => match call.as_str() {
+    fn of_lengths(&mut self, operation: &Operation) -> Result<Option<Move>, String> {
+        Ok(Some(match *operation {
+            Operation::Sync { handle, ref call } => match call.as_str() {
                 "fsync" => Move::Fsync(handle),
                 "syncfs" => Move::Syncfs(handle),
                 "fdatasync" => Move::Fdatasync(handle),
@@ -342,7 +346,7 @@ impl Writer {
                     Move::Fdatasync(handle)
                 }
             },
-            Deed::Truncate { ref place, length } => match place {
+            Operation::Truncate { ref place, length } => match place {
                 Place::Handle { handle } => Move::SetLength {
                     file: *handle,
                     length,
@@ -352,7 +356,7 @@ impl Writer {
                     length,
                 },
             },
-            Deed::Allocate {
+            Operation::Allocate {
                 handle: file,
                 ref mode,
                 offset,
@@ -363,7 +367,7 @@ impl Writer {
                 offset,
                 length,
             },
-            Deed::List {
+            Operation::List {
                 handle: file,
                 length,
             } => Move::List { file, length },
@@ -373,52 +377,52 @@ impl Writer {
 }
 
 /// Operations on names and attributes.
-fn of_names(deed: &Deed) -> Result<Move, String> {
-    Ok(match deed {
-        Deed::Stat { place } => Move::Stat(subject(place)),
-        Deed::Access { path, mode } => Move::Access {
+fn of_names(operation: &Operation) -> Result<Move, String> {
+    Ok(match operation {
+        Operation::Stat { place } => Move::Stat(subject(place)),
+        Operation::Access { path, mode } => Move::Access {
             name: name(path),
             mode: bits(mode)?,
         },
-        Deed::Readlink { path } => Move::Readlink(name(path)),
-        Deed::Mkdir { path, mode } => Move::Mkdir {
+        Operation::Readlink { path } => Move::Readlink(name(path)),
+        Operation::Mkdir { path, mode } => Move::Mkdir {
             name: name(path),
             mode: *mode,
         },
-        Deed::Rmdir { path } => Move::Unlink {
+        Operation::Rmdir { path } => Move::Unlink {
             name: name(path),
             directory: true,
         },
-        Deed::Unlink { path } => Move::Unlink {
+        Operation::Unlink { path } => Move::Unlink {
             name: name(path),
             directory: false,
         },
-        Deed::Rename { path, to, flags } => Move::Rename {
+        Operation::Rename { path, to, flags } => Move::Rename {
             name: name(path),
             to: name(to),
             flags: bits(flags)?,
         },
-        Deed::Link { path, to } => Move::Link {
+        Operation::Link { path, to } => Move::Link {
             name: name(path),
             to: name(to),
         },
-        Deed::Symlink { target, path } => Move::Symlink {
+        Operation::Symlink { target, path } => Move::Symlink {
             target: match target {
-                Target::Below(path) => LinkText::Below(path.as_bytes().to_vec()),
-                Target::Text(text) => LinkText::Plain(c_string(text.as_bytes())),
+                LinkTarget::Below(path) => LinkText::Below(path.as_bytes().to_vec()),
+                LinkTarget::Text(text) => LinkText::Plain(c_string(text.as_bytes())),
             },
             name: name(path),
         },
-        Deed::Chmod { place, mode } => Move::Chmod {
+        Operation::Chmod { place, mode } => Move::Chmod {
             subject: subject(place),
             mode: *mode,
         },
-        Deed::Chown { place, user, group } => Move::Chown {
+        Operation::Chown { place, user, group } => Move::Chown {
             subject: subject(place),
             user: *user,
             group: *group,
         },
-        Deed::Touch { place } => Move::Touch(subject(place)),
+        Operation::Touch { place } => Move::Touch(subject(place)),
         other => {
             return Err(format!(
                 "a trace with '{}', which is not issued",

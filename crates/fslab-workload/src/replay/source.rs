@@ -65,7 +65,7 @@ impl Source {
         if !trace
             .events
             .iter()
-            .any(|event| event.deed.is_file_operation())
+            .any(|event| event.operation.is_file_operation())
         {
             return Err(format!(
                 "trace = '{name}', which has no operation on a file"

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fslab_engine::{EngineError, Filler, Logbook, Measured, RunContext};
 use fslab_sys::{Descriptors, ResourceUse, flag_bits, sync_file_system};
-use fslab_trace::{Entry, EntryKind, Target, Trace};
+use fslab_trace::{EntryKind, LinkTarget, Trace, TreeEntry};
 
 use crate::workload::Finished;
 
@@ -73,7 +73,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn make(&mut self, entry: &Entry) -> Result<(), EngineError> {
+    fn make(&mut self, entry: &TreeEntry) -> Result<(), EngineError> {
         let at = self.base.join(entry.path.as_path());
         let made = match (entry.kind, &entry.same_as) {
             (EntryKind::Directory, _) => fs::create_dir(&at),
@@ -88,7 +88,7 @@ impl Maker<'_> {
         made.map_err(|error| EngineError::io("make", &at, error))
     }
 
-    fn write(&mut self, entry: &Entry, at: &Path) -> io::Result<()> {
+    fn write(&mut self, entry: &TreeEntry, at: &Path) -> io::Result<()> {
         let name = std::ffi::CString::new(entry.path.as_bytes())?;
         let flags = flag_bits("O_WRONLY|O_CREAT|O_EXCL").unwrap_or_default();
         self.files.open(Some(0), &name, flags, 0o600)?;
@@ -108,7 +108,7 @@ impl Maker<'_> {
     }
 
     /// Permissions come last, since they may forbid what came before.
-    fn change_mode(&mut self, entry: &Entry) -> Result<(), EngineError> {
+    fn change_mode(&mut self, entry: &TreeEntry) -> Result<(), EngineError> {
         if !matches!(entry.kind, EntryKind::File | EntryKind::Directory) {
             return Ok(());
         }
@@ -147,10 +147,10 @@ fn is_refusal(error: &io::Error) -> bool {
 }
 
 /// Where a symbolic link points to, here.
-fn target(base: &Path, entry: &Entry) -> PathBuf {
+fn target(base: &Path, entry: &TreeEntry) -> PathBuf {
     match &entry.target {
-        Some(Target::Below(path)) => base.join(path.as_path()),
-        Some(Target::Text(text)) => text.into(),
+        Some(LinkTarget::Below(path)) => base.join(path.as_path()),
+        Some(LinkTarget::Text(text)) => text.into(),
         None => PathBuf::new(),
     }
 }

@@ -135,7 +135,7 @@ fn a_shell_with_many_children_leaves_the_same_names_and_lengths_again() {
         let operations = trace
             .events
             .iter()
-            .filter(|event| event.deed.is_file_operation());
+            .filter(|event| event.operation.is_file_operation());
         assert_eq!(finished.measured.operations, operations.count() as u64);
     }
 }

@@ -1,4 +1,4 @@
-//! The shelf of disk profiles: those that come with the program, and files of the user's.
+//! The registry of disk profiles: the built-in ones, and files of the user.
 
 use std::path::Path;
 
@@ -166,7 +166,7 @@ mod tests {
                 .iter()
                 .find(|figure| figure.name == "random_read_ns");
             let Some(bench::SheetFigure {
-                model: crate::profile::Amount::Time(ns),
+                model: crate::profile::DerivedValue::Time(ns),
                 ..
             }) = model
             else {

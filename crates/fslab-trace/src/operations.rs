@@ -1,34 +1,34 @@
-//! What a call on a file asked for: from its name and its arguments to a deed.
+//! What a call on a file asked for: from its name and its arguments to an operation.
 
 use crate::arguments::{bracketed, number, octal};
 use crate::calls::{Call, quoted};
-use crate::event::Target;
+use crate::event::LinkTarget;
 use crate::scene::Scene;
-use crate::{Deed, Place, TracePath};
+use crate::{Operation, Place, TracePath};
 
 impl Scene<'_> {
-    pub(crate) fn of_data(&mut self) -> Option<Deed> {
+    pub(crate) fn of_data(&mut self) -> Option<Operation> {
         let call = self.call;
         let argument = |index| call.argument(index);
         let handle = self.handle(0);
         Some(match call.name.as_str() {
-            "read" | "pread64" | "readv" | "preadv" | "preadv2" => Deed::Read {
+            "read" | "pread64" | "readv" | "preadv" | "preadv2" => Operation::Read {
                 handle: handle?,
                 length: self.length()?,
                 offset: self.offset(),
             },
-            "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" => Deed::Write {
+            "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" => Operation::Write {
                 handle: handle?,
                 length: self.length()?,
                 offset: self.offset(),
             },
-            "lseek" => Deed::Seek {
+            "lseek" => Operation::Seek {
                 handle: handle?,
                 offset: argument(1).parse().ok()?,
                 whence: argument(2).to_owned(),
             },
             "mmap" => self.map()?,
-            "sendfile" => Deed::Copy {
+            "sendfile" => Operation::Copy {
                 handle: self.handle(1)?,
                 to: handle?,
                 length: number(argument(3))?,
@@ -36,7 +36,7 @@ impl Scene<'_> {
                 to_offset: None,
                 range: false,
             },
-            "copy_file_range" => Deed::Copy {
+            "copy_file_range" => Operation::Copy {
                 handle: handle?,
                 to: self.handle(2)?,
                 length: number(argument(4))?,
@@ -44,19 +44,19 @@ impl Scene<'_> {
                 to_offset: bracketed(argument(3)),
                 range: true,
             },
-            "fsync" | "fdatasync" | "sync_file_range" | "syncfs" => Deed::Sync {
+            "fsync" | "fdatasync" | "sync_file_range" | "syncfs" => Operation::Sync {
                 handle: handle?,
                 call: call.name.clone(),
             },
-            "ftruncate" => Deed::Truncate {
+            "ftruncate" => Operation::Truncate {
                 place: Place::Handle { handle: handle? },
                 length: number(argument(1))?,
             },
-            "truncate" => Deed::Truncate {
+            "truncate" => Operation::Truncate {
                 place: self.path_place(None, 0, true)?,
                 length: number(argument(1))?,
             },
-            "fallocate" => Deed::Allocate {
+            "fallocate" => Operation::Allocate {
                 handle: handle?,
                 mode: argument(1).to_owned(),
                 offset: number(argument(2))?,
@@ -67,97 +67,97 @@ impl Scene<'_> {
         })
     }
 
-    pub(crate) fn of_names(&mut self) -> Option<Deed> {
+    pub(crate) fn of_names(&mut self) -> Option<Operation> {
         let call = self.call;
         let argument = |index| call.argument(index);
         Some(match call.name.as_str() {
-            "mkdir" => Deed::Mkdir {
+            "mkdir" => Operation::Mkdir {
                 path: self.path(None, 0)?,
                 mode: octal(argument(1)),
             },
-            "mkdirat" => Deed::Mkdir {
+            "mkdirat" => Operation::Mkdir {
                 path: self.path(Some(0), 1)?,
                 mode: octal(argument(2)),
             },
-            "rmdir" => Deed::Rmdir {
+            "rmdir" => Operation::Rmdir {
                 path: self.path(None, 0)?,
             },
-            "unlink" => Deed::Unlink {
+            "unlink" => Operation::Unlink {
                 path: self.path(None, 0)?,
             },
-            "unlinkat" if argument(2).contains("AT_REMOVEDIR") => Deed::Rmdir {
+            "unlinkat" if argument(2).contains("AT_REMOVEDIR") => Operation::Rmdir {
                 path: self.path(Some(0), 1)?,
             },
-            "unlinkat" => Deed::Unlink {
+            "unlinkat" => Operation::Unlink {
                 path: self.path(Some(0), 1)?,
             },
             "rename" => rename(call, self.path(None, 0)?, self.path(None, 1)?),
             "renameat" | "renameat2" => {
                 rename(call, self.path(Some(0), 1)?, self.path(Some(2), 3)?)
             }
-            "link" => Deed::Link {
+            "link" => Operation::Link {
                 path: self.path(None, 0)?,
                 to: self.path(None, 1)?,
             },
-            "linkat" if argument(1) != "\"\"" => Deed::Link {
+            "linkat" if argument(1) != "\"\"" => Operation::Link {
                 path: self.path(Some(0), 1)?,
                 to: self.path(Some(2), 3)?,
             },
-            "symlink" => Deed::Symlink {
+            "symlink" => Operation::Symlink {
                 target: self.target()?,
                 path: self.path(None, 1)?,
             },
-            "symlinkat" => Deed::Symlink {
+            "symlinkat" => Operation::Symlink {
                 target: self.target()?,
                 path: self.path(Some(1), 2)?,
             },
-            "readlink" => Deed::Readlink {
+            "readlink" => Operation::Readlink {
                 path: self.path(None, 0)?,
             },
-            "readlinkat" => Deed::Readlink {
+            "readlinkat" => Operation::Readlink {
                 path: self.path(Some(0), 1)?,
             },
             _ => return None,
         })
     }
 
-    pub(crate) fn of_attributes(&mut self) -> Option<Deed> {
+    pub(crate) fn of_attributes(&mut self) -> Option<Operation> {
         let call = self.call;
         let argument = |index| call.argument(index);
         let follows = |index| !argument(index).contains("AT_SYMLINK_NOFOLLOW");
         Some(match call.name.as_str() {
-            "stat" => Deed::Stat {
+            "stat" => Operation::Stat {
                 place: self.path_place(None, 0, true)?,
             },
-            "lstat" => Deed::Stat {
+            "lstat" => Operation::Stat {
                 place: self.path_place(None, 0, false)?,
             },
-            "fstat" => Deed::Stat {
+            "fstat" => Operation::Stat {
                 place: self.handle_place(0)?,
             },
-            "newfstatat" => Deed::Stat {
+            "newfstatat" => Operation::Stat {
                 place: self.place(follows(3))?,
             },
-            "statx" => Deed::Stat {
+            "statx" => Operation::Stat {
                 place: self.place(follows(2))?,
             },
-            "access" => Deed::Access {
+            "access" => Operation::Access {
                 path: self.path(None, 0)?,
                 mode: argument(1).to_owned(),
             },
-            "faccessat" | "faccessat2" => Deed::Access {
+            "faccessat" | "faccessat2" => Operation::Access {
                 path: self.path(Some(0), 1)?,
                 mode: argument(2).to_owned(),
             },
-            "chmod" => Deed::Chmod {
+            "chmod" => Operation::Chmod {
                 place: self.path_place(None, 0, true)?,
                 mode: octal(argument(1)),
             },
-            "fchmod" => Deed::Chmod {
+            "fchmod" => Operation::Chmod {
                 place: self.handle_place(0)?,
                 mode: octal(argument(1)),
             },
-            "fchmodat" | "fchmodat2" => Deed::Chmod {
+            "fchmodat" | "fchmodat2" => Operation::Chmod {
                 place: self.path_place(Some(0), 1, true)?,
                 mode: octal(argument(2)),
             },
@@ -165,54 +165,54 @@ impl Scene<'_> {
             "lchown" => chown(call, self.path_place(None, 0, false)?, 1),
             "fchown" => chown(call, self.handle_place(0)?, 1),
             "fchownat" => chown(call, self.place(follows(4))?, 2),
-            "utimensat" if argument(1) == "NULL" => Deed::Touch {
+            "utimensat" if argument(1) == "NULL" => Operation::Touch {
                 place: self.handle_place(0)?,
             },
-            "utimensat" => Deed::Touch {
+            "utimensat" => Operation::Touch {
                 place: self.place(follows(3))?,
             },
-            "futimesat" => Deed::Touch {
+            "futimesat" => Operation::Touch {
                 place: self.path_place(Some(0), 1, true)?,
             },
-            "utime" | "utimes" => Deed::Touch {
+            "utime" | "utimes" => Operation::Touch {
                 place: self.path_place(None, 0, true)?,
             },
             _ => return None,
         })
     }
 
-    fn map(&mut self) -> Option<Deed> {
+    fn map(&mut self) -> Option<Operation> {
         let call = self.call;
         let handle = self.handle(4)?;
         let shared = call.argument(3).contains("MAP_SHARED");
         if shared && call.argument(2).contains("PROT_WRITE") {
             self.count_as("mmap for writing: what is stored through it");
         }
-        Some(Deed::Map {
+        Some(Operation::Map {
             handle,
             offset: number(call.argument(5))?,
             length: number(call.argument(1))?,
         })
     }
 
-    fn list(&mut self, handle: u32) -> Option<Deed> {
+    fn list(&mut self, handle: u32) -> Option<Operation> {
         if let Some(path) = self.translator.paths.get(&handle).cloned() {
             self.translator.done.listed.insert(path);
         }
         let length = number(self.call.argument(2))?;
-        Some(Deed::List { handle, length })
+        Some(Operation::List { handle, length })
     }
 
     /// The text of a symbolic link, at the first argument.
-    fn target(&self) -> Option<Target> {
+    fn target(&self) -> Option<LinkTarget> {
         let text = quoted(self.call.argument(0))?;
         let below = text
             .starts_with(b"/")
             .then(|| TracePath::below(&self.translator.root, &text))
             .flatten();
         Some(below.map_or_else(
-            || Target::Text(String::from_utf8_lossy(&text).into_owned()),
-            Target::Below,
+            || LinkTarget::Text(String::from_utf8_lossy(&text).into_owned()),
+            LinkTarget::Below,
         ))
     }
 
@@ -242,12 +242,12 @@ impl Scene<'_> {
     }
 }
 
-fn rename(call: &Call, path: TracePath, to: TracePath) -> Deed {
+fn rename(call: &Call, path: TracePath, to: TracePath) -> Operation {
     let flags = match call.name.as_str() {
         "renameat2" => call.argument(4),
         _ => "0",
     };
-    Deed::Rename {
+    Operation::Rename {
         path,
         to,
         flags: flags.to_owned(),
@@ -255,9 +255,9 @@ fn rename(call: &Call, path: TracePath, to: TracePath) -> Deed {
 }
 
 /// A change of owner, whose numbers begin at the argument `first`.
-fn chown(call: &Call, place: Place, first: usize) -> Deed {
+fn chown(call: &Call, place: Place, first: usize) -> Operation {
     let id = |index| call.argument(index).parse::<u32>().ok();
-    Deed::Chown {
+    Operation::Chown {
         place,
         user: id(first),
         group: id(first + 1),

@@ -1,0 +1,306 @@
+//! `fslab schema`: the JSON Schemas of the formats, made from the types that read and write them.
+
+use clap::Args;
+use fslab_claims::Claims;
+use fslab_disk::Profile;
+use fslab_model::{Event, Plan, RunRecord, Study, TrialSpec, nearest_name};
+use schemars::generate::SchemaSettings;
+use schemars::{Schema, SchemaGenerator};
+
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::screen;
+
+/// Arguments of `fslab schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// The format; without one, the formats are listed
+    name: Option<String>,
+}
+
+/// A format with a schema.
+pub(crate) struct Format {
+    pub(crate) name: &'static str,
+    about: &'static str,
+    schema: fn(SchemaGenerator) -> Schema,
+}
+
+impl Format {
+    /// In JSON Schema's draft 7, which editors of TOML read.
+    pub(crate) fn schema(&self) -> Schema {
+        (self.schema)(SchemaSettings::draft07().into_generator())
+    }
+}
+
+/// Every format with a schema, those that people write first.
+pub(crate) const FORMATS: [Format; 7] = [
+    Format {
+        name: "study",
+        about: "a study: study.toml, and `fslab study show --json`",
+        schema: SchemaGenerator::into_root_schema_for::<Study>,
+    },
+    Format {
+        name: "disk",
+        about: "a disk profile: disks/NAME.toml, and `fslab disk show --toml`",
+        schema: SchemaGenerator::into_root_schema_for::<Profile>,
+    },
+    Format {
+        name: "claims",
+        about: "the claims of an original: claims.toml",
+        schema: Claims::schema,
+    },
+    Format {
+        name: "plan",
+        about: "a resolved study: `fslab run --dry-run --json`",
+        schema: SchemaGenerator::into_root_schema_for::<Plan>,
+    },
+    Format {
+        name: "trial",
+        about: "the specification of a trial: standard input of `fslab trial`",
+        schema: SchemaGenerator::into_root_schema_for::<TrialSpec>,
+    },
+    Format {
+        name: "event",
+        about: "an event of a trial: each line of the standard output of `fslab trial`",
+        schema: SchemaGenerator::into_root_schema_for::<Event>,
+    },
+    Format {
+        name: "run",
+        about: "a run with its trials: `fslab show --json`",
+        schema: SchemaGenerator::into_root_schema_for::<RunRecord>,
+    },
+];
+
+impl SchemaArgs {
+    pub(crate) fn exec(&self) -> CommandResult {
+        match &self.name {
+            None => {
+                let line = |format: &Format| format!("{:<8}{}\n", format.name, format.about);
+                screen::print(&FORMATS.iter().map(line).collect::<String>())?;
+            }
+            Some(name) => screen::print_json(&find(name)?.schema())?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn find(name: &str) -> Result<&'static Format, CommandError> {
+    let found = FORMATS.iter().find(|format| format.name == name);
+    found.ok_or_else(|| {
+        let mut error = CommandError::bad_input(format!("there is no schema '{name}'"));
+        error.failure.hint = Some(match nearest_name(name, FORMATS.map(|it| it.name)) {
+            Some(nearest) => format!("did you mean '{nearest}'?"),
+            None => "`fslab schema` lists the formats".to_owned(),
+        });
+        error
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_engine::StopFlag;
+    use jsonschema::{Validator, validator_for};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn validator(name: &str) -> Validator {
+        let schema = find(name).expect("a format").schema();
+        validator_for(schema.as_value()).expect("a schema")
+    }
+
+    /// The texts of the files of that name below a folder of the repository, in subfolders too.
+    fn files(folder: &str, is_wanted: fn(&str) -> bool) -> Vec<(String, Value)> {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders = vec![root.join(folder)];
+        let mut found = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("a folder") {
+                let path = entry.expect("an entry").path();
+                let name = path
+                    .file_name()
+                    .and_then(|name| name.to_str())
+                    .expect("a name");
+                if path.is_dir() {
+                    folders.push(path);
+                } else if is_wanted(name) {
+                    let text = std::fs::read_to_string(&path).expect("a text");
+                    let value: toml::Table = toml::from_str(&text).expect("TOML");
+                    let value = serde_json::to_value(value).expect("JSON");
+                    found.push((path.display().to_string(), value));
+                }
+            }
+        }
+        assert!(!found.is_empty());
+        found
+    }
+
+    #[track_caller]
+    fn accepts(validator: &Validator, name: &str, value: &Value) {
+        let errors: Vec<_> = validator
+            .iter_errors(value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{name}: {errors:#?}");
+    }
+
+    /// Each change makes `value` something that its schema refuses.
+    #[track_caller]
+    fn refuses(validator: &Validator, value: &Value, changes: &[(&str, Value)]) {
+        for (pointer, wrong) in changes {
+            let mut changed = value.clone();
+            let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+            let parent = changed.pointer_mut(parent).expect(pointer);
+            match parent {
+                Value::Object(map) => map.insert(key.to_owned(), wrong.clone()),
+                _ => panic!("{pointer} is in no table"),
+            };
+            assert!(!validator.is_valid(&changed), "{pointer} = {wrong}");
+        }
+    }
+
+    #[test]
+    fn every_study_is_of_its_schema_and_wrong_ones_are_not() {
+        let validator = validator("study");
+        let studies = files("studies", |name| name == "study.toml");
+        for (file, study) in &studies {
+            accepts(&validator, file, study);
+            refuses(
+                &validator,
+                study,
+                &[
+                    ("/repeat", json!(3)),
+                    ("/format", json!(2)),
+                    ("/repeats", json!("3")),
+                    ("/repeats", json!(0)),
+                    ("/size", json!("1")),
+                    ("/phase", json!([])),
+                    ("/phase/0/cache", json!("coold")),
+                    ("/phase/0/name", json!("a/b")),
+                    ("/target", json!("five")),
+                ],
+            );
+        }
+        let with_sweep = studies
+            .iter()
+            .find(|(_, study)| study.get("sweep").is_some());
+        let (_, study) = with_sweep.expect("a study with a sweep");
+        let wrong = json!({"a": {"x": {"from": 1, "to": 2, "factor": 1}}});
+        refuses(&validator, study, &[("/sweep", wrong)]);
+    }
+
+    #[test]
+    fn every_disk_profile_is_of_its_schema_and_wrong_ones_are_not() {
+        let validator = validator("disk");
+        for (file, disk) in files("disks", |name| name.ends_with(".toml")) {
+            accepts(&validator, &file, &disk);
+            let foreign = match disk["kind"].as_str() {
+                Some("hdd") => "/flash",
+                _ => "/media",
+            };
+            refuses(
+                &validator,
+                &disk,
+                &[
+                    ("/yaer", json!(2002)),
+                    ("/year", json!(1900)),
+                    ("/name", json!("H D")),
+                    ("/kind", json!("tape")),
+                    (foreign, json!({})),
+                    ("/device/capacty", json!("1 GB")),
+                    ("/device/capacity", json!("1 furlong")),
+                    ("/device/queue_depth", json!(-1)),
+                    ("/interface/command", json!("8.9 MB")),
+                    ("/interface/command", json!(8.9)),
+                    ("/cache/fua", json!("yes")),
+                ],
+            );
+        }
+    }
+
+    #[test]
+    fn every_claims_file_is_of_its_schema_and_wrong_ones_are_not() {
+        let validator = validator("claims");
+        for (file, claims) in files("studies", |name| name == "claims.toml") {
+            accepts(&validator, &file, &claims);
+            refuses(
+                &validator,
+                &claims,
+                &[
+                    ("/claims", json!([])),
+                    ("/study", json!(1)),
+                    ("/claim/0/id", json!("")),
+                    ("/claim/0/required", json!("yes")),
+                    ("/claim/0/original", json!("agrees")),
+                    ("/claim/0/venues", json!(["here"])),
+                    ("/claim/0/holds/kind", json!("fastest")),
+                    ("/claim/0/holds/withn", json!(0.1)),
+                    ("/claim/0/holds/within", json!(-1)),
+                ],
+            );
+        }
+    }
+
+    #[test]
+    fn a_trial_and_its_events_are_of_their_schemas() {
+        let spec = json!({
+            "format": 1, "trial": {"cell": 0, "repeat": 0}, "subject": "fake",
+            "device": {"device": "fake"}, "size_bytes": 67_108_864, "cold": "evict",
+            "engine": "null", "phases": [], "seed": 1
+        });
+        let validator = validator("trial");
+        accepts(&validator, "spec", &spec);
+        refuses(
+            &validator,
+            &spec,
+            &[
+                ("/seed", json!(-1)),
+                ("/cold", json!("frozen")),
+                ("/device", json!({"device": "tape"})),
+                ("/subject", json!(":noatime")),
+            ],
+        );
+        let spec: TrialSpec = serde_json::from_value(spec).expect("a specification");
+        let mut output = Vec::new();
+        fslab_trial::run_trial(&spec, &StopFlag::new(), &mut output).expect("events");
+        let validator = self::validator("event");
+        let text = String::from_utf8(output).expect("a text");
+        assert!(text.lines().count() >= 2, "{text}");
+        for line in text.lines() {
+            let event: Value = serde_json::from_str(line).expect("JSON");
+            accepts(&validator, line, &event);
+        }
+        let unknown = json!({"at_ns": 1, "event": "nonsense"});
+        assert!(!validator.is_valid(&unknown));
+    }
+
+    #[test]
+    fn plans_and_runs_of_every_version_are_of_their_schemas() {
+        let (plans, runs) = (validator("plan"), validator("run"));
+        for entry in std::fs::read_dir(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/stores"
+        ))
+        .expect("the fixtures")
+        {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_none_or(|ending| ending != "sqlite") {
+                continue;
+            }
+            let folder = tempfile::tempdir().expect("a folder");
+            let copy = folder.path().join("store.sqlite");
+            std::fs::copy(&path, &copy).expect("a copy");
+            let store = fslab_store::Store::open(&copy).expect("a store");
+            let last: fslab_store::RunSelector = "last".parse().expect("a selector");
+            let record = store.run(&last).expect("a record");
+            let name = path.display().to_string();
+            let value = serde_json::to_value(&record).expect("JSON");
+            accepts(&runs, &name, &value);
+            accepts(&plans, &name, &value["plan"]);
+            refuses(
+                &plans,
+                &value["plan"],
+                &[("/seed", json!("1")), ("/venue", json!("moon"))],
+            );
+        }
+    }
+}

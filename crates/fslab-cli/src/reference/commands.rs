@@ -1,0 +1,52 @@
+//! docs/commands.md: the help of every command that is not hidden, found by walking the tree of
+//! commands.
+
+use std::fmt::Write;
+
+use clap::CommandFactory;
+
+use super::expect_file;
+
+/// The columns of the help in the document.
+const WIDTH: usize = 100;
+
+fn reference() -> String {
+    let mut text =
+        "# The commands\n\nGenerated: see crates/fslab-cli/src/reference/commands.rs.\n".to_owned();
+    let mut root = crate::Cli::command().term_width(WIDTH);
+    root.build();
+    add(&mut text, &mut root);
+    text
+}
+
+/// The help of `command`, then that of its subcommands.
+fn add(text: &mut String, command: &mut clap::Command) {
+    let name = command.get_bin_name().unwrap_or("fslab").to_owned();
+    let help = command.render_long_help().to_string();
+    let help = help
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n");
+    let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.trim_end());
+    for subcommand in command.get_subcommands_mut() {
+        if !subcommand.is_hide_set() && subcommand.get_name() != "help" {
+            add(text, subcommand);
+        }
+    }
+}
+
+#[test]
+fn the_document_has_the_help_of_every_command() {
+    expect_file("docs/commands.md", &reference());
+}
+
+/// The reference named its commands in a list, which lacked `lab status` and `trial`.
+#[test]
+fn commands_of_every_depth_are_in_the_reference() {
+    let text = reference();
+    for command in ["fslab lab status", "fslab lab shell", "fslab trial"] {
+        assert!(text.contains(&format!("\n## {command}\n")), "{command}");
+    }
+    assert!(!text.contains("guest-init"), "hidden");
+}

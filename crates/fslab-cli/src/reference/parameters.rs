@@ -1,0 +1,228 @@
+//! docs/reference.md: every key of the files that people write, from their schemas.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::expect_file;
+use crate::commands::FORMATS;
+
+const INTRODUCTION: &str = "\
+# Reference of the files
+
+Every key of the files that people write: its value with range and unit, its default, its meaning.
+`fslab schema NAME` prints the same as a JSON Schema, which editors use: the first line
+`#:schema ../../schemas/study.json` of a TOML file names it.
+
+Generated: see crates/fslab-cli/src/reference/parameters.rs.
+";
+
+/// The formats in the document, with their files.
+const FILES: [(&str, &str); 3] = [
+    ("study", "study.toml"),
+    ("disk", "disks/NAME.toml"),
+    ("claims", "claims.toml"),
+];
+
+#[test]
+fn the_reference_has_every_key_of_the_schemas() {
+    let mut text = INTRODUCTION.to_owned();
+    for (name, file) in FILES {
+        let format = FORMATS
+            .iter()
+            .find(|format| format.name == name)
+            .expect(name);
+        let schema = format.schema().to_value();
+        let _ = write!(text, "\n## {name}: `{file}`\n");
+        Writer {
+            root: &schema,
+            text: &mut text,
+            done: BTreeSet::new(),
+        }
+        .table(&schema);
+    }
+    expect_file("docs/reference.md", &text);
+}
+
+/// Writes the tables of a schema.
+struct Writer<'a> {
+    root: &'a Value,
+    text: &'a mut String,
+    /// Names of the definitions that have a table.
+    done: BTreeSet<String>,
+}
+
+impl Writer<'_> {
+    /// The keys of an object, then those of the objects in it.
+    fn table(&mut self, schema: &Value) {
+        let Some(properties) = schema["properties"].as_object() else {
+            return;
+        };
+        let about = one_line(schema["description"].as_str().unwrap_or_default());
+        let _ = write!(
+            self.text,
+            "\n{about}\n\n| Key | Value | Default | Meaning |\n|---|---|---|---|\n"
+        );
+        let required = schema["required"].as_array();
+        for (key, property) in properties {
+            let is_required = required.is_some_and(|keys| keys.contains(&Value::from(&**key)));
+            self.row(key, property, is_required);
+        }
+        let others = &schema["additionalProperties"];
+        if others.is_object() {
+            let line = format!("| any other name | {} |  |  |\n", self.value(others));
+            self.text.push_str(&line);
+        }
+        self.tables_in(schema);
+    }
+
+    /// The tables of the objects that a schema refers to, through definitions that have none.
+    fn tables_in(&mut self, schema: &Value) {
+        let mut names = Vec::new();
+        collect(schema, &mut names);
+        for name in names {
+            let schema = &self.root["definitions"][&name];
+            if !self.done.insert(name.clone()) {
+                continue;
+            }
+            if schema["properties"].is_object() {
+                let _ = write!(self.text, "\n### {name}\n");
+                self.table(schema);
+            } else {
+                self.tables_in(schema);
+            }
+        }
+    }
+
+    fn row(&mut self, key: &str, property: &Value, is_required: bool) {
+        let default = match &property["default"] {
+            _ if is_required => "required".to_owned(),
+            Value::Null => String::new(),
+            Value::Array(list) if list.is_empty() => String::new(),
+            Value::Object(_) => String::new(),
+            value => format!("`{value}`"),
+        };
+        let meaning = one_line(property["description"].as_str().unwrap_or_default());
+        let words = self.words(property);
+        let value = self.value(property);
+        let line = format!("| `{key}` | {value} | {default} | {meaning}{words} |\n");
+        self.text.push_str(&line);
+    }
+
+    /// The schema that a property refers to, or itself.
+    fn resolved<'b>(&'b self, schema: &'b Value) -> (&'b Value, Option<&'b str>) {
+        let reference = schema["$ref"]
+            .as_str()
+            .or_else(|| schema["allOf"][0]["$ref"].as_str());
+        match reference.and_then(|reference| reference.strip_prefix("#/definitions/")) {
+            Some(name) => (&self.root["definitions"][name], Some(name)),
+            None => (schema, None),
+        }
+    }
+
+    /// What the words of an enumeration mean.
+    fn words(&self, schema: &Value) -> String {
+        let schema = of_some(schema);
+        let (schema, _) = self.resolved(schema);
+        let words = schema["oneOf"].as_array().into_iter().flatten();
+        words
+            .filter_map(|word| {
+                let name = word["const"].as_str()?;
+                let about = one_line(word["description"].as_str()?);
+                Some(format!("<br>`{name}`: {about}"))
+            })
+            .collect()
+    }
+
+    /// The type of a value, its range or its form.
+    fn value(&self, schema: &Value) -> String {
+        let schema = of_some(schema);
+        let (schema, name) = self.resolved(schema);
+        if let (Some(name), true) = (name, schema["properties"].is_object()) {
+            return format!("table [{name}](#{})", name.to_lowercase());
+        }
+        if let Some(words) = alternatives(schema) {
+            return words;
+        }
+        for key in ["anyOf", "oneOf"] {
+            if let Some(several) = schema[key].as_array() {
+                let each = several.iter().map(|schema| self.value(schema));
+                return each.collect::<Vec<_>>().join(" or ");
+            }
+        }
+        match of_type(schema) {
+            "array" => format!("list: {}", self.value(&schema["items"])),
+            "object" => match &schema["additionalProperties"] {
+                inner @ Value::Object(_) => format!("table of names: {}", self.value(inner)),
+                _ => "table".to_owned(),
+            },
+            "boolean" => "`true` or `false`".to_owned(),
+            "string" => match schema["examples"][0].as_str() {
+                Some(example) => format!("text, like `\"{example}\"`"),
+                None => "text".to_owned(),
+            },
+            kind => format!("{kind}{}", range(schema)),
+        }
+    }
+}
+
+/// The names of the definitions that a schema refers to, in their order.
+fn collect(schema: &Value, names: &mut Vec<String>) {
+    match schema {
+        Value::Object(map) => {
+            let reference = map.get("$ref").and_then(Value::as_str);
+            let name = reference.and_then(|it| it.strip_prefix("#/definitions/"));
+            names.extend(name.map(str::to_owned));
+            let inner = map.iter().filter(|(key, _)| *key != "definitions");
+            inner.for_each(|(_, inner)| collect(inner, names));
+        }
+        Value::Array(list) => list.iter().for_each(|inner| collect(inner, names)),
+        _ => {}
+    }
+}
+
+/// The schema of what is there, where null stands for nothing.
+fn of_some(schema: &Value) -> &Value {
+    let several = schema["anyOf"].as_array().into_iter().flatten();
+    let is_null = |schema: &&Value| schema["type"] == "null";
+    let null = several.clone().find(is_null);
+    let some = several.clone().find(|schema| !is_null(schema));
+    null.and(some).unwrap_or(schema)
+}
+
+fn of_type(schema: &Value) -> &str {
+    let list = schema["type"].as_array().into_iter().flatten();
+    let mut named = list
+        .filter_map(Value::as_str)
+        .filter(|name| *name != "null");
+    let first = schema["type"].as_str().or_else(|| named.next());
+    first.unwrap_or("any value")
+}
+
+/// The words of an enumeration.
+fn alternatives(schema: &Value) -> Option<String> {
+    let quoted = |word: &Value| Some(format!("`{}`", word.as_str()?));
+    let words: Option<Vec<_>> = match (&schema["enum"], &schema["oneOf"]) {
+        (Value::Array(words), _) => words.iter().map(quoted).collect(),
+        (_, Value::Array(several)) => several.iter().map(|one| quoted(&one["const"])).collect(),
+        _ => None,
+    };
+    words.map(|words| words.join(", "))
+}
+
+fn range(schema: &Value) -> String {
+    match (&schema["minimum"], &schema["maximum"]) {
+        (Value::Null, Value::Null) => String::new(),
+        (least, Value::Null) => format!(", {least} or more"),
+        (Value::Null, most) => format!(", up to {most}"),
+        (least, most) => format!(", {least} to {most}"),
+    }
+}
+
+/// The text up to an example in code, on one line of a table.
+fn one_line(text: &str) -> String {
+    let text = text.split("```").next().unwrap_or_default();
+    let words: Vec<_> = text.split_whitespace().collect();
+    words.join(" ").replace('|', "\\|")
+}
