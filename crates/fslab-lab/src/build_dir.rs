@@ -19,7 +19,7 @@ use crate::{LabError, Progress, Stage, tools};
 /// How often a silent program is looked at.
 const TICK: Duration = Duration::from_millis(100);
 
-/// For a program that was told to end.
+/// From SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// For the last lines of a program that has ended.
@@ -51,7 +51,7 @@ pub(crate) struct BuildDir<'a> {
     log: File,
     log_path: PathBuf,
     stop: &'a AtomicBool,
-    /// Who is told of the progress.
+    /// Receives the progress.
     pub(crate) reporter: Reporter<'a>,
 }
 
@@ -234,7 +234,7 @@ fn begin_log(path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
-/// Starts `command` in a process group of its own, both of its outputs in one pipe: their order is
+/// Starts `command` in its own process group, both of its outputs in one pipe: their order is
 /// kept, as make's errors stand between its steps.
 fn start(mut command: Command) -> io::Result<(Receiver<String>, ProcessGroup)> {
     let (reader, writer) = io::pipe()?;

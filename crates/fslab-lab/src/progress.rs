@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How often a build under way tells of itself.
+/// How often a running build reports.
 const INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a build is at.

@@ -6,7 +6,7 @@
 use fslab_model::{CellId, Perturbation, Plan, TrialId};
 use fslab_stats::SplitMixRandom;
 
-/// The blocks of a run, one after the other: each has every cell once, in an order of its own.
+/// The blocks of a run, one after the other: each has every cell once, in its own order.
 /// Which cells are left out of one, since they are known, changes no other.
 pub(crate) struct Blocks {
     cells: u32,

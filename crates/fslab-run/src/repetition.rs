@@ -233,7 +233,7 @@ pub(crate) fn repetition(
     })
 }
 
-/// How often a study is repeated where nobody asks for another number: a study of one repeat would
+/// How often a study is repeated where no other number is asked for: a study of one repeat would
 /// leave it unknown how sensitive its figures are.
 fn of_study(study: &Study, (is_exact, perturb): (bool, bool)) -> Repeats {
     match study.repeats {
@@ -448,7 +448,7 @@ mod tests {
         assert_eq!(numbers(of(3, None, &asked("5"))), (5, None, true, None));
         let range = of(3, None, &asked("3..20"));
         assert_eq!(numbers(range), (3, Some(20), true, None));
-        // The first repeat alone: a run that may be gone on with by more.
+        // The first repeat alone: a run that may be resumed with more.
         assert_eq!(numbers(of(3, None, &asked("1"))), (1, None, true, None));
         let real = repetition(&study(), &by_default, VenueKind::Loop).expect("usable");
         assert!(!real.perturb);

@@ -9,7 +9,7 @@ use rustix::fs::{major, minor};
 
 use crate::{DeviceNumber, Mount, mounts};
 
-/// Where the kernel tells how it treats what is below each mount.
+/// Where the kernel shows its settings of the device below each mount.
 const BACKING: &str = "/sys/class/bdi";
 
 /// The block device that holds the file system of `path`. Of a Btrfs with several devices it is the
@@ -20,7 +20,7 @@ pub fn device_below(path: &Path) -> Option<DeviceNumber> {
     if holding.kernel_name().is_some() {
         return Some(holding);
     }
-    // Btrfs numbers its subvolumes itself; what was mounted tells the device.
+    // Btrfs numbers its subvolumes itself; the mount's source names the device.
     DeviceNumber::of(Path::new(&mount_of(path)?.source)).ok()
 }
 
@@ -47,7 +47,7 @@ fn mount_of(path: &Path) -> Option<Mount> {
 /// what is below it.
 ///
 /// # Errors
-/// `NotFound` where the kernel tells nothing of it; otherwise that of stat(2) or of reading sysfs.
+/// `NotFound` where the kernel does not know it; otherwise that of stat(2) or of reading sysfs.
 pub fn read_ahead_kib(path: &Path) -> io::Result<u64> {
     let device = fs::metadata(path)?.dev();
     let number = format!("{}:{}", major(device), minor(device));

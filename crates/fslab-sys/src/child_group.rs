@@ -1,8 +1,8 @@
-//! A program in a process group of its own, with what it prints and what it costs.
+//! A program in its own process group, with its output and its resource use.
 //!
 //! ```text
 //!     start --> leader --> its children, and theirs
-//!                 |  ends, or is told to
+//!                 |  ends, or is asked to
 //!     wait_for_leader            the time of the program is over here
 //!     reap         kills the group, reaps every process of it: cost, output
 //! ```
@@ -30,7 +30,7 @@ use crate::process_group::{ProcessGroup, wait_with_use};
 use crate::steady_memory::is_memory_held;
 use crate::{ResourceUse, Signal, signal_name};
 
-/// How often somebody who waits looks whether it is to go on waiting.
+/// How often a waiter asks whether to go on waiting.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 
 /// A running program and all that it started.
@@ -241,7 +241,7 @@ fn pid_of(group: &ProcessGroup) -> io::Result<Pid> {
 #[derive(Debug)]
 struct Reaping;
 
-/// How many there are. The lock is held while the kernel is told.
+/// How many there are. The lock is held during prctl(2).
 static REAPING: Mutex<u32> = Mutex::new(0);
 
 impl Reaping {

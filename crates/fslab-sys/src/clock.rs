@@ -24,7 +24,7 @@ const MEASURED_FOR: Duration = Duration::from_millis(50);
 /// that waits for time to pass must end.
 const SAME_MAX: u32 = 1000;
 
-/// What is read instead of the clock, once somebody decided so.
+/// What is read instead of the clock, once chosen.
 static SOURCE: OnceLock<Source> = OnceLock::new();
 
 /// What is read instead of the clock.

@@ -112,7 +112,7 @@ impl Descriptors {
     pub fn read(&self, file: u32, into: &mut [u8], at: At) -> io::Result<u64> {
         let (descriptor, start, length) = (self.number(file), into.as_mut_ptr().cast(), into.len());
         let count = match at {
-            // SAFETY: the buffer is as long as the call is told, and nobody else has it.
+            // SAFETY: the buffer has the length that is passed, and no other owner.
             None => unsafe { libc::read(descriptor, start, length) },
             Some(offset) => {
                 let offset = offset.cast_signed();
@@ -241,7 +241,7 @@ impl Descriptors {
     /// That of getdents64(2).
     pub fn list(&self, file: u32, buffer: &mut [u8]) -> io::Result<u64> {
         let (descriptor, start) = (self.number(file), buffer.as_mut_ptr());
-        // SAFETY: the buffer is as long as the call is told, and nobody else has it.
+        // SAFETY: the buffer has the length that is passed, and no other owner.
         done(unsafe { libc::syscall(libc::SYS_getdents64, descriptor, start, buffer.len()) })
     }
 

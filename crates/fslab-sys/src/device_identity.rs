@@ -26,7 +26,7 @@ const OF_DISK: [(&str, &str); 8] = [
     ("card", "device/cid"),
 ];
 
-/// Opens the block device at `path` to look at it: nothing is read, and nobody is kept from it.
+/// Opens the block device at `path` to inspect it: nothing is read, and no lock is taken.
 ///
 /// # Errors
 /// That of open(2); `InvalidInput` where it is no block device.

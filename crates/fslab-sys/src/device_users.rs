@@ -1,4 +1,4 @@
-//! Who uses a block device, or an image, that somebody wants to format.
+//! Who uses a block device, or an image, that is to be formatted.
 //!
 //! ```text
 //!     above   mounts, swap, RAID and LVM, loop devices over it      asked of the kernel's tables
@@ -45,7 +45,7 @@ pub enum InUse {
     /// It has partitions.
     #[error("it has the partition {0}")]
     Partitioned(String),
-    /// The kernel says that somebody has claimed it.
+    /// The kernel says that it is claimed.
     #[error("another program or the kernel has claimed it")]
     Claimed,
     /// The file behind a loop device is behind another one, too.

@@ -1,5 +1,5 @@
 //! Names and files: whether a name still leads to the file that was opened by it, and how a file is
-//! opened by a name that somebody else may have made.
+//! opened by a name that another user may have made.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

@@ -106,7 +106,7 @@ impl WriteLimits {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it was opened just now, and nobody else has it.
+        // SAFETY: it was opened just now, and has no other owner.
         let ruleset = unsafe { OwnedFd::from_raw_fd(descriptor) };
         Ok(Some(Self { ruleset, handled }))
     }

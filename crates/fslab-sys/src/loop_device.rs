@@ -21,7 +21,7 @@ const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 const NAME_BYTES: usize = 64;
-/// How often another process may take the free device that we were told of.
+/// How often another process may take the free device first.
 const ATTEMPTS: u32 = 32;
 const DETACH_PATIENCE: Duration = Duration::from_secs(5);
 

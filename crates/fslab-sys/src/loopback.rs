@@ -17,7 +17,7 @@ pub fn bring_up_loopback() -> io::Result<()> {
     if descriptor < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was opened just now, and nobody else has it.
+    // SAFETY: it was opened just now, and has no other owner.
     let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
     // SAFETY: ifreq is made of integers and a union of such, for which zero is a value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };

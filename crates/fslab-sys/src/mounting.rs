@@ -11,7 +11,7 @@ use rustix::mount::{UnmountFlags, unmount as umount};
 
 pub use rustix::mount::MountFlags;
 
-/// How long a file system may be busy because somebody looks at it, before unmount gives up.
+/// How long a file system may be busy with another user before unmount gives up.
 const BUSY_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Mounts `source` on `target`.

@@ -29,7 +29,7 @@ pub struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts `command` in a group of its own, and closes this process's copies of what it passes
+    /// Starts `command` in its own group, and closes this process's copies of what it passes
     /// to it.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ fn lift(from: &OwnedFd, name: &CStr, to: &OwnedFd, number: &mut u64) -> io::Resu
     }
 }
 
-/// Removes what is no folder; tells whether it was none.
+/// Removes what is no folder; returns whether it was none.
 fn remove_file(folder: &OwnedFd, name: &CStr) -> io::Result<bool> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::ISDIR | Errno::PERM) => Ok(false),

@@ -54,7 +54,7 @@ fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     let mut noise = PageBuffer::zeroed(FILL_BYTES);
     let mut state = FILL_SEED;
     for word in noise.as_chunks_mut::<8>().0 {
-        // Marsaglia's xorshift64: good enough for what nobody reads.
+        // Marsaglia's xorshift64: good enough for data that is not read.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;

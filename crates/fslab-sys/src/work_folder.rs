@@ -1,6 +1,6 @@
 //! A folder that was made for one piece of work, carries its mark, and is removed with it.
 //!
-//! The mark is a file in the folder that holds a name of chance: who finds it there knows that the
+//! The mark is a file in the folder that holds a random name: who finds it there knows that the
 //! folder is the one that was meant, whatever the path to it leads through. Everything is done
 //! relative to the open folder, follows no symbolic link and crosses no mount.
 
@@ -54,7 +54,7 @@ impl WorkFolder {
     /// Opens the folder `path`, which belongs to this user.
     ///
     /// # Errors
-    /// `NotFound`; `PermissionDenied` where it belongs to somebody else; otherwise that of open(2):
+    /// `NotFound`; `PermissionDenied` where it belongs to another user; otherwise that of open(2):
     /// ELOOP or ENOTDIR for a symbolic link.
     pub fn open(path: &Path) -> io::Result<Self> {
         let (parent, name, path) = open_parent(path)?;

@@ -195,7 +195,7 @@ impl AgingFileset {
         Ok(())
     }
 
-    /// Whether nobody asked the trial to stop.
+    /// Whether the trial is not to stop.
     pub(crate) fn go_on(&self) -> Result<(), Failure> {
         if self.stop.is_raised() {
             let text = "interrupted while files were made before the phases";
@@ -214,7 +214,7 @@ impl AgingFileset {
     }
 }
 
-/// The outcome of an operation, where want of room is told apart.
+/// The outcome of an operation, with a full disk as a case.
 fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, Stopped> {
     outcome.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Stopped::Full,

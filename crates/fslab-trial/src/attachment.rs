@@ -103,7 +103,7 @@ impl Attachment {
                 (record.command, record.elapsed_ns)
             }
             Serves::Kernel(companion) => {
-                // A file system is busy for as long as somebody cleans it.
+                // A file system is busy for as long as its cleaner runs.
                 if companion.as_ref().map_or(Ok(true), Companion::stop)? {
                     *companion = None;
                 } else {

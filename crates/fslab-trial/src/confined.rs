@@ -16,7 +16,7 @@ use fslab_workload::RunError;
 
 /// What keeps names in the tree.
 pub(crate) enum Fence {
-    /// A root of its own.
+    /// Its own root.
     Root(HostRoot),
     /// Nothing, and why.
     Missing(String),

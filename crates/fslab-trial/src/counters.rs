@@ -23,7 +23,7 @@ impl DeviceMeter {
         if holding.kernel_name().is_some() {
             return Some(Self(holding));
         }
-        // Btrfs numbers its subvolumes itself; what was mounted tells the device.
+        // Btrfs numbers its subvolumes itself; the mount's source names the device.
         let source = fslab_fs::recognise(directory).ok()?.source;
         let meter = Self::of_device(Path::new(&source))?;
         (!is_one_of_several(&meter.name()?)).then_some(meter)
@@ -77,7 +77,7 @@ pub(crate) fn between(before: &BlockCounters, after: &BlockCounters) -> Option<D
     })
 }
 
-/// Whether the Btrfs that has `device` has others as well: then no one counter tells its work.
+/// Whether the Btrfs that has `device` has others as well: then no one counter has all its I/O.
 fn is_one_of_several(device: &str) -> bool {
     let Ok(volumes) = fs::read_dir("/sys/fs/btrfs") else {
         return false;

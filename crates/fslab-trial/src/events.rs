@@ -6,7 +6,7 @@ use std::time::Instant;
 use fslab_engine::StopFlag;
 use fslab_model::{Event, EventBody, Facts, Failure};
 
-/// Where a trial's events go. When nobody reads them any more, the trial is told to stop.
+/// Where a trial's events go. Once their reader is gone, the trial is stopped.
 pub struct EventWriter<W> {
     output: W,
     began: Instant,

@@ -53,7 +53,7 @@ const ERRORS_AS_ERRORS: [&str; 6] = [
 ];
 /// A device that has no such command: mkfs tries, and writes zeroes itself.
 const NO_SUCH_COMMAND: &str = "operation not supported error";
-/// What a full file system is told by: that is no fault of the device.
+/// The sign of a full file system: that is no fault of the device.
 const FULL: [&str; 4] = ["no space", "enospc", "error -28", "errno=-28"];
 
 /// Watches over the devices of a trial.

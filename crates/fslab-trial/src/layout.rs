@@ -21,7 +21,7 @@ pub(crate) struct FileRef {
     pub(crate) bytes: u64,
 }
 
-/// Which call tells where blocks are.
+/// Which call shows where blocks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Extents,
@@ -47,7 +47,7 @@ impl Layout {
     /// Looks at `files`, which were written back. `Err` says why it cannot be known here.
     ///
     /// # Errors
-    /// The outer one where a file cannot be opened, or somebody asked the trial to stop.
+    /// The outer one where a file cannot be opened, or the trial is to stop.
     pub(crate) fn of(files: &[FileRef], stop: &StopFlag) -> Result<Result<Self, String>, Failure> {
         let Some(first) = files.iter().find(|file| file.bytes > 0) else {
             return Ok(Err("there are no files".into()));

@@ -1,7 +1,7 @@
 //! Between the rounds of a trial: what the round before left is removed, where a mount ends the
-//! file system is mounted anew, and the next round gets a fresh folder of its own.
+//! file system is mounted anew, and the next round gets a new folder.
 //!
-//! None of it is part of a phase; each is a step of its own. What is removed is written back at
+//! None of it is part of a phase; each is a step. What is removed is written back at
 //! once, so that no round pays for the removal of another's files.
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! Programs that work while a file system is mounted: those that serve it, and those beside it.
 //!
 //! Invariant: a server that is dropped has ended, and one whose trial is killed is killed by the
-//! kernel. It leads a process group of its own: who asks the trial's group to stop must not end
+//! kernel. It leads its own process group: who asks the trial's group to stop must not end
 //! what the trial still has to unmount. A companion goes into the background by itself, and only
 //! the trial knows its number.
 

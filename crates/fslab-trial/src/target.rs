@@ -12,7 +12,7 @@ use crate::volume::{Volume, VolumeSpec};
 use crate::write_back::WriteBack;
 
 pub(crate) enum Target {
-    /// A directory of somebody's: it is used, and nothing else.
+    /// An existing directory: used, neither formatted nor mounted.
     Directory(UsedDirectory),
     /// A device that this trial formats and mounts.
     Volume(Box<Volume>),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fslab_model::{Failure, FailureKind, HostCost, Window};
 
-/// Where the simulated disk tells both clocks of the host: processor time, and time that passed.
+/// Where the simulated disk shows both clocks of the host: processor time, and time that passed.
 const HOST_CLOCKS: &str = "/sys/block/simdisk/host_clocks";
 
 /// Where the guest's kernel keeps the virtual time.
@@ -29,7 +29,7 @@ pub(crate) struct HostMoment {
 }
 
 impl HostMoment {
-    /// Now; `None` where no simulated disk tells it.
+    /// Now; `None` without a simulated disk.
     pub(crate) fn now() -> Option<Self> {
         Self::parse(&fs::read_to_string(HOST_CLOCKS).ok()?)
     }

@@ -23,7 +23,7 @@ pub(crate) struct WriteBack {
     begun: usize,
     /// What phases up to this one wrote, not included, is on the device.
     safe: usize,
-    /// The first error of a sync, until somebody takes it.
+    /// The first error of a sync, until it is taken.
     lost: Option<Failure>,
 }
 
@@ -83,7 +83,7 @@ impl WriteBack {
         Ok(elapsed_ns(began))
     }
 
-    /// The error of a sync that nobody has taken yet.
+    /// The error of a sync that was not taken yet.
     pub(crate) fn take_lost(&mut self) -> Option<Failure> {
         self.lost.take()
     }

@@ -283,7 +283,7 @@ impl Launch<'_> {
     }
 }
 
-/// `failure` with the words of a guest kernel that had trouble of its own.
+/// `failure` with the last messages of the guest kernel as causes.
 fn with_words(mut failure: Failure, console: &str) -> Failure {
     let words = last_words(console).into_iter();
     failure

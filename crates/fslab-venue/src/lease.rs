@@ -353,7 +353,7 @@ impl Held<'_> {
             if !self.record.host.is_here() || self.record.owner.is_alive() {
                 return Ok(false);
             }
-            // The owner is dead, and its trial was told so by the kernel: it is cleaning up, or is
+            // The owner is dead, and the kernel has signalled its trial: it is cleaning up, or is
             // gone already and has left helpers.
             match trial {
                 Some(trial) if !trial.is_alive() => kill_orphans(trial.pid, self.file),

@@ -39,7 +39,7 @@ impl Lines {
         })
     }
 
-    /// Of a file that somebody else appends to.
+    /// Of a file that another process appends to.
     pub(crate) fn of_growing_file(mut file: File) -> Self {
         Self::read_by(move |sender, is_complete| {
             let mut pending = Vec::new();
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const PATIENCE: Duration = Duration::from_secs(120);
 
     #[test]
     fn a_growing_file_is_read_line_by_line_and_its_last_words_when_it_is_complete() {

@@ -128,7 +128,7 @@ impl Venue {
         self.lost.get()
     }
 
-    /// What the device that all trials share is known by; empty where each has one of its own.
+    /// What the device that all trials share is known by; empty where each has its own.
     pub fn device_identity(&self) -> DeviceIdentity {
         self.place.identity()
     }
@@ -173,7 +173,7 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<TrialRecord, Failure> {
-        // A name of its own for each attempt: what an earlier one could not undo is still leased.
+        // Each attempt has its own name: what an earlier one could not undo is still leased.
         let name = format!(
             "{}-{}-{}",
             request.run,
@@ -308,7 +308,7 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
     }
 }
 
-/// The record of an ended trial; of a simulated disk, with what its trace tells.
+/// The record of an ended trial; of a simulated disk, with what its trace shows.
 fn record_of(
     spec: &TrialSpec,
     run: &dyn Fn(Duration, String) -> TrialRun,

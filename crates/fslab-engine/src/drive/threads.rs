@@ -42,7 +42,7 @@ impl<'a> WorkerGroup<'a> {
         result
     }
 
-    /// Whether somebody wants the job to end, or one of its threads has failed.
+    /// Whether the job is to stop, or one of its threads has failed.
     #[inline]
     pub(crate) fn must_stop(&self) -> bool {
         self.stop.is_raised() || self.failed.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! The engine that does nothing: each operation costs a pseudo-random time on a clock of its own.
+//! The engine that does nothing: each operation costs a pseudo-random time on its own clock.
 //!
 //! The same seed and job give the same figures on every machine, so that what stands above the
 //! engines is tested without files, privileges or patience.

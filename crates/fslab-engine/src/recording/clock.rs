@@ -55,7 +55,7 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// A clock that stands still until somebody lets time pass.
+/// A clock that is advanced by its caller.
 #[derive(Debug, Default)]
 pub(crate) struct SyntheticClock(Cell<u64>);
 

@@ -176,7 +176,7 @@ impl Guest {
             "rootfstype=erofs".into(),
             "ro".into(),
             format!("init={}", fslab_lab::PROGRAM),
-            // Where programs lie in their memory is no matter of chance.
+            // Programs are loaded at fixed addresses.
             "norandmaps".into(),
             "con=null".into(),
             task.console().into(),
@@ -250,7 +250,7 @@ fn may_execute(place: &Path) -> bool {
     fslab_fs::recognise(place).is_ok_and(|found| !found.options.iter().any(|it| it == "noexec"))
 }
 
-/// What the kernel is told of virtual time and of the disk that moves it.
+/// The kernel's parameters of virtual time and of the disk that advances it.
 fn simulation(disk: &SimulatedDisk, seed: u64) -> Vec<String> {
     let DiskQueue {
         max_request_bytes,

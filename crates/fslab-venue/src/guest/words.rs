@@ -1,4 +1,4 @@
-//! What a guest kernel says of its own end.
+//! The last messages of a guest kernel.
 
 /// What the lines have in common with which a kernel tells of trouble that is its own.
 const TROUBLE: [&str; 10] = [
@@ -13,7 +13,7 @@ const TROUBLE: [&str; 10] = [
     "Segfault with",
     "the guest cannot run its task",
 ];
-/// How many such lines are told; the console in the record has them all.
+/// How many such lines are shown; the console in the record has them all.
 const LINES_TOLD: usize = 4;
 
 /// The kernel's own words for what went wrong, without its time stamps, each once; nothing where

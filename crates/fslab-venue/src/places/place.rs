@@ -60,7 +60,7 @@ pub(crate) trait Place: Send + Sync {
     fn check(&self) -> Result<(), Failure> {
         Ok(())
     }
-    /// What the device is known by; empty where each trial has one of its own.
+    /// What the device is known by; empty where each trial has its own.
     fn identity(&self) -> DeviceIdentity {
         DeviceIdentity::default()
     }
