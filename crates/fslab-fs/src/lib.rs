@@ -7,7 +7,8 @@
 //!
 //! ```text
 //!     registry --> FileSystem --+-- Driver          what mounts it        --> Mounting
-//!                               +-- Mkfs, CheckCommand     what makes, checks it --> CommandLine --> Tool
+//!                               +-- Mkfs            what makes it         --> CommandLine --> Tool
+//!                               +-- CheckCommand    what checks it        --> CommandLine --> Tool
 //!                               +-- Capabilities    what it can do and how much it holds
 //!     Host (what this machine has) --> probe(FileSystem, Host) --> Probe, per venue
 //!     a directory --> recognise          a device --> signature

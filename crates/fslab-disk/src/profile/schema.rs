@@ -1,4 +1,4 @@
-//! The JSON Schema of a profile. The groups describe themselves; here stand the keys before them, and
+//! The JSON Schema of a profile. The groups describe themselves; here are the keys before them, and
 //! which groups belong to which kind.
 
 use std::borrow::Cow;

@@ -110,8 +110,8 @@ impl Hands<'_> {
         }
     }
 
-    /// Issues `operation`, which was done then and is `refused` here, as programs do that meet such a
-    /// refusal: a copy by reading and writing, a rename without its flags. `None` for all others.
+    /// Issues `operation`, which was done then and is `refused` here, as programs do that meet such
+    /// a refusal: a copy by reading and writing, a rename without its flags. `None` for all others.
     #[cold]
     pub(super) fn substitute(
         &mut self,
