@@ -18,22 +18,9 @@ pub(crate) fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("the model's types serialise")
 }
 
-/// An enumeration without fields as the word that it serialises to.
-pub(crate) fn word<T: Serialize>(value: &T) -> String {
-    match serde_json::to_value(value) {
-        Ok(Value::String(word)) => word,
-        other => unreachable!("an enumeration without fields is a word, and not {other:?}"),
-    }
-}
-
 /// A counter as SQLite's signed integer.
 pub(crate) fn integer(what: &'static str, value: u64) -> Result<i64, Fault> {
     i64::try_from(value).map_err(|_| StoreErrorKind::Unstorable { what }.into())
-}
-
-/// A counter that may not have been measured.
-pub(crate) fn optional(what: &'static str, value: Option<u64>) -> Result<Option<i64>, Fault> {
-    value.map(|value| integer(what, value)).transpose()
 }
 
 /// A column whose SQLite type is the one wanted.
@@ -76,7 +63,7 @@ pub(crate) fn read_optional_json<T: DeserializeOwned>(
     }
 }
 
-/// What [`word`] wrote.
+/// The word that an enumeration without fields serialises to.
 pub(crate) fn read_word<T: DeserializeOwned>(row: &Row, what: &'static str) -> Result<T, Fault> {
     let word: String = read(row, what)?;
     serde_json::from_value(Value::String(word)).map_err(|error| unreadable(what, error))
@@ -97,13 +84,16 @@ pub(crate) fn read_histogram(row: &Row, what: &'static str) -> Result<LatencyHis
     LatencyHistogram::from_bytes(&bytes).map_err(|error| unreadable(what, error))
 }
 
-fn unreadable(what: &'static str, error: impl std::error::Error + Send + Sync + 'static) -> Fault {
+pub(crate) fn unreadable(
+    what: &'static str,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> Fault {
     Fault::Kind(StoreErrorKind::Unreadable { what }, Some(Box::new(error)))
 }
 
 #[cfg(test)]
 mod tests {
-    use fslab_model::{PhaseKind, RunId, VenueKind};
+    use fslab_model::{RunId, VenueKind};
     use rusqlite::Connection;
 
     use super::*;
@@ -126,8 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn an_enumeration_is_its_word_both_ways() {
-        assert_eq!(word(&PhaseKind::Metadata), "metadata");
+    fn an_enumeration_is_read_from_its_word() {
         let venue = row_of("'loop'", |row| read_word::<VenueKind>(row, "t.c"));
         assert_eq!(venue.expect("a venue"), VenueKind::Loop);
         assert!(is_unreadable(&row_of(
@@ -146,7 +135,6 @@ mod tests {
                 None
             ))
         ));
-        assert!(optional("t.c", Some(1 << 63)).is_err());
     }
 
     #[test]

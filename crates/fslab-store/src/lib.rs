@@ -20,6 +20,7 @@ mod digest;
 mod error;
 mod listing;
 mod migration;
+mod phase_columns;
 mod reading;
 mod selector;
 mod store;

@@ -12,13 +12,14 @@ use crate::error::Fault;
 use crate::{StoreErrorKind, digest};
 
 /// What makes version `i + 1` of version `i`; version 0 is the empty file.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("schema/v1.sql"),
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
     include_str!("schema/v4.sql"),
     include_str!("schema/v5.sql"),
     include_str!("schema/v6.sql"),
+    include_str!("schema/v7.sql"),
 ];
 
 /// The schema version that this fslab writes, and the latest that it reads.

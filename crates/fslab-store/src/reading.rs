@@ -7,19 +7,18 @@
 use std::collections::{BTreeSet, HashMap};
 
 use fslab_model::{
-    CellId, CpuUse, DeviceUse, Facts, HostCost, OperationLatency, PhaseOutcome, PhaseRecord, Round,
-    RunHeader, RunId, RunRecord, Settled, StepRecord, TimeSeries, TrialId, TrialOutcome,
-    TrialRecord, Window,
+    CellId, Facts, OperationLatency, PhaseRecord, RunHeader, RunId, RunRecord, StepRecord,
+    TimeSeries, TrialId, TrialOutcome, TrialRecord,
 };
 use rusqlite::{Connection, Row};
 
 use crate::codec::{
-    read, read_histogram, read_integer, read_json, read_optional, read_optional_json, read_parsed,
-    read_word,
+    read, read_histogram, read_integer, read_json, read_optional_json, read_parsed,
 };
 use crate::digest::{Scope, Table, TrialDigests, damaged_run, demand_run, read_name, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
+use crate::phase_columns::PhaseReader;
 use crate::writing::run_key;
 use crate::{RunSelector, Store, StoreError, StoreErrorKind};
 
@@ -216,135 +215,21 @@ fn phases(
     let mut latencies = latencies(connection, scope, digests)?;
     let mut series = series(connection, scope, digests)?;
     let mut phases: ByKey<Vec<PhaseRecord>> = HashMap::new();
+    let mut reader: Option<PhaseReader> = None;
     digests.scan(connection, Table::Phases, scope, |row| {
+        let reader = match reader.take() {
+            Some(known) => reader.insert(known),
+            None => reader.insert(PhaseReader::of(row)?),
+        };
+        let mut phase = reader.read(row)?;
         let key: i64 = read(row, "phases.key")?;
-        phases
-            .entry(read(row, "phases.trial")?)
-            .or_default()
-            .push(PhaseRecord {
-                name: read(row, "phases.name")?,
-                workload: read(row, "phases.workload")?,
-                kind: read_word(row, "phases.kind")?,
-                headline: read_word(row, "phases.headline")?,
-                cache: read_word(row, "phases.cache")?,
-                parameters: read_json(row, "phases.parameters")?,
-                outcome: phase_outcome(row)?,
-                elapsed_ns: read_optional(row, "phases.elapsed_ns")?,
-                operations: read_optional(row, "phases.operations")?,
-                bytes: read_optional(row, "phases.bytes")?,
-                latencies: latencies.remove(&key).unwrap_or_default(),
-                series: series.remove(&key),
-                cpu: cpu_use(row)?,
-                device: device_use(row)?,
-                settled: settled(row)?,
-                threads: read_optional_json(row, "phases.threads")?.unwrap_or_default(),
-                first_done_ns: read_optional(row, "phases.first_done_ns")?,
-                harness_share: read(row, "phases.harness_share")?,
-                window: window(row, ["phases.window_begin_ns", "phases.window_end_ns"])?,
-                insight: read_optional_json(row, "phases.insight")?,
-                settle_window: window(
-                    row,
-                    [
-                        "phases.settle_window_begin_ns",
-                        "phases.settle_window_end_ns",
-                    ],
-                )?,
-                settle_insight: read_optional_json(row, "phases.settle_insight")?,
-                host: host_cost(row)?,
-                round: round(row)?,
-                notes: read_json(row, "phases.notes")?,
-                disturbances: read_optional_json(row, "phases.disturbances")?.unwrap_or_default(),
-                swept: read_optional_json(row, "phases.swept")?,
-                figures: read_optional_json(row, "phases.figures")?.unwrap_or_default(),
-                lists: read_optional_json(row, "phases.lists")?.unwrap_or_default(),
-            });
+        phase.latencies = latencies.remove(&key).unwrap_or_default();
+        phase.series = series.remove(&key);
+        let of_trial = phases.entry(read(row, "phases.trial")?).or_default();
+        of_trial.push(phase);
         Ok(())
     })?;
     Ok(phases)
-}
-
-fn phase_outcome(row: &Row) -> Result<PhaseOutcome, Fault> {
-    match read::<String>(row, "phases.outcome")?.as_str() {
-        "done" => Ok(PhaseOutcome::Done),
-        "skipped" => Ok(PhaseOutcome::Skipped {
-            reason: read(row, "phases.skip_reason")?,
-        }),
-        "failed" => Ok(PhaseOutcome::Failed {
-            failure: read_json(row, "phases.failure")?,
-        }),
-        _ => Err(StoreErrorKind::Unreadable {
-            what: "phases.outcome",
-        }
-        .into()),
-    }
-}
-
-fn cpu_use(row: &Row) -> Result<Option<CpuUse>, Fault> {
-    let Some(user_ns) = read_optional(row, "phases.cpu_user_ns")? else {
-        return Ok(None);
-    };
-    Ok(Some(CpuUse {
-        user_ns,
-        system_ns: read_integer(row, "phases.cpu_system_ns")?,
-        voluntary_switches: read_integer(row, "phases.cpu_voluntary_switches")?,
-        involuntary_switches: read_integer(row, "phases.cpu_involuntary_switches")?,
-    }))
-}
-
-fn device_use(row: &Row) -> Result<Option<DeviceUse>, Fault> {
-    let Some(reads) = read_optional(row, "phases.device_reads")? else {
-        return Ok(None);
-    };
-    Ok(Some(DeviceUse {
-        reads,
-        read_bytes: read_integer(row, "phases.device_read_bytes")?,
-        writes: read_integer(row, "phases.device_writes")?,
-        write_bytes: read_integer(row, "phases.device_write_bytes")?,
-        discards: read_optional(row, "phases.device_discards")?,
-        discard_bytes: read_optional(row, "phases.device_discard_bytes")?,
-        flushes: read_optional(row, "phases.device_flushes")?,
-        busy_ns: read_integer(row, "phases.device_busy_ns")?,
-    }))
-}
-
-fn settled(row: &Row) -> Result<Option<Settled>, Fault> {
-    let Some(sync_ns) = read_optional(row, "phases.settle_sync_ns")? else {
-        return Ok(None);
-    };
-    Ok(Some(Settled {
-        sync_ns,
-        unmount_ns: read_integer(row, "phases.settle_unmount_ns")?,
-    }))
-}
-
-fn window(row: &Row, [begin, end]: [&'static str; 2]) -> Result<Option<Window>, Fault> {
-    let Some(begin_ns) = read_optional(row, begin)? else {
-        return Ok(None);
-    };
-    Ok(Some(Window {
-        begin_ns,
-        end_ns: read_integer(row, end)?,
-    }))
-}
-
-fn host_cost(row: &Row) -> Result<Option<HostCost>, Fault> {
-    let Some(cpu_ns) = read_optional(row, "phases.host_cpu_ns")? else {
-        return Ok(None);
-    };
-    Ok(Some(HostCost {
-        cpu_ns,
-        real_ns: read_integer(row, "phases.host_real_ns")?,
-    }))
-}
-
-fn round(row: &Row) -> Result<Option<Round>, Fault> {
-    let Some(mount) = read_optional(row, "phases.mount")? else {
-        return Ok(None);
-    };
-    Ok(Some(Round {
-        mount,
-        iteration: read_integer(row, "phases.iteration")?,
-    }))
 }
 
 fn latencies(

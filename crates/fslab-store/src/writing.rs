@@ -3,16 +3,17 @@
 use std::collections::HashMap;
 
 use fslab_model::{
-    Adaptive, Better, Metric, PhaseOutcome, PhaseRecord, Plan, RunHeader, RunId, RunRecord,
-    TrialOutcome, TrialRecord, phase_metrics, trial_metrics,
+    Adaptive, Better, Metric, PhaseRecord, Plan, RunHeader, RunId, RunRecord, TrialOutcome,
+    TrialRecord, phase_metrics, trial_metrics,
 };
-use rusqlite::{Connection, OptionalExtension, named_params};
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, named_params, params_from_iter};
 
-use crate::codec::{integer, json, optional, read, read_json, word};
+use crate::codec::{integer, json, read, read_json};
 use crate::digest::{seal_run, seal_trial};
 use crate::error::Fault;
 use crate::listing::nearest_run;
-use crate::{Store, StoreError, StoreErrorKind};
+use crate::{Store, StoreError, StoreErrorKind, phase_columns};
 
 const INSERT_RUN: &str = "
     INSERT INTO runs (id, study, title, plan, plan_hash, seed, venue, size_bytes, engine, cold,
@@ -25,28 +26,6 @@ const INSERT_TRIAL: &str = "
                         failure, console, insight, kernel_log, perturbation)
     VALUES (:run, :cell, :repeat, :subject, :position, :started_unix_s, :elapsed_ns, :outcome,
             :failure, :console, :insight, :kernel_log, :perturbation)";
-
-const INSERT_PHASE: &str = "
-    INSERT INTO phases (trial, ordinal, name, workload, kind, headline, cache, parameters, outcome,
-                        skip_reason, failure, elapsed_ns, operations, bytes, cpu_user_ns,
-                        cpu_system_ns, cpu_voluntary_switches, cpu_involuntary_switches,
-                        device_reads, device_read_bytes, device_writes, device_write_bytes,
-                        device_discards, device_discard_bytes, device_flushes, device_busy_ns,
-                        settle_sync_ns, settle_unmount_ns, threads, first_done_ns,
-                        harness_share, notes, window_begin_ns, window_end_ns, insight,
-                        settle_window_begin_ns, settle_window_end_ns, settle_insight,
-                        host_cpu_ns, host_real_ns, swept, figures, lists, mount, iteration,
-                        disturbances)
-    VALUES (:trial, :ordinal, :name, :workload, :kind, :headline, :cache, :parameters, :outcome,
-            :skip_reason, :failure, :elapsed_ns, :operations, :bytes, :cpu_user_ns,
-            :cpu_system_ns, :cpu_voluntary_switches, :cpu_involuntary_switches,
-            :device_reads, :device_read_bytes, :device_writes, :device_write_bytes,
-            :device_discards, :device_discard_bytes, :device_flushes, :device_busy_ns,
-            :settle_sync_ns, :settle_unmount_ns, :threads, :first_done_ns,
-            :harness_share, :notes, :window_begin_ns, :window_end_ns, :insight,
-            :settle_window_begin_ns, :settle_window_end_ns, :settle_insight,
-            :host_cpu_ns, :host_real_ns, :swept, :figures, :lists, :mount, :iteration,
-            :disturbances)";
 
 impl Store {
     /// Stores a run's header, before its first trial.
@@ -319,7 +298,11 @@ fn insert_phase(
     phase: &PhaseRecord,
     keys: &mut MetricKeys,
 ) -> Result<(), Fault> {
-    insert_phase_row(connection, trial, ordinal, phase)?;
+    let mut values = vec![Sql::from(trial), Sql::from(ordinal)];
+    values.extend(phase_columns::values(phase)?);
+    connection
+        .prepare_cached(&phase_columns::INSERT)?
+        .execute(params_from_iter(values))?;
     let key = connection.last_insert_rowid();
     let mut latencies = connection.prepare_cached(
         "INSERT INTO latencies (phase, ordinal, operation, histogram) VALUES (?1, ?2, ?3, ?4)",
@@ -347,76 +330,6 @@ fn insert_phase(
     for metric in phase_metrics(phase) {
         metrics.execute((key, keys.key(connection, &metric)?, metric.value))?;
     }
-    Ok(())
-}
-
-fn insert_phase_row(
-    connection: &Connection,
-    trial: i64,
-    ordinal: u32,
-    phase: &PhaseRecord,
-) -> Result<(), Fault> {
-    let (outcome, skip_reason, failure) = match &phase.outcome {
-        PhaseOutcome::Done => ("done", None, None),
-        PhaseOutcome::Skipped { reason } => ("skipped", Some(reason), None),
-        PhaseOutcome::Failed { failure } => ("failed", None, Some(json(failure))),
-    };
-    let (cpu, device, settled) = (phase.cpu, phase.device, phase.settled);
-    let (window, settle_window, host) = (phase.window, phase.settle_window, phase.host);
-    connection.prepare_cached(INSERT_PHASE)?.execute(named_params! {
-        ":trial": trial,
-        ":ordinal": ordinal,
-        ":name": phase.name,
-        ":workload": phase.workload,
-        ":kind": word(&phase.kind),
-        ":headline": word(&phase.headline),
-        ":cache": word(&phase.cache),
-        ":parameters": json(&phase.parameters),
-        ":outcome": outcome,
-        ":skip_reason": skip_reason,
-        ":failure": failure,
-        ":elapsed_ns": optional("phases.elapsed_ns", phase.elapsed_ns)?,
-        ":operations": optional("phases.operations", phase.operations)?,
-        ":bytes": optional("phases.bytes", phase.bytes)?,
-        ":cpu_user_ns": optional("phases.cpu_user_ns", cpu.map(|cpu| cpu.user_ns))?,
-        ":cpu_system_ns": optional("phases.cpu_system_ns", cpu.map(|cpu| cpu.system_ns))?,
-        ":cpu_voluntary_switches":
-            optional("phases.cpu_voluntary_switches", cpu.map(|cpu| cpu.voluntary_switches))?,
-        ":cpu_involuntary_switches":
-            optional("phases.cpu_involuntary_switches", cpu.map(|cpu| cpu.involuntary_switches))?,
-        ":device_reads": optional("phases.device_reads", device.map(|d| d.reads))?,
-        ":device_read_bytes": optional("phases.device_read_bytes", device.map(|d| d.read_bytes))?,
-        ":device_writes": optional("phases.device_writes", device.map(|d| d.writes))?,
-        ":device_write_bytes":
-            optional("phases.device_write_bytes", device.map(|d| d.write_bytes))?,
-        ":device_discards": optional("phases.device_discards", device.and_then(|d| d.discards))?,
-        ":device_discard_bytes":
-            optional("phases.device_discard_bytes", device.and_then(|d| d.discard_bytes))?,
-        ":device_flushes": optional("phases.device_flushes", device.and_then(|d| d.flushes))?,
-        ":device_busy_ns": optional("phases.device_busy_ns", device.map(|d| d.busy_ns))?,
-        ":settle_sync_ns": optional("phases.settle_sync_ns", settled.map(|s| s.sync_ns))?,
-        ":settle_unmount_ns": optional("phases.settle_unmount_ns", settled.map(|s| s.unmount_ns))?,
-        ":threads": (!phase.threads.is_empty()).then(|| json(&phase.threads)),
-        ":first_done_ns": optional("phases.first_done_ns", phase.first_done_ns)?,
-        ":harness_share": phase.harness_share,
-        ":notes": json(&phase.notes),
-        ":window_begin_ns": optional("phases.window_begin_ns", window.map(|w| w.begin_ns))?,
-        ":window_end_ns": optional("phases.window_end_ns", window.map(|w| w.end_ns))?,
-        ":insight": phase.insight.as_ref().map(json),
-        ":settle_window_begin_ns":
-            optional("phases.settle_window_begin_ns", settle_window.map(|w| w.begin_ns))?,
-        ":settle_window_end_ns":
-            optional("phases.settle_window_end_ns", settle_window.map(|w| w.end_ns))?,
-        ":settle_insight": phase.settle_insight.as_ref().map(json),
-        ":host_cpu_ns": optional("phases.host_cpu_ns", host.map(|h| h.cpu_ns))?,
-        ":host_real_ns": optional("phases.host_real_ns", host.map(|h| h.real_ns))?,
-        ":swept": phase.swept.as_ref().map(json),
-        ":figures": (!phase.figures.is_empty()).then(|| json(&phase.figures)),
-        ":lists": (!phase.lists.is_empty()).then(|| json(&phase.lists)),
-        ":mount": phase.round.map(|round| round.mount),
-        ":iteration": phase.round.map(|round| round.iteration),
-        ":disturbances": (!phase.disturbances.is_empty()).then(|| json(&phase.disturbances)),
-    })?;
     Ok(())
 }
 

@@ -1,0 +1,285 @@
+//! The columns of `phases`: which field of a phase's record each holds.
+//!
+//! A record is taken apart and put together by its serialised form. A field that has no column here
+//! is kept in `more`, so that a new one needs neither a migration nor a line of this file.
+
+use std::sync::LazyLock;
+
+use fslab_model::PhaseRecord;
+use rusqlite::Row;
+use rusqlite::types::Value as Sql;
+use serde_json::{Map, Value};
+
+use crate::StoreErrorKind;
+use crate::codec::{integer, unreadable};
+use crate::error::Fault;
+
+/// What holds the fields that have no column, as a JSON object; NULL where there is none.
+const MORE: PhaseColumn = PhaseColumn {
+    what: "phases.more",
+    path: &[],
+    form: Form::Json,
+};
+
+/// Fields with tables of their own.
+const IN_TABLES: [&str; 2] = ["latencies", "series"];
+
+/// A column, and the field that it holds.
+struct PhaseColumn {
+    /// `phases.NAME`.
+    what: &'static str,
+    /// Names of the field and those around it, outermost first.
+    path: &'static [&'static str],
+    form: Form,
+}
+
+/// How SQLite keeps a field.
+#[derive(Clone, Copy)]
+enum Form {
+    Text,
+    Integer,
+    Real,
+    Json,
+}
+
+macro_rules! columns {
+    ($($form:ident $name:ident = $($path:ident).+;)+) => {
+        [$(PhaseColumn {
+            what: concat!("phases.", stringify!($name)),
+            path: &[$(stringify!($path)),+],
+            form: Form::$form,
+        }),+]
+    };
+}
+
+static COLUMNS: [PhaseColumn; 44] = columns! {
+    Text name = name;
+    Text workload = workload;
+    Text kind = kind;
+    Text headline = headline;
+    Text cache = cache;
+    Json parameters = parameters;
+    Text outcome = outcome;
+    Text skip_reason = reason;
+    Json failure = failure;
+    Integer elapsed_ns = elapsed_ns;
+    Integer operations = operations;
+    Integer bytes = bytes;
+    Integer cpu_user_ns = cpu.user_ns;
+    Integer cpu_system_ns = cpu.system_ns;
+    Integer cpu_voluntary_switches = cpu.voluntary_switches;
+    Integer cpu_involuntary_switches = cpu.involuntary_switches;
+    Integer device_reads = device.reads;
+    Integer device_read_bytes = device.read_bytes;
+    Integer device_writes = device.writes;
+    Integer device_write_bytes = device.write_bytes;
+    Integer device_discards = device.discards;
+    Integer device_discard_bytes = device.discard_bytes;
+    Integer device_flushes = device.flushes;
+    Integer device_busy_ns = device.busy_ns;
+    Integer settle_sync_ns = settled.sync_ns;
+    Integer settle_unmount_ns = settled.unmount_ns;
+    Json threads = threads;
+    Integer first_done_ns = first_done_ns;
+    Real harness_share = harness_share;
+    Json notes = notes;
+    Integer window_begin_ns = window.begin_ns;
+    Integer window_end_ns = window.end_ns;
+    Json insight = insight;
+    Integer settle_window_begin_ns = settle_window.begin_ns;
+    Integer settle_window_end_ns = settle_window.end_ns;
+    Json settle_insight = settle_insight;
+    Integer host_cpu_ns = host.cpu_ns;
+    Integer host_real_ns = host.real_ns;
+    Json swept = swept;
+    Json figures = figures;
+    Json lists = lists;
+    Integer mount = round.mount;
+    Integer iteration = round.iteration;
+    Json disturbances = disturbances;
+};
+
+/// Inserts a row: the trial, the ordinal, then [`values`].
+pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let names: Vec<&str> = COLUMNS
+        .iter()
+        .chain([&MORE])
+        .map(PhaseColumn::name)
+        .collect();
+    let places: Vec<String> = (3..names.len() + 3)
+        .map(|place| format!("?{place}"))
+        .collect();
+    format!(
+        "INSERT INTO phases (trial, ordinal, {}) VALUES (?1, ?2, {})",
+        names.join(", "),
+        places.join(", ")
+    )
+});
+
+/// The values of a record, a column each.
+pub(crate) fn values(phase: &PhaseRecord) -> Result<Vec<Sql>, Fault> {
+    let mut bare = phase.clone();
+    bare.latencies.clear();
+    bare.series = None;
+    values_of(fields(&bare))
+}
+
+fn fields(phase: &PhaseRecord) -> Map<String, Value> {
+    match serde_json::to_value(phase) {
+        Ok(Value::Object(fields)) => fields,
+        other => unreachable!("a record serialises to an object, and not to {other:?}"),
+    }
+}
+
+fn values_of(mut fields: Map<String, Value>) -> Result<Vec<Sql>, Fault> {
+    let columns = COLUMNS.iter();
+    let mut values = columns
+        .map(|column| column.value(taken(&mut fields, column.path)))
+        .collect::<Result<Vec<_>, _>>()?;
+    fields.retain(|name, _| !IN_TABLES.contains(&name.as_str()));
+    // What is left of a structure whose fields have columns is empty.
+    fields.retain(|_, value| !value.is_null() && *value != Value::Object(Map::new()));
+    let more = match fields.is_empty() {
+        true => Value::Null,
+        false => Value::Object(fields),
+    };
+    values.push(MORE.value(more)?);
+    Ok(values)
+}
+
+/// Takes the field at `path` out; null where it is not there.
+fn taken(fields: &mut Map<String, Value>, path: &[&str]) -> Value {
+    match path {
+        [] => Value::Null,
+        [name] => fields.remove(*name).unwrap_or_default(),
+        [name, rest @ ..] => match fields.get_mut(*name) {
+            Some(Value::Object(inner)) => taken(inner, rest),
+            _ => Value::Null,
+        },
+    }
+}
+
+fn put(fields: &mut Map<String, Value>, path: &[&str], value: Value) {
+    match path {
+        [] => {}
+        [name] => drop(fields.insert((*name).to_owned(), value)),
+        [name, rest @ ..] => {
+            let inner = fields.entry(*name).or_insert_with(|| Map::new().into());
+            if let Value::Object(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+    }
+}
+
+/// Where the columns are in a query's rows.
+pub(crate) struct PhaseReader {
+    columns: Vec<(usize, &'static PhaseColumn)>,
+    more: usize,
+}
+
+impl PhaseReader {
+    /// For rows like `row`.
+    pub(crate) fn of(row: &Row) -> Result<Self, Fault> {
+        let place = |column: &PhaseColumn| row.as_ref().column_index(column.name());
+        let columns = COLUMNS.iter();
+        let columns = columns.map(|column| Ok((place(column)?, column)));
+        Ok(Self {
+            columns: columns.collect::<rusqlite::Result<_>>()?,
+            more: place(&MORE)?,
+        })
+    }
+
+    /// The record of `row`, without latencies and series.
+    pub(crate) fn read(&self, row: &Row) -> Result<PhaseRecord, Fault> {
+        let mut fields = match MORE.read(row, self.more)? {
+            Some(Value::Object(fields)) => fields,
+            Some(_) => return Err(StoreErrorKind::Unreadable { what: MORE.what }.into()),
+            None => Map::new(),
+        };
+        for (place, column) in &self.columns {
+            if let Some(value) = column.read(row, *place)? {
+                put(&mut fields, column.path, value);
+            }
+        }
+        fields.insert("latencies".to_owned(), Value::Array(Vec::new()));
+        let record = serde_json::from_value(Value::Object(fields));
+        record.map_err(|error| unreadable("phases", error))
+    }
+}
+
+impl PhaseColumn {
+    fn name(&self) -> &'static str {
+        self.what.trim_start_matches("phases.")
+    }
+
+    fn value(&self, value: Value) -> Result<Sql, Fault> {
+        Ok(match (self.form, value) {
+            (_, Value::Null) => Sql::Null,
+            (Form::Text, Value::String(text)) => Sql::Text(text),
+            (Form::Json, value) => Sql::Text(value.to_string()),
+            (Form::Integer, Value::Number(number)) => match number.as_u64() {
+                Some(number) => Sql::Integer(integer(self.what, number)?),
+                None => return Err(StoreErrorKind::Unstorable { what: self.what }.into()),
+            },
+            (Form::Real, Value::Number(number)) => number.as_f64().map_or(Sql::Null, Sql::Real),
+            (_, other) => unreachable!("{} does not hold {other}", self.what),
+        })
+    }
+
+    /// `None` where it is NULL.
+    fn read(&self, row: &Row, place: usize) -> Result<Option<Value>, Fault> {
+        Ok(match self.form {
+            Form::Text => row.get::<_, Option<String>>(place)?.map(Value::String),
+            Form::Real => row.get::<_, Option<f64>>(place)?.map(Value::from),
+            Form::Integer => match row.get::<_, Option<i64>>(place)? {
+                Some(negative) if negative < 0 => {
+                    return Err(StoreErrorKind::Unreadable { what: self.what }.into());
+                }
+                number => number.map(Value::from),
+            },
+            Form::Json => {
+                let text: Option<String> = row.get(place)?;
+                let value = text.map(|text| serde_json::from_str(&text));
+                value
+                    .transpose()
+                    .map_err(|error| unreadable(self.what, error))?
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_model::{Headline, Parameters, PhaseKind, PhaseOutcome, PhaseSpec};
+
+    use super::*;
+
+    fn record() -> PhaseRecord {
+        let spec = PhaseSpec::new("write", "write", Parameters::new());
+        let headline = Headline::Throughput;
+        PhaseRecord::empty(&spec, PhaseKind::Write, headline, PhaseOutcome::Done)
+    }
+
+    #[test]
+    fn what_was_not_measured_is_null() {
+        let values = values(&record()).expect("storable");
+        assert_eq!(values.len(), COLUMNS.len() + 1);
+        assert_eq!(values.last(), Some(&Sql::Null));
+        let nulls = values.iter().filter(|value| **value == Sql::Null).count();
+        // Name, workload, kind, headline, cache, parameters, outcome and notes are always there.
+        assert_eq!(nulls, values.len() - 8);
+    }
+
+    /// A metric that a later version measures would have needed a migration.
+    #[test]
+    fn a_field_without_a_column_is_kept_in_more() {
+        let mut fields = fields(&record());
+        fields.insert("wear".into(), serde_json::json!({"erases": 5}));
+        let values = values_of(fields).expect("storable");
+        assert_eq!(
+            values.last(),
+            Some(&Sql::Text(r#"{"wear":{"erases":5}}"#.into()))
+        );
+    }
+}
