@@ -11,7 +11,7 @@ use fslab_model::{
 use crate::{Claims, MemoryRule, PointRange, Score, Timed};
 
 /// Why there is nothing to say, as a fragment.
-pub(crate) type Gap = String;
+pub(crate) type MissingReason = String;
 
 /// Points of a sweep, by dimension.
 pub(crate) type Ranges = BTreeMap<String, PointRange>;
@@ -144,7 +144,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Who of the run is the original's `name`, or stands for it.
-    pub(crate) fn member(&self, name: &str) -> Result<Member, Gap> {
+    pub(crate) fn member(&self, name: &str) -> Result<Member, MissingReason> {
         if let Some(cell) = self.cell_of(name) {
             return Ok(self.introduce(cell, None));
         }
@@ -171,7 +171,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The claim's ranges, as this run's memory moves them.
-    pub(crate) fn ranges(&self, written: &Ranges) -> Result<Ranges, Gap> {
+    pub(crate) fn ranges(&self, written: &Ranges) -> Result<Ranges, MissingReason> {
         let moved = written.iter().map(|(dimension, range)| {
             let ends = [range.from, range.to].into_iter().flatten();
             let moves = ends.map(|end| self.moved(dimension, end));
@@ -183,7 +183,11 @@ impl<'a> Evidence<'a> {
     }
 
     /// A value of a dimension, as this run's memory moves it.
-    pub(crate) fn moved(&self, dimension: &str, value: PointValue) -> Result<PointValue, Gap> {
+    pub(crate) fn moved(
+        &self,
+        dimension: &str,
+        value: PointValue,
+    ) -> Result<PointValue, MissingReason> {
         let Some(rule) = &self.claims.memory else {
             return Ok(value);
         };
@@ -196,7 +200,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// `bytes` times the run's memory over the original's, which is taken as a power of two.
-    fn against_memory(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, Gap> {
+    fn against_memory(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, MissingReason> {
         let memory = match &self.run.header.plan.venue {
             VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
                 Some(memory_bytes.0)
@@ -244,7 +248,7 @@ impl<'a> Evidence<'a> {
         phases: &[String],
         ranges: &Ranges,
         score: Score,
-    ) -> Result<Vec<RepeatFigures<'a>>, Gap> {
+    ) -> Result<Vec<RepeatFigures<'a>>, MissingReason> {
         let mut repeats = Vec::new();
         for it in self.trials_of(member) {
             if is_clean(score) && it.trial.outcome != TrialOutcome::Done {
@@ -291,7 +295,13 @@ impl<'a> Evidence<'a> {
         specs.any(|spec| spec.swept.as_ref().map_or(&spec.name, |swept| &swept.phase) == phase)
     }
 
-    fn why_missing(&self, member: &Member, phase: &str, ranges: &Ranges, score: Score) -> Gap {
+    fn why_missing(
+        &self,
+        member: &Member,
+        phase: &str,
+        ranges: &Ranges,
+        score: Score,
+    ) -> MissingReason {
         let label = &member.label;
         if !self.has_phase(phase) {
             return format!("the run has no phase '{phase}'");

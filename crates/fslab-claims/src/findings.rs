@@ -2,7 +2,7 @@
 
 use fslab_stats::Interval;
 
-use crate::evidence::Gap;
+use crate::evidence::MissingReason;
 use crate::ratio::Ratio;
 use crate::{Finding, Limits, Outcome, Quantity};
 
@@ -42,7 +42,11 @@ impl Limits {
 
 impl Finding {
     /// A ratio, or why there is none.
-    pub(crate) fn of_ratio(what: String, ratio: Result<Ratio, Gap>, limits: Limits) -> Self {
+    pub(crate) fn of_ratio(
+        what: String,
+        ratio: Result<Ratio, MissingReason>,
+        limits: Limits,
+    ) -> Self {
         match ratio {
             Err(gap) => Self::gap(what, gap, limits),
             Ok(ratio) => Self {
@@ -60,7 +64,7 @@ impl Finding {
     }
 
     /// What was not measured.
-    pub(crate) fn gap(what: String, gap: Gap, limits: Limits) -> Self {
+    pub(crate) fn gap(what: String, gap: MissingReason, limits: Limits) -> Self {
         Self {
             what,
             outcome: Outcome::NotMeasured,

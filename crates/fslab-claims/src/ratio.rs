@@ -6,7 +6,7 @@ use fslab_model::{Better, Point, VenueKind};
 use fslab_stats::{Interval, deviation_ratio, location, ratio};
 
 use crate::Score;
-use crate::evidence::{Evidence, Gap, Member, Place, Ranges, Raw, RepeatFigures};
+use crate::evidence::{Evidence, Member, MissingReason, Place, Ranges, Raw, RepeatFigures};
 
 /// A ratio of two scores; above 1, the first is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,13 +45,13 @@ impl Ratio {
 
 /// How good a figure is, as a logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Good {
+pub(crate) enum LogScore {
     Finite(f64),
     /// It took no time at all.
     Instant,
 }
 
-impl Good {
+impl LogScore {
     /// `None` where the figure has no logarithm, and is not instant either.
     pub(crate) fn of(raw: Raw, better: Better) -> Option<Self> {
         if raw.instant || (better == Better::Lower && raw.value == 0.0) {
@@ -66,16 +66,16 @@ impl Good {
 /// One side of a ratio: how good it was at each place, repeat by repeat.
 pub(crate) struct Side<K> {
     pub(crate) repeats: Vec<u32>,
-    pub(crate) places: BTreeMap<K, Vec<Good>>,
+    pub(crate) places: BTreeMap<K, Vec<LogScore>>,
 }
 
 impl<'a> Side<Place<'a>> {
     /// The places that all of `repeats` have.
     pub(crate) fn of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
-        let mut places: BTreeMap<Place<'a>, Vec<Good>> = BTreeMap::new();
+        let mut places: BTreeMap<Place<'a>, Vec<LogScore>> = BTreeMap::new();
         for repeat in repeats {
             for (place, raw) in &repeat.figures {
-                if let Some(good) = Good::of(*raw, score.better()) {
+                if let Some(good) = LogScore::of(*raw, score.better()) {
                     places.entry(*place).or_default().push(good);
                 }
             }
@@ -92,9 +92,9 @@ impl<'a> Side<Place<'a>> {
         let sum = |repeat: &RepeatFigures<'a>| {
             let value = repeat.figures.values().map(|raw| raw.value).sum();
             let instant = repeat.figures.values().all(|raw| raw.instant);
-            Good::of(Raw { value, instant }, score.better())
+            LogScore::of(Raw { value, instant }, score.better())
         };
-        let sums: Option<Vec<Good>> = repeats.iter().map(sum).collect();
+        let sums: Option<Vec<LogScore>> = repeats.iter().map(sum).collect();
         Self {
             repeats: repeats.iter().map(|repeat| repeat.repeat).collect(),
             places: sums.into_iter().map(|sums| (("", None), sums)).collect(),
@@ -140,7 +140,7 @@ impl Grouped for Option<&Point> {
     }
 }
 
-fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, Gap> {
+fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched, MissingReason> {
     let mut instant = [0, 0];
     let mut finite: BTreeSet<&K> = BTreeSet::new();
     let mut both_instant = 0;
@@ -148,8 +148,8 @@ fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched
         let Some(of_b) = b.places.get(place) else {
             continue;
         };
-        let all = |goods: &[Good]| goods.iter().all(|good| *good == Good::Instant);
-        let any = |goods: &[Good]| goods.contains(&Good::Instant);
+        let all = |goods: &[LogScore]| goods.iter().all(|good| *good == LogScore::Instant);
+        let any = |goods: &[LogScore]| goods.contains(&LogScore::Instant);
         match (all(of_a), all(of_b)) {
             (true, true) => both_instant += 1,
             (true, false) if !any(of_b) => instant[0] += 1,
@@ -185,10 +185,10 @@ fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched
 }
 
 /// The mean of the logarithms of finite figures: over the phases, of the means over their points.
-pub(crate) fn mean_of<'p>(goods: impl Iterator<Item = (&'p str, Good)>) -> f64 {
+pub(crate) fn mean_of<'p>(goods: impl Iterator<Item = (&'p str, LogScore)>) -> f64 {
     let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     for (group, good) in goods {
-        if let Good::Finite(good) = good {
+        if let LogScore::Finite(good) = good {
             let group = groups.entry(group).or_default();
             *group = (group.0 + good, group.1 + 1.0);
         }
@@ -199,7 +199,7 @@ pub(crate) fn mean_of<'p>(goods: impl Iterator<Item = (&'p str, Good)>) -> f64 {
 
 impl Matched {
     /// The ratio where one side took no time; `None` where both took some.
-    fn infinite(&self) -> Result<Option<Ratio>, Gap> {
+    fn infinite(&self) -> Result<Option<Ratio>, MissingReason> {
         match self.instant {
             [0, 0] => Ok(None),
             [_, 0] => Ok(Some(Ratio::certain(f64::INFINITY, self.places))),
@@ -214,7 +214,7 @@ pub(crate) fn independent<K: Ord + Clone + Grouped>(
     a: &Side<K>,
     b: &Side<K>,
     exact: bool,
-) -> Result<Ratio, Gap> {
+) -> Result<Ratio, MissingReason> {
     let matched = matched(a, b)?;
     if let Some(ratio) = matched.infinite()? {
         return Ok(ratio);
@@ -247,7 +247,7 @@ pub(crate) fn paired<K: Ord + Clone + Grouped>(
     a: &Side<K>,
     b: &Side<K>,
     exact: bool,
-) -> Result<(Ratio, Vec<(u32, f64)>), Gap> {
+) -> Result<(Ratio, Vec<(u32, f64)>), MissingReason> {
     let matched = matched(a, b)?;
     if let Some(ratio) = matched.infinite()? {
         return Ok((ratio, Vec::new()));
@@ -266,7 +266,11 @@ pub(crate) fn paired<K: Ord + Clone + Grouped>(
 }
 
 /// A ratio from its logarithm in each repeat.
-pub(crate) fn of_logs(logs: &[(u32, f64)], exact: bool, places: usize) -> Result<Ratio, Gap> {
+pub(crate) fn of_logs(
+    logs: &[(u32, f64)],
+    exact: bool,
+    places: usize,
+) -> Result<Ratio, MissingReason> {
     if let (true, [(_, log)]) = (exact, logs) {
         return Ok(Ratio::certain(log.exp(), places));
     }
@@ -293,7 +297,7 @@ impl<'r> Evidence<'r> {
         &self,
         member: &Member,
         question: Question<'_>,
-    ) -> Result<Side<Place<'r>>, Gap> {
+    ) -> Result<Side<Place<'r>>, MissingReason> {
         let Question {
             phases,
             ranges,
@@ -312,7 +316,7 @@ impl<'r> Evidence<'r> {
         a: &Member,
         b: &Member,
         question: Question<'_>,
-    ) -> Result<Ratio, Gap> {
+    ) -> Result<Ratio, MissingReason> {
         match question.score {
             Score::Deviation(_) | Score::RelativeDeviation(_) => {
                 let (of_a, of_b) = (self.sample(a, question)?, self.sample(b, question)?);
@@ -333,7 +337,11 @@ impl<'r> Evidence<'r> {
     }
 
     /// The figures of a subject's single phase and point, one a repeat, whose spread is asked for.
-    pub(crate) fn sample(&self, member: &Member, question: Question<'_>) -> Result<Vec<f64>, Gap> {
+    pub(crate) fn sample(
+        &self,
+        member: &Member,
+        question: Question<'_>,
+    ) -> Result<Vec<f64>, MissingReason> {
         let Question {
             phases,
             ranges,
@@ -358,14 +366,18 @@ impl<'r> Evidence<'r> {
 /// The ratio of two deviations: the smaller one is the better one.
 ///
 /// Of two that vary by less than `resolution`, a share of the figure, neither is the better one.
-fn deviations(a: &[f64], b: &[f64], (score, resolution): (Score, f64)) -> Result<Ratio, Gap> {
+fn deviations(
+    a: &[f64],
+    b: &[f64],
+    (score, resolution): (Score, f64),
+) -> Result<Ratio, MissingReason> {
     let spread = |sample: &[f64]| {
         let summary = fslab_stats::Summary::of(sample).filter(|summary| summary.sd.is_some());
         let summary = summary.ok_or("a deviation needs two repeats")?;
         let relative = matches!(score, Score::RelativeDeviation(_));
         let unit = if relative { summary.mean } else { 1.0 };
         let sd = summary.sd.unwrap_or_default();
-        Ok::<_, Gap>((sd, unit, sd < resolution * summary.mean.abs()))
+        Ok::<_, MissingReason>((sd, unit, sd < resolution * summary.mean.abs()))
     };
     let ((sd_a, unit_a, a_is_still), (sd_b, unit_b, b_is_still)) = (spread(a)?, spread(b)?);
     if a_is_still && b_is_still {
@@ -390,7 +402,7 @@ fn deviations(a: &[f64], b: &[f64], (score, resolution): (Score, f64)) -> Result
     }
 }
 
-fn failures(a: f64, b: f64, exact: bool) -> Result<Ratio, Gap> {
+fn failures(a: f64, b: f64, exact: bool) -> Result<Ratio, MissingReason> {
     if a == 0.0 && b == 0.0 {
         return Err("neither failed".to_owned());
     }

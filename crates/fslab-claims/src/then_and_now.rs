@@ -7,7 +7,7 @@ use fslab_model::{Better, RunRecord, definitions as d};
 use fslab_stats::{Summary, rank_correlation};
 use serde::Serialize;
 
-use crate::evidence::{Evidence, Gap, Member, Ranges};
+use crate::evidence::{Evidence, Member, MissingReason, Ranges};
 use crate::ratio::Question;
 use crate::{Measure, Original, PublishedRow, Quantity, Score, Timed};
 
@@ -204,7 +204,7 @@ fn measured(
     member: &Member,
     phase: &str,
     score: Score,
-) -> Result<f64, Gap> {
+) -> Result<f64, MissingReason> {
     let phases = [phase.to_owned()];
     let ranges = Ranges::new();
     if matches!(score, Score::Deviation(_)) {

@@ -10,7 +10,7 @@ use fslab_stats::{Estimate, Interval, Verdict, benjamini_hochberg, verdict};
 use crate::DiffError;
 use crate::certainty::Speed;
 use crate::contrast::{Contrast, contrasts, values};
-use crate::dimension::{Difference, Dimension, demand_alike, demand_comparable, differences};
+use crate::dimension::{Difference, Dimension, differences, ensure_alike, ensure_comparable};
 use crate::merge::{PairedRun, SideRanges, merge_pair};
 use crate::pairing::{Pair, pairs, subjects};
 
@@ -101,9 +101,9 @@ impl Diff {
         let (first, last) = (&base[0], &new[0]);
         let pairs = pairs(first, last, &question.pairs)?;
         let differences = differences(first, last, &pairs);
-        demand_comparable(first, last, &differences, &question.waived)?;
-        demand_alike(base, &question.waived)?;
-        demand_alike(new, &question.waived)?;
+        ensure_comparable(first, last, &differences, &question.waived)?;
+        ensure_alike(base, &question.waived)?;
+        ensure_alike(new, &question.waived)?;
         let mut diff = Self {
             base: names(base),
             new: names(new),

@@ -242,7 +242,7 @@ fn is_virtual(plan: &Plan) -> bool {
 ///
 /// # Errors
 /// [`DiffError::Question`], [`DiffError::Dimensions`].
-pub fn demand_comparable(
+pub fn ensure_comparable(
     base: &RunRecord,
     new: &RunRecord,
     found: &[Difference],
@@ -279,7 +279,7 @@ pub fn demand_comparable(
 ///
 /// # Errors
 /// [`DiffError::Unlike`].
-pub(crate) fn demand_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(), DiffError> {
+pub(crate) fn ensure_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(), DiffError> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(());
     };

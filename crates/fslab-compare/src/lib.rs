@@ -26,15 +26,15 @@ mod pairing;
 pub mod wording;
 
 pub use analysis::{
-    AgedContrast, Analysis, Breadth, Comparison, Diagnosis, EXACT_TOLERANCE, Entry, Finding,
-    Oddity, OverallAnalysis, PhaseAnalysis, PhaseCell, Repeat, RepeatRound, RepeatState, Sensitive,
-    Spread, Standing, SweepAnalysis, SweepDimension, TOLERANCE, Wide, by_value, point_in_words,
-    spread_over,
+    AgedContrast, Analysis, Anomaly, Comparison, Diagnosis, EXACT_TOLERANCE, Entry, Finding,
+    OverallAnalysis, PhaseAnalysis, PhaseCell, PhaseSensitivity, Repeat, RepeatRound, RepeatState,
+    RunPrecision, Spread, Standing, SweepAnalysis, SweepDimension, TOLERANCE, WideInterval,
+    by_value, point_in_words, spread_over,
 };
 pub use contrast::{Absence, Contrast, Side};
 pub use diff::{Diff, FALSE_DISCOVERIES, Overall, Question, named};
 pub use dimension::{
-    Difference, Dimension, demand_comparable, differences, header_differences, unlike,
+    Difference, Dimension, differences, ensure_comparable, header_differences, unlike,
 };
 pub use error::DiffError;
 pub use gate::{Check, Gate, GateOutcome, GateRule, NEARLY_ALL, Ruling};

@@ -97,7 +97,7 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
                 what: what.to_owned(),
             });
         }
-        demand_no_twins(&runs[..=known], other)?;
+        ensure_no_twins(&runs[..=known], other)?;
     }
     let sources = runs.iter().flat_map(|run| {
         let planned = run.header.plan.subjects.iter().enumerate();
@@ -114,7 +114,7 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
 }
 
 /// Refuses a subject of `other` that one of `before` has, too.
-fn demand_no_twins(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeError> {
+fn ensure_no_twins(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeError> {
     for subject in subjects(other) {
         let has = |run: &&RunRecord| subjects(run).any(|known| known == subject);
         if let Some(owner) = before.iter().find(has) {

@@ -3,10 +3,10 @@
 use fslab_stats::{Drift, RESOLUTION};
 
 use crate::wording::{count, list, p_value, percent, phase, sensitivity};
-use fslab_compare::Breadth;
-use fslab_compare::{Analysis, Oddity};
+use fslab_compare::RunPrecision;
+use fslab_compare::{Analysis, Anomaly};
 
-/// Samples that are named for an oddity; more are counted.
+/// Samples that are named for an anomaly; more are counted.
 const NAMED_MAX: usize = 3;
 
 /// What was lost in correction, what is odd about the repeats, and how much is not known well.
@@ -75,7 +75,7 @@ fn drifting(analysis: &Analysis) -> Option<String> {
         .findings
         .iter()
         .find(|finding| finding.phase.is_none())?;
-    let Oddity::Drift(Drift { times, .. }) = &whole.oddity else {
+    let Anomaly::Drift(Drift { times, .. }) = &whole.anomaly else {
         return None;
     };
     let direction = if *times > 1.0 { "faster" } else { "slower" };
@@ -99,7 +99,7 @@ fn odd(analysis: &Analysis, names: &[String]) -> Option<String> {
             names[subject],
             phase(analysis.phases[place].name)
         );
-        let kind = crate::tables::kind(&finding.oddity);
+        let kind = crate::tables::kind(&finding.anomaly);
         match kinds.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, places)) => places.push(at),
             None => kinds.push((kind, vec![at])),
@@ -157,11 +157,11 @@ fn disturbed(analysis: &Analysis, names: &[String]) -> Option<String> {
 
 /// How many samples have an interval wider than the target.
 fn wide(analysis: &Analysis) -> Option<String> {
-    let Breadth {
+    let RunPrecision {
         target,
         wide,
         known,
-    } = Breadth::of(analysis);
+    } = RunPrecision::of(analysis);
     let with_interval = wide.iter().filter(|it| it.reach.is_some()).count();
     (with_interval > 0).then(|| {
         format!(

@@ -52,7 +52,7 @@ impl fmt::Display for Sentence {
 /// The summary of a run.
 #[must_use]
 pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
-    let teller = Teller {
+    let teller = SummaryWriter {
         names: analysis.subjects().map(name).collect(),
         analysis,
     };
@@ -73,7 +73,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<Sentence> {
 /// The sentence on one phase, for its own part of the report; `None` where there is nothing to
 /// compare.
 pub(crate) fn on_phase(analysis: &Analysis, phase: &PhaseAnalysis) -> Option<Sentence> {
-    let teller = Teller {
+    let teller = SummaryWriter {
         names: analysis.subjects().map(name).collect(),
         analysis,
     };
@@ -154,12 +154,12 @@ impl<'a> Win<'a> {
     }
 }
 
-struct Teller<'a> {
+struct SummaryWriter<'a> {
     analysis: &'a Analysis<'a>,
     names: Vec<String>,
 }
 
-impl Teller<'_> {
+impl SummaryWriter<'_> {
     fn outcome(&self) -> Sentence {
         let (run, kind) = (self.analysis.run, SentenceKind::Outcome);
         let (planned, done, recorded) = (run.trials_planned(), run.trials_done(), run.trials.len());

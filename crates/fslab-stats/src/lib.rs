@@ -42,6 +42,7 @@ mod random;
 mod rank;
 mod ratio;
 mod resample;
+
 mod sensitivity;
 mod steps;
 mod stopping;

@@ -3,8 +3,8 @@
 use fslab_model::Point;
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Gap, Member, Place, Ranges};
-use crate::ratio::{Good, Question, Ratio, Side, of_logs, paired};
+use crate::evidence::{Member, MissingReason, Place, Ranges};
+use crate::ratio::{LogScore, Question, Ratio, Side, of_logs, paired};
 use crate::{Finding, Limits, PhasePair};
 
 /// Before the name of a phase: on an aged file system.
@@ -58,7 +58,11 @@ pub(crate) fn gain(
     Judgement::all(subjects.iter().map(finding).collect())
 }
 
-fn gain_of(case: &Case<'_, '_>, member: &Member, pairs: [&PhasePair; 2]) -> Result<Ratio, Gap> {
+fn gain_of(
+    case: &Case<'_, '_>,
+    member: &Member,
+    pairs: [&PhasePair; 2],
+) -> Result<Ratio, MissingReason> {
     let (above, above_logs) = between(case, member, pairs[0])?;
     let (below, below_logs) = between(case, member, pairs[1])?;
     let places = above.places.min(below.places);
@@ -87,7 +91,7 @@ fn between(
     case: &Case<'_, '_>,
     member: &Member,
     pair: &PhasePair,
-) -> Result<(Ratio, Vec<(u32, f64)>), Gap> {
+) -> Result<(Ratio, Vec<(u32, f64)>), MissingReason> {
     let phase = side(case, member, &pair.phase)?;
     let than = side(case, member, &pair.than)?;
     let (phase, than) = match (is_single(&phase), is_single(&than)) {
@@ -101,7 +105,11 @@ fn between(
 
 /// A phase outside any sweep runs once, whatever points the other one is asked for. `aged-read` is
 /// the phase `read` of the same file system aged, where the run has no phase of that name.
-fn side<'r>(case: &Case<'_, 'r>, member: &Member, phase: &str) -> Result<Side<Place<'r>>, Gap> {
+fn side<'r>(
+    case: &Case<'_, 'r>,
+    member: &Member,
+    phase: &str,
+) -> Result<Side<Place<'r>>, MissingReason> {
     let evidence = case.evidence;
     let (member, phase) = match phase.strip_prefix(AGED) {
         Some(fresh) if !evidence.has_phase(phase) => {
@@ -138,16 +146,16 @@ fn is_single(side: &Side<Place<'_>>) -> bool {
 /// makes the whole of it instant.
 fn as_one<'r>(side: Side<Place<'r>>) -> PointSide<'r> {
     let mean = |index: usize| {
-        let goods: Vec<Good> = side.places.values().map(|goods| goods[index]).collect();
+        let goods: Vec<LogScore> = side.places.values().map(|goods| goods[index]).collect();
         let sum = goods.iter().try_fold(0.0, |sum, good| match good {
-            Good::Finite(good) => Some(sum + good),
-            Good::Instant => None,
+            LogScore::Finite(good) => Some(sum + good),
+            LogScore::Instant => None,
         });
-        sum.map_or(Good::Instant, |sum: f64| {
-            Good::Finite(sum / goods.len() as f64)
+        sum.map_or(LogScore::Instant, |sum: f64| {
+            LogScore::Finite(sum / goods.len() as f64)
         })
     };
-    let means: Vec<Good> = (0..side.repeats.len()).map(mean).collect();
+    let means: Vec<LogScore> = (0..side.repeats.len()).map(mean).collect();
     let has_any = !side.places.is_empty();
     Side {
         repeats: side.repeats,

@@ -1,7 +1,7 @@
 //! Claims about subjects against each other: `faster`, `best`, `worst`, `order`, `wins`.
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Gap, Member};
+use crate::evidence::{Member, MissingReason};
 use crate::findings::{all_must_hold, decisive};
 use crate::ratio::{Question, Ratio};
 use crate::{Among, Finding, Kind, Limits, Outcome, Position, Score};
@@ -16,7 +16,7 @@ impl Case<'_, '_> {
     }
 
     /// The ratio of two subjects by their names in the claim.
-    fn ratio(&self, phases: &[String], a: &Member, b: &Member) -> Result<Ratio, Gap> {
+    fn ratio(&self, phases: &[String], a: &Member, b: &Member) -> Result<Ratio, MissingReason> {
         self.evidence.compare(a, b, self.question(phases))
     }
 
@@ -67,7 +67,7 @@ fn others(
     phases: &[String],
     among: Option<&[String]>,
     subjects: &[Member],
-) -> Result<(Vec<Member>, Vec<String>), Gap> {
+) -> Result<(Vec<Member>, Vec<String>), MissingReason> {
     let all = match among {
         Some(names) => {
             let members = names.iter().map(|name| case.evidence.member(name));
@@ -93,7 +93,7 @@ fn others(
 }
 
 /// Why the subject has no figure at all of these phases; `None` where it has some.
-fn lack(case: &Case<'_, '_>, phases: &[String], member: &Member) -> Option<Gap> {
+fn lack(case: &Case<'_, '_>, phases: &[String], member: &Member) -> Option<MissingReason> {
     match case.claim.holds.score {
         // Who failed everywhere has a share of failures, too.
         Score::FailedPercent => None,

@@ -3,7 +3,7 @@
 use fslab_model::{PhaseOutcome, PhaseRecord, TrialOutcome, TrialRecord};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Evidence, Gap, Member, Ranges};
+use crate::evidence::{Evidence, Member, MissingReason, Ranges};
 use crate::ratio::Question;
 use crate::{Finding, Limits, Outcome, Quantity, Score};
 
@@ -70,7 +70,7 @@ impl<'r> Evidence<'r> {
         member: &Member,
         phase: &str,
         ranges: &Ranges,
-    ) -> Result<Vec<Passage<'r>>, Gap> {
+    ) -> Result<Vec<Passage<'r>>, MissingReason> {
         let trials = self.records(member, phase);
         let passages: Vec<Passage<'r>> = trials
             .iter()
@@ -97,7 +97,7 @@ impl<'r> Evidence<'r> {
         &self,
         member: &Member,
         question: Question<'_>,
-    ) -> Result<(usize, usize), Gap> {
+    ) -> Result<(usize, usize), MissingReason> {
         let (mut failed, mut all) = (0, 0);
         for phase in question.phases {
             let passages = self.passages(member, phase, question.ranges)?;

@@ -3,7 +3,7 @@
 use fslab_model::{PhaseOutcome, PhaseRecord};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Gap, Member};
+use crate::evidence::{Member, MissingReason};
 use crate::{Finding, Limits, Outcome, Quantity, Score};
 
 /// The most values that a remark quotes.
@@ -88,7 +88,11 @@ fn is_sequence(list: &[f64], values: &[f64]) -> bool {
 }
 
 /// The list's values in each repeat.
-fn lists(case: &Case<'_, '_>, member: &Member, phase: &str) -> Result<Vec<Vec<f64>>, Gap> {
+fn lists(
+    case: &Case<'_, '_>,
+    member: &Member,
+    phase: &str,
+) -> Result<Vec<Vec<f64>>, MissingReason> {
     let Score::List(name) = case.claim.holds.score else {
         return Err("it is no claim of a list".to_owned());
     };

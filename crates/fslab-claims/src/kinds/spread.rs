@@ -3,8 +3,8 @@
 use fslab_stats::{Interval, location};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Evidence, Gap, Place};
-use crate::ratio::{Good, Question, Side, mean_of};
+use crate::evidence::{Evidence, MissingReason, Place};
+use crate::ratio::{LogScore, Question, Side, mean_of};
 use crate::{Finding, Kind, Limits};
 
 /// How far subjects lie apart in one repeat, as logarithms of ratios.
@@ -80,7 +80,7 @@ fn on_disks(
     case: &Case<'_, '_>,
     groups: &[Vec<String>],
     disks: [&String; 2],
-) -> Result<(Vec<f64>, usize), Gap> {
+) -> Result<(Vec<f64>, usize), MissingReason> {
     let runs = [Some(case.evidence), case.other];
     let of_disk = |disk: &str| {
         let mut runs = runs.iter().flatten();
@@ -100,7 +100,7 @@ fn distances(
     case: &Case<'_, '_>,
     evidence: &Evidence<'_>,
     groups: &[Vec<String>],
-) -> Result<(Vec<Distances>, usize), Gap> {
+) -> Result<(Vec<Distances>, usize), MissingReason> {
     let Kind::Spread { phases, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a spread".to_owned());
     };
@@ -111,7 +111,7 @@ fn distances(
     };
     let side = |name: &String| evidence.side(&evidence.member(name)?, question);
     let sides = groups.iter().map(|group| group.iter().map(side).collect());
-    let sides: Vec<Vec<Side<Place<'_>>>> = sides.collect::<Result<_, Gap>>()?;
+    let sides: Vec<Vec<Side<Place<'_>>>> = sides.collect::<Result<_, MissingReason>>()?;
     let everybody: Vec<&Side<Place<'_>>> = sides.iter().flatten().collect();
     let places = common_places(&everybody)?;
     let repeats = everybody
@@ -136,10 +136,10 @@ fn distances(
     Ok((distances.collect(), places.len()))
 }
 
-fn common_places<'r>(sides: &[&Side<Place<'r>>]) -> Result<Vec<Place<'r>>, Gap> {
+fn common_places<'r>(sides: &[&Side<Place<'r>>]) -> Result<Vec<Place<'r>>, MissingReason> {
     let has_rate = |side: &Side<Place<'r>>, place: &Place<'r>| {
         let goods = side.places.get(place);
-        goods.is_some_and(|goods| !goods.contains(&Good::Instant))
+        goods.is_some_and(|goods| !goods.contains(&LogScore::Instant))
     };
     let first = sides
         .first()

@@ -6,8 +6,8 @@ use fslab_model::{Point, PointValue};
 use fslab_stats::{location, quantile, rank_correlation};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Gap, Member, Place};
-use crate::ratio::{Good, Side};
+use crate::evidence::{Member, MissingReason, Place};
+use crate::ratio::{LogScore, Side};
 use crate::{Finding, Kind, Limits, Outcome, Shape};
 
 /// A series rises where its order agrees so far with that of its values.
@@ -70,13 +70,13 @@ fn of_member(
     case: &Case<'_, '_>,
     member: &Member,
     (shape, at): (Shape, Option<PointValue>),
-) -> Result<Finding, Gap> {
+) -> Result<Finding, MissingReason> {
     let Kind::Trend { phases, over, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a trend".to_owned());
     };
     let side = case.evidence.side(member, case.question(phases))?;
     let repeats = series(&side, over)?;
-    let readings: Result<Vec<Reading>, Gap> = repeats
+    let readings: Result<Vec<Reading>, MissingReason> = repeats
         .iter()
         .map(|series| read(series, shape, at))
         .collect();
@@ -122,9 +122,9 @@ fn of_member(
 /// The series of each repeat: the geometric mean over the other dimensions, of those of their
 /// combinations that have every value of this one. Else a value that only large files reach would
 /// look like their slowness.
-fn series(side: &Side<Place<'_>>, over: &str) -> Result<Vec<Series>, Gap> {
+fn series(side: &Side<Place<'_>>, over: &str) -> Result<Vec<Series>, MissingReason> {
     let mut values: BTreeSet<PointValue> = BTreeSet::new();
-    let mut rows: BTreeMap<(&str, Point), BTreeMap<PointValue, &[Good]>> = BTreeMap::new();
+    let mut rows: BTreeMap<(&str, Point), BTreeMap<PointValue, &[LogScore]>> = BTreeMap::new();
     for ((phase, point), goods) in &side.places {
         let Some(point) = point.filter(|point| point.contains_key(over)) else {
             return Err(format!("'{phase}' was not swept over {over}"));
@@ -142,8 +142,8 @@ fn series(side: &Side<Place<'_>>, over: &str) -> Result<Vec<Series>, Gap> {
     let mean = |value: PointValue, repeat: usize| {
         let goods = rows.values().map(|row| row[&value][repeat]);
         let sum = goods.fold(0.0, |sum, good| match good {
-            Good::Finite(good) => sum + good,
-            Good::Instant => f64::INFINITY,
+            LogScore::Finite(good) => sum + good,
+            LogScore::Instant => f64::INFINITY,
         });
         (sum / rows.len() as f64).exp()
     };
@@ -170,7 +170,7 @@ fn overall(repeats: &[Series]) -> Series {
     means.collect()
 }
 
-fn read(series: &Series, shape: Shape, at: Option<PointValue>) -> Result<Reading, Gap> {
+fn read(series: &Series, shape: Shape, at: Option<PointValue>) -> Result<Reading, MissingReason> {
     let up_to = |end: Option<PointValue>| -> Vec<f64> {
         let within = series
             .iter()
@@ -199,7 +199,7 @@ fn read(series: &Series, shape: Shape, at: Option<PointValue>) -> Result<Reading
     }
 }
 
-fn enough(values: &[f64], least: usize) -> Result<(), Gap> {
+fn enough(values: &[f64], least: usize) -> Result<(), MissingReason> {
     if values.len() < least {
         let count = values.len();
         return Err(format!(
@@ -218,7 +218,7 @@ fn range(values: &[f64]) -> f64 {
     largest / values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-fn rises(values: &[f64], least: usize) -> Result<Reading, Gap> {
+fn rises(values: &[f64], least: usize) -> Result<Reading, MissingReason> {
     enough(values, least)?;
     let ratio = values[values.len() - 1] / values[0];
     // Both without end: it is as fast as at first.
@@ -235,7 +235,7 @@ fn rises(values: &[f64], least: usize) -> Result<Reading, Gap> {
     })
 }
 
-fn levels(values: &[f64]) -> Result<Reading, Gap> {
+fn levels(values: &[f64]) -> Result<Reading, MissingReason> {
     enough(values, 2)?;
     let ratio = range(values);
     Ok(Reading {
@@ -246,7 +246,7 @@ fn levels(values: &[f64]) -> Result<Reading, Gap> {
     })
 }
 
-fn rises_then_levels(values: &[f64]) -> Result<Reading, Gap> {
+fn rises_then_levels(values: &[f64]) -> Result<Reading, MissingReason> {
     enough(values, 3)?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let top = values
@@ -276,7 +276,7 @@ fn rises_then_levels(values: &[f64]) -> Result<Reading, Gap> {
     })
 }
 
-fn rises_then_falls(values: &[f64]) -> Result<Reading, Gap> {
+fn rises_then_falls(values: &[f64]) -> Result<Reading, MissingReason> {
     enough(values, 3)?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let top = values
@@ -294,7 +294,7 @@ fn rises_then_falls(values: &[f64]) -> Result<Reading, Gap> {
 }
 
 /// The median up to half of `at`, against that from twice of it on.
-fn cliff(series: &Series, at: u64) -> Result<Reading, Gap> {
+fn cliff(series: &Series, at: u64) -> Result<Reading, MissingReason> {
     let side = |is_in: &dyn Fn(u64) -> bool| -> Vec<f64> {
         let values = series.iter().filter(|(place, _)| is_in(place.number()));
         values.map(|(_, value)| *value).collect()
@@ -339,7 +339,7 @@ mod tests {
 
     const INF: f64 = f64::INFINITY;
 
-    fn is_so(values: &[f64], shape: Shape, at: Option<u64>) -> Result<bool, Gap> {
+    fn is_so(values: &[f64], shape: Shape, at: Option<u64>) -> Result<bool, MissingReason> {
         let places = (0_u32..).map(|power| PointValue::Count(1 << power));
         let series: Series = places.zip(values.iter().copied()).collect();
         read(&series, shape, at.map(PointValue::Count)).map(|reading| reading.is_so)

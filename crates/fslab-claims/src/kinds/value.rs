@@ -3,7 +3,7 @@
 use fslab_stats::{Interval, Mean, Summary, deviation, mean, relative_deviation, share};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Gap, Member};
+use crate::evidence::{Member, MissingReason};
 use crate::{Finding, Kind, Limits, Measure, Outcome, Quantity, Score};
 
 /// The figure is within the limits, in each phase, at each point, of each subject.
@@ -73,7 +73,7 @@ fn estimates(
     case: &Case<'_, '_>,
     member: &Member,
     phase: &str,
-) -> Result<Vec<(String, Mean)>, Gap> {
+) -> Result<Vec<(String, Mean)>, MissingReason> {
     let score = case.claim.holds.score;
     let phases = [phase.to_owned()];
     let question = case.question(&phases);
@@ -139,7 +139,7 @@ fn times(mean: Mean, factor: f64) -> Mean {
 }
 
 /// The deviation of a sample; where nothing varies, that is certain.
-fn deviation_of(sample: &[f64], score: Score) -> Result<Mean, Gap> {
+fn deviation_of(sample: &[f64], score: Score) -> Result<Mean, MissingReason> {
     let summary = Summary::of(sample).ok_or("the figure is not a number")?;
     let sd = summary.sd.ok_or("a deviation needs two repeats")?;
     if sd == 0.0 {

@@ -6,7 +6,7 @@ use super::Analysis;
 
 /// A phase and a subject whose interval reaches further than the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Wide {
+pub struct WideInterval {
     /// The phase, by its place in the run.
     pub phase: usize,
     /// The subject.
@@ -17,16 +17,16 @@ pub struct Wide {
 
 /// How well the headline figures of a run are known.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Breadth {
+pub struct RunPrecision {
     /// The target of the run's adaptive repeats, else 5 %.
     pub target: Percent,
     /// The widest first.
-    pub wide: Vec<Wide>,
+    pub wide: Vec<WideInterval>,
     /// How many are within the target.
     pub known: usize,
 }
 
-impl Breadth {
+impl RunPrecision {
     /// Exact figures have no interval, and are not looked at.
     pub fn of(analysis: &Analysis) -> Self {
         let adaptive = analysis.run.header.plan.adaptive.as_ref();
@@ -42,7 +42,7 @@ impl Breadth {
                 if reach.is_some_and(|reach| reach <= target.share()) {
                     known += 1;
                 } else {
-                    wide.push(Wide {
+                    wide.push(WideInterval {
                         phase,
                         subject,
                         reach,
@@ -50,7 +50,7 @@ impl Breadth {
                 }
             }
         }
-        let breadth = |wide: &Wide| wide.reach.unwrap_or(f64::INFINITY);
+        let breadth = |wide: &WideInterval| wide.reach.unwrap_or(f64::INFINITY);
         wide.sort_by(|a, b| breadth(b).total_cmp(&breadth(a)));
         Self {
             target,

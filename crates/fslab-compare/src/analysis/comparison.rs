@@ -50,7 +50,7 @@ pub struct Entry {
     /// The test's p-value, corrected for all comparisons that were made together.
     pub p_corrected: Option<f64>,
     /// Its time in percent of the slowest subject's: that of the loser is 100.
-    pub percent_of_loser: Option<f64>,
+    pub percent_of_slowest: Option<f64>,
     /// Where it stands.
     pub standing: Standing,
 }
@@ -156,7 +156,7 @@ impl Comparison {
             let weighed = slowest
                 .zip(speed(entry))
                 .map(|(slowest, own)| 100.0 * slowest / own);
-            entry.percent_of_loser = weighed;
+            entry.percent_of_slowest = weighed;
         }
     }
 
@@ -359,7 +359,7 @@ impl Entry {
             to_first: None,
             test: None,
             p_corrected: None,
-            percent_of_loser: None,
+            percent_of_slowest: None,
             standing: Standing::Absent,
             values,
         }

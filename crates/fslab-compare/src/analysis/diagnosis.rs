@@ -7,13 +7,13 @@ use fslab_stats::{benjamini_hochberg, drift, location, modes, outliers, quantile
 
 use super::PhaseAnalysis;
 
-/// The corrected p-value up to which an oddity is told: of a hundred that are, one is chance. There
-/// are four kinds, and a warning that cries wolf is not read.
+/// The corrected p-value up to which an anomaly is reported: of a hundred, one is expected to be
+/// false. There are four kinds, and frequent false warnings are not read.
 const ODD: f64 = 0.01;
 
 /// What is odd.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Oddity {
+pub enum Anomaly {
     /// Values lie apart from all others; the index is that of [`Finding::repeats`].
     Outliers(Vec<Outlier>),
     /// Values come in two groups.
@@ -24,7 +24,7 @@ pub enum Oddity {
     WarmUp(WarmUp),
 }
 
-/// An oddity and where it is.
+/// An anomaly and where it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The phase, by its place in the run; `None` for the run as a whole.
@@ -32,10 +32,10 @@ pub struct Finding {
     /// The subject; `None` for the run as a whole.
     pub subject: Option<usize>,
     /// What is odd.
-    pub oddity: Oddity,
+    pub anomaly: Anomaly,
     /// The p-value, corrected for all samples that were looked at in the same way.
     pub p_corrected: f64,
-    /// The repeats in the order in which they ran: places in this list are those that the oddity
+    /// The repeats in the order in which they ran: places in this list are those that the anomaly
     /// names.
     pub repeats: Vec<u32>,
 }
@@ -94,9 +94,9 @@ impl Diagnosis {
                 apart.is_some(),
             ];
             looked_at += usize::from(all.contains(&true));
-            let modes = certain(modes).map(|(p, it)| (p, Oddity::TwoModes(it)));
-            let warm_up = certain(warm_up).map(|(p, it)| (p, Oddity::WarmUp(it)));
-            let drift = certain(drift).map(|(p, it)| (p, Oddity::Drift(it)));
+            let modes = certain(modes).map(|(p, it)| (p, Anomaly::TwoModes(it)));
+            let warm_up = certain(warm_up).map(|(p, it)| (p, Anomaly::WarmUp(it)));
+            let drift = certain(drift).map(|(p, it)| (p, Anomaly::Drift(it)));
             // A group, or a first trial that is told of already, is not told again.
             let is_told = |found: &[Outlier]| {
                 let first_alone = matches!(found, [only] if only.index == 0);
@@ -104,12 +104,12 @@ impl Diagnosis {
             };
             let apart = certain(apart)
                 .filter(|(_, found)| !is_told(found))
-                .map(|(p, it)| (p, Oddity::Outliers(it)));
+                .map(|(p, it)| (p, Anomaly::Outliers(it)));
             let found = [apart, modes, drift, warm_up].into_iter().flatten();
-            findings.extend(found.map(|(p_corrected, oddity)| Finding {
+            findings.extend(found.map(|(p_corrected, anomaly)| Finding {
                 phase: Some(sample.phase),
                 subject: Some(sample.subject),
-                oddity,
+                anomaly,
                 p_corrected,
                 repeats: sample.repeats.clone(),
             }));
@@ -192,7 +192,7 @@ fn whole_run(samples: &[Sample]) -> Option<Finding> {
     certain(Some((found.p_value, found))).map(|(p_corrected, found)| Finding {
         phase: None,
         subject: None,
-        oddity: Oddity::Drift(found),
+        anomaly: Anomaly::Drift(found),
         p_corrected,
         repeats: Vec::new(),
     })

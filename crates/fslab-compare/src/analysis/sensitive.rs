@@ -4,7 +4,7 @@ use super::Analysis;
 
 /// The sensitivity of one subject's headline figure of one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sensitive {
+pub struct PhaseSensitivity {
     /// The phase, by its place in the run.
     pub phase: usize,
     /// The subject.
@@ -17,12 +17,12 @@ impl Analysis<'_> {
     /// The sensitivity of every headline figure that has one, the largest first; of equals in the
     /// order of phases and subjects. Empty where repeats are not perturbed, or fewer than three.
     #[must_use]
-    pub fn sensitive(&self) -> Vec<Sensitive> {
+    pub fn sensitive(&self) -> Vec<PhaseSensitivity> {
         let subjects = self.subjects().len();
         let of_phase = |(phase, of): (usize, &super::PhaseAnalysis)| {
             let of_subject = |subject: usize| {
                 let share = of.sensitivity(subject)?;
-                Some(Sensitive {
+                Some(PhaseSensitivity {
                     phase,
                     subject,
                     share,
@@ -30,7 +30,8 @@ impl Analysis<'_> {
             };
             (0..subjects).filter_map(of_subject).collect::<Vec<_>>()
         };
-        let mut found: Vec<Sensitive> = self.phases.iter().enumerate().flat_map(of_phase).collect();
+        let mut found: Vec<PhaseSensitivity> =
+            self.phases.iter().enumerate().flat_map(of_phase).collect();
         found.sort_by(|a, b| b.share.total_cmp(&a.share));
         found
     }

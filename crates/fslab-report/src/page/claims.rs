@@ -3,7 +3,7 @@
 use fslab_claims::{evaluate, then_and_now};
 
 use super::exhibits::Sheet;
-use super::phase::Stage;
+use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::{Chapter, ReportError, tables};
 
@@ -21,7 +21,7 @@ pub(super) struct CardPart {
     pub(super) table: String,
 }
 
-impl Stage<'_> {
+impl PageContext<'_> {
     /// `None` for a run whose study repeats nothing.
     pub(super) fn claims(&self, chapter: &Chapter) -> Result<Option<ClaimsPart>, ReportError> {
         let Some(original) = chapter.original else {

@@ -4,7 +4,7 @@ use fslab_model::{DeviceInsight, PictureLayer};
 
 use super::document::slug;
 use super::panel::Panel;
-use super::phase::Stage;
+use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::chart::{Bars, PARTS, breakdown, disk, layer_class};
 use crate::{ReportError, palette, tables, wording};
@@ -48,7 +48,7 @@ pub(super) struct Portrait {
     pub(super) panel: Panel,
 }
 
-impl Stage<'_> {
+impl PageContext<'_> {
     /// What the disk did in a phase; `None` where no subject's disk was simulated.
     pub(super) fn disk(
         &self,

@@ -25,7 +25,7 @@ pub fn html_of(chapters: &[Chapter]) -> Result<String, ReportError> {
     let Some(first) = chapters.first() else {
         return Err(ReportError::NoRun);
     };
-    let cast = Cast::of(chapters.iter().map(|chapter| chapter.run));
+    let cast = SubjectNames::of(chapters.iter().map(|chapter| chapter.run));
     let parts = chapters
         .iter()
         .enumerate()
@@ -72,9 +72,9 @@ struct Chip {
 
 /// All subjects of a report in the order in which they first appear: a subject has one look in
 /// every run.
-pub(super) struct Cast<'a>(Vec<&'a Subject>);
+pub(super) struct SubjectNames<'a>(Vec<&'a Subject>);
 
-impl<'a> Cast<'a> {
+impl<'a> SubjectNames<'a> {
     pub(super) fn of(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
         let mut subjects: Vec<&Subject> = Vec::new();
         for subject in runs.flat_map(|run| &run.header.plan.subjects) {

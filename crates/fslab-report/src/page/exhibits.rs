@@ -1,7 +1,7 @@
 //! The figures and tables that the study asks for.
 
 use super::document::slug;
-use super::phase::Stage;
+use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::{Chapter, Exhibit, ReportError, exhibit};
 
@@ -28,7 +28,7 @@ pub(super) struct Sheet {
 /// Rows of a table that is shown unasked.
 const ROWS_MAX: usize = 48;
 
-impl Stage<'_> {
+impl PageContext<'_> {
     pub(super) fn exhibits(&self, chapter: &Chapter) -> Result<Vec<ExhibitPart>, ReportError> {
         exhibit::with_looks(self.analysis, chapter.original, self.labels)
             .into_iter()

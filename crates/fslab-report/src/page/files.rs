@@ -3,7 +3,7 @@
 //! What the page shows is what is written: both take the charts from the same parts, and the tables
 //! from the same functions.
 
-use super::document::Cast;
+use super::document::SubjectNames;
 use super::panel::Panel;
 use super::run::{Run, doubts, winners_first};
 use crate::chart::Label;
@@ -40,7 +40,7 @@ pub struct TableFile {
 /// [`ReportError::Picture`] where the picture of a disk is damaged.
 pub fn charts(chapter: &Chapter) -> Result<Vec<ChartFile>, ReportError> {
     let analysis = Analysis::of(chapter.run);
-    let cast = Cast::of(std::iter::once(chapter.run));
+    let cast = SubjectNames::of(std::iter::once(chapter.run));
     let labels: Vec<Label> = analysis.subjects().map(|s| cast.label(s)).collect();
     let run = Run::of(chapter, &analysis, 0, &cast)?;
     let mut files = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::document::slug;
 use super::panel::Panel;
-use super::phase::Stage;
+use super::phase::PageContext;
 use crate::chart::NARROW;
 use crate::exhibit::{list_plot, lists_of};
 use fslab_compare::{PhaseAnalysis, PhaseCell};
@@ -10,7 +10,7 @@ use fslab_compare::{PhaseAnalysis, PhaseCell};
 /// Points of a sweep whose lists are drawn; the others are in the export.
 const POINTS_MAX: usize = 12;
 
-impl Stage<'_> {
+impl PageContext<'_> {
     /// A chart for each list of the phase, and what is not drawn.
     pub(super) fn lists(&self, phase: &PhaseAnalysis, id: &str) -> (Vec<Panel>, Option<String>) {
         let mut panels = Vec::new();

@@ -59,7 +59,7 @@ impl PhasePart {
 const SIZES: [&str; 5] = ["file_size", "sizes", "record", "segment", "buffer"];
 
 /// What all charts of a run need.
-pub(super) struct Stage<'a> {
+pub(super) struct PageContext<'a> {
     pub(super) analysis: &'a Analysis<'a>,
     pub(super) looks: &'a Looks,
     pub(super) labels: &'a [Label],
@@ -67,7 +67,7 @@ pub(super) struct Stage<'a> {
     pub(super) prefix: &'a str,
 }
 
-impl Stage<'_> {
+impl PageContext<'_> {
     /// The part of one phase.
     pub(super) fn phase(&self, phase: &PhaseAnalysis) -> Result<PhasePart, ReportError> {
         let id = format!("{}{}", self.prefix, slug(&tables::phase_target(phase.name)));

@@ -5,10 +5,10 @@ use fslab_model::{Plan, RunRecord, TrialOutcome, VenuePlan};
 use super::claims::ClaimsPart;
 use super::conditions::{Facts, facts};
 use super::disk::DiskPart;
-use super::document::{Cast, subjects_in_words};
+use super::document::{SubjectNames, subjects_in_words};
 use super::exhibits::ExhibitPart;
 use super::panel::Panel;
-use super::phase::{PhasePart, Stage};
+use super::phase::{PageContext, PhasePart};
 use super::tables::{Looks, Style, render};
 use crate::chart::Label;
 use crate::sentences::{SentenceKind, sentences};
@@ -66,12 +66,12 @@ impl Run {
         chapter: &Chapter,
         analysis: &Analysis,
         index: usize,
-        cast: &Cast,
+        cast: &SubjectNames,
     ) -> Result<Self, ReportError> {
         let prefix = format!("r{}-", index + 1);
         let looks = Looks::of(analysis, cast, &prefix);
         let labels: Vec<Label> = analysis.subjects().map(|s| cast.label(s)).collect();
-        let stage = Stage {
+        let stage = PageContext {
             analysis,
             looks: &looks,
             labels: &labels,
@@ -269,7 +269,7 @@ fn kernel(run: &RunRecord) -> Option<String> {
     }
 }
 
-fn steps(stage: &Stage) -> Vec<Panel> {
+fn steps(stage: &PageContext) -> Vec<Panel> {
     let steps = stage.analysis.steps.iter();
     steps
         .map(|comparison| {

@@ -5,7 +5,7 @@ use fslab_model::{MetricDefinition, PointValue};
 
 use super::document::slug;
 use super::panel::Panel;
-use super::phase::Stage;
+use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::ReportError;
 use crate::chart::{NARROW, Victory, winners};
@@ -40,7 +40,7 @@ pub(super) struct SweepPart {
     pub(super) table: String,
 }
 
-impl Stage<'_> {
+impl PageContext<'_> {
     /// The part; `None` for a phase that runs once.
     pub(super) fn sweep(
         &self,

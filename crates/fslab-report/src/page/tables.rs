@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::document::{Cast, slug};
+use super::document::{SubjectNames, slug};
 use super::sorting::{short, sort_value};
 use crate::{Align, Column, ReportError, Table, TableCell, Tone, palette};
 
@@ -65,7 +65,11 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    pub(super) fn of(analysis: &fslab_compare::Analysis, cast: &Cast, prefix: &str) -> Self {
+    pub(super) fn of(
+        analysis: &fslab_compare::Analysis,
+        cast: &SubjectNames,
+        prefix: &str,
+    ) -> Self {
         let subjects = analysis.subjects();
         Self {
             numbers: subjects.map(|subject| cast.number(subject)).collect(),

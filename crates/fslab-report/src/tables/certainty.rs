@@ -117,7 +117,7 @@ fn against(comparison: &Comparison, subject: usize) -> [TableCell; 6] {
         },
         optional(
             entry
-                .percent_of_loser
+                .percent_of_slowest
                 .map(|percent| format!("{percent:.1} %")),
         ),
     ]

@@ -5,7 +5,7 @@ use fslab_stats::Outlier;
 use super::overview::phase_target;
 use crate::wording;
 use crate::{Column, Table, TableCell};
-use fslab_compare::{Analysis, Finding, Oddity};
+use fslab_compare::{Analysis, Anomaly, Finding};
 
 /// Oddities that are listed one by one; more are counted.
 const ROWS_MAX: usize = 60;
@@ -31,14 +31,14 @@ pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
             finding.subject.map_or_else(TableCell::nothing, |subject| {
                 TableCell::new(&names[subject]).about(subject)
             }),
-            TableCell::new(kind(&finding.oddity)),
+            TableCell::new(kind(&finding.anomaly)),
             TableCell::new(details(analysis, finding)),
             TableCell::new(wording::p_value(finding.p_corrected)),
         ]
     };
     let mut notes = vec![format!(
         "Nothing is dropped: every repeat is in every figure. Looked at: {} of a phase and a \
-         subject, each kind of oddity corrected for that many.",
+         subject, each kind of anomaly corrected for that many.",
         wording::count(analysis.diagnosis.samples, "sample")
     )];
     if found.len() > ROWS_MAX {
@@ -53,7 +53,7 @@ pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
         columns: vec![
             Column::left("Phase"),
             Column::left("Subject"),
-            Column::left("Oddity"),
+            Column::left("Anomaly"),
             Column::left("What was found"),
             Column::right("corrected p").of("Corrected p"),
         ],
@@ -63,19 +63,19 @@ pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
 }
 
 /// The kind by the name that docs/figures.md defines.
-pub(crate) fn kind(oddity: &Oddity) -> &'static str {
-    match oddity {
-        Oddity::Outliers(_) => "Outlier",
-        Oddity::TwoModes(_) => "Two modes",
-        Oddity::Drift(_) => "Drift",
-        Oddity::WarmUp(_) => "Warm-up",
+pub(crate) fn kind(anomaly: &Anomaly) -> &'static str {
+    match anomaly {
+        Anomaly::Outliers(_) => "Outlier",
+        Anomaly::TwoModes(_) => "Two modes",
+        Anomaly::Drift(_) => "Drift",
+        Anomaly::WarmUp(_) => "Warm-up",
     }
 }
 
 fn details(analysis: &Analysis, finding: &Finding) -> String {
     let repeat = |index: usize| finding.repeats.get(index).map_or(index, |r| *r as usize) + 1;
-    match &finding.oddity {
-        Oddity::Outliers(found) => {
+    match &finding.anomaly {
+        Anomaly::Outliers(found) => {
             let tell =
                 |it: &Outlier| format!("repeat {} {}", repeat(it.index), wording::away(it.times));
             let mut told: Vec<String> = found.iter().take(OUTLIERS_MAX).map(tell).collect();
@@ -84,7 +84,7 @@ fn details(analysis: &Analysis, finding: &Finding) -> String {
             }
             format!("{} the geometric mean of the others", wording::list(&told))
         }
-        Oddity::TwoModes(modes) => {
+        Anomaly::TwoModes(modes) => {
             let phase = finding
                 .phase
                 .and_then(|place| analysis.phases[place].comparison.as_ref());
@@ -100,13 +100,13 @@ fn details(analysis: &Analysis, finding: &Finding) -> String {
                 figure(modes.high)
             )
         }
-        Oddity::Drift(drift) => {
+        Anomaly::Drift(drift) => {
             let change = wording::percent((drift.times - 1.0).abs());
             let direction = if drift.times > 1.0 { "rises" } else { "falls" };
             let tau = drift.tau;
             format!("{direction} by {change} from the first trial to the last (tau {tau:.2})")
         }
-        Oddity::WarmUp(first) => format!(
+        Anomaly::WarmUp(first) => format!(
             "the first trial, repeat {}, is {} the geometric mean of the others",
             repeat(0),
             wording::away(first.times)

@@ -7,7 +7,7 @@ use super::overview::phase_target;
 use crate::wording;
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Analysis, PhaseAnalysis, RepeatState};
-use fslab_compare::{Breadth, Wide};
+use fslab_compare::{RunPrecision, WideInterval};
 
 /// Cells that are listed; more are counted.
 const ROWS_MAX: usize = 30;
@@ -20,15 +20,15 @@ const ROWS_MAX: usize = 30;
 pub fn spread(analysis: &Analysis) -> Option<Table> {
     let plan = &analysis.run.header.plan;
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
-    let Breadth {
+    let RunPrecision {
         target,
         wide,
         known,
-    } = Breadth::of(analysis);
+    } = RunPrecision::of(analysis);
     if wide.is_empty() {
         return None;
     }
-    let row = |it: &Wide| {
+    let row = |it: &WideInterval| {
         let phase = &analysis.phases[it.phase];
         let name = wording::heading(phase.name);
         let reach = it
@@ -80,7 +80,7 @@ fn values(phase: &PhaseAnalysis, subject: usize) -> usize {
     comparison.map_or(0, |it| it.entries[subject].values.len())
 }
 
-fn reasons(analysis: &Analysis, plan: &Plan, wide: &Wide) -> Vec<String> {
+fn reasons(analysis: &Analysis, plan: &Plan, wide: &WideInterval) -> Vec<String> {
     let phase = &analysis.phases[wide.phase];
     let cell = &phase.cells[wide.subject];
     let mut reasons = Vec::new();
@@ -98,7 +98,7 @@ fn reasons(analysis: &Analysis, plan: &Plan, wide: &Wide) -> Vec<String> {
         analysis
             .diagnosis
             .at(wide.phase, wide.subject)
-            .map(|it| kind(&it.oddity).to_lowercase()),
+            .map(|it| kind(&it.anomaly).to_lowercase()),
     );
     let values = values(phase, wide.subject);
     match &plan.adaptive {

@@ -1,6 +1,6 @@
 //! Runs with a known answer: what is told apart, what is not, and what is found odd.
 
-use fslab_compare::{Analysis, Finding, Oddity, Standing};
+use fslab_compare::{Analysis, Anomaly, Finding, Standing};
 use fslab_model::{Adaptive, Percent, Round, Rounds, RunRecord};
 use fslab_report::{Table, figures, sentences, tables};
 use fslab_stats::TestMethod;
@@ -235,7 +235,7 @@ fn only(story: &Story, phase: &str) -> Finding {
 fn a_planted_outlier_is_found_and_nothing_else_is() {
     let story = Story::new(10, 6).faster(1, "read", |rank| if rank == 4 { 0.6 } else { 1.0 });
     let found = only(&story, "read");
-    let Oddity::Outliers(outliers) = &found.oddity else {
+    let Anomaly::Outliers(outliers) = &found.anomaly else {
         panic!("{found:?}");
     };
     assert_eq!(outliers.len(), 1);
@@ -263,7 +263,7 @@ fn a_planted_outlier_is_found_and_nothing_else_is() {
 fn two_planted_modes_are_found_and_nothing_else_is() {
     let story = Story::new(12, 7).faster(1, "stat", |rank| [1.0, 1.5][rank % 2]);
     let found = only(&story, "stat");
-    let Oddity::TwoModes(modes) = found.oddity else {
+    let Anomaly::TwoModes(modes) = found.anomaly else {
         panic!("{found:?}");
     };
     assert_eq!((modes.low_count, modes.high_count), (6, 6));
@@ -274,7 +274,7 @@ fn two_planted_modes_are_found_and_nothing_else_is() {
 fn a_planted_drift_is_found_and_nothing_else_is() {
     let story = Story::new(10, 8).faster(1, "append", |rank| 1.0 + 0.04 * rank as f64);
     let found = only(&story, "append");
-    let Oddity::Drift(drift) = found.oddity else {
+    let Anomaly::Drift(drift) = found.anomaly else {
         panic!("{found:?}");
     };
     assert!((1.25..1.5).contains(&drift.times), "{drift:?}");
@@ -284,7 +284,7 @@ fn a_planted_drift_is_found_and_nothing_else_is() {
 fn a_planted_warm_up_is_found_and_nothing_else_is() {
     let story = Story::new(10, 9).faster(1, "write", |rank| if rank == 0 { 0.6 } else { 1.0 });
     let found = only(&story, "write");
-    let Oddity::WarmUp(first) = found.oddity else {
+    let Anomaly::WarmUp(first) = found.anomaly else {
         panic!("{found:?}");
     };
     assert!((0.52..0.68).contains(&first.times), "{first:?}");
@@ -301,7 +301,7 @@ fn a_machine_that_becomes_slower_is_told_of_the_whole_run() {
         .iter()
         .find(|it| it.phase.is_none())
         .expect("a drift of the run");
-    assert!(matches!(&whole.oddity, Oddity::Drift(drift) if drift.times < 0.95));
+    assert!(matches!(&whole.anomaly, Anomaly::Drift(drift) if drift.times < 0.95));
     let told = sentences(&Analysis::of(&story.run));
     let told: Vec<String> = told.iter().map(ToString::to_string).collect();
     let start = "All subjects together became slower by";
