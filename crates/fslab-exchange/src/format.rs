@@ -100,7 +100,7 @@ impl Format {
         if read::iozone::is_mark(line) {
             return Some(Self::Iozone);
         }
-        read::bonnie::is_mark(line).then_some(Self::Bonnie)
+        read::bonnie_format::is_mark(line).then_some(Self::Bonnie)
     }
 
     /// Reads a text of this format; runs of fslab are read elsewhere, since they are whole.
@@ -135,8 +135,8 @@ fn known_otherwise(line: &str) -> Option<&'static str> {
              same execution (--output-format=json+), which is read",
         );
     }
-    line.starts_with(read::bonnie::CSV_190)
-        .then_some(read::bonnie::HINT_190)
+    line.starts_with(read::bonnie_format::CSV_190)
+        .then_some(read::bonnie_format::HINT_190)
 }
 
 #[cfg(test)]

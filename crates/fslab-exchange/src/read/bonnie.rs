@@ -4,11 +4,14 @@
 //! each line is a trial, and the machine's name its subject. `+++++` stands for a phase that took
 //! less than half a second, whose rate bonnie++ withholds; an empty field for one that was not run.
 
-use std::ops::Range;
-
 use fslab_model::definitions::{CPU_SHARE, LATENCY_MAX};
 use fslab_model::{Facts, Headline, Parameters, PhaseKind, PhaseOutcome, PhaseRecord};
 
+use super::bonnie_format::{
+    COLUMNS_19X, COLUMNS_103, COLUMNS_191, COLUMNS_198, COLUMNS_198_VERSION, CSV_190, Columns,
+    DATA_PHASES, HINT_190, LINKS, VERSION_191, is_191_of_files, is_data, is_figure, is_header,
+    is_size, is_version, size_bytes,
+};
 use crate::error::{Fault, ImportErrorKind};
 use crate::reading::{Draft, Measured, Reading, number};
 
@@ -34,156 +37,6 @@ const PHASES: [Phase; 12] = [
 /// The names of its phases.
 pub(crate) fn phase_names() -> impl Iterator<Item = &'static str> {
     PHASES.iter().map(|(name, ..)| *name)
-}
-
-/// The first phases work on one file, the others on many.
-const DATA_PHASES: usize = 6;
-/// More characters, and it is not a machine's name.
-const NAME_LENGTH_MAX: usize = 200;
-
-/// What stands for the size of files that are links to one; the longer words first.
-const LINKS: [&str; 3] = ["symlink", "hlink", "link"];
-/// A line of so many fields that are figures from the fourth on is one of 1.03 whatever its first
-/// ones are: a machine's name may hold commas.
-const LONG: usize = 20;
-const NAMED: usize = 4;
-
-/// Where the fields of one format stand.
-struct Columns {
-    fields: usize,
-    name: usize,
-    size: usize,
-    data: usize,
-    files: usize,
-    latencies: Option<usize>,
-    /// Number and processes of seeks.
-    seeks: Option<usize>,
-}
-
-impl Columns {
-    /// Where concurrency and seed stand, where they do.
-    fn run(&self) -> Option<(usize, usize)> {
-        (self.size == COLUMNS_19X.size).then_some((3, 4))
-    }
-
-    /// Up to 1.96 bonnie++ prints a comma too few in the place of the tests of data that it was
-    /// told to leave out (`-s 0`), 1.91 in that of the tests of files (`-n 0`), so that every
-    /// field behind stands one column before its own. Nothing is put back where a line that is cut
-    /// off could look the same: what was left out must have neither rates nor latencies then.
-    fn put_back_lost_comma(&self, fields: &mut Vec<&str>) {
-        let Some(latencies) = self.latencies else {
-            return;
-        };
-        let data = (self.size..self.files, latencies..latencies + DATA_PHASES);
-        let files = (self.files..latencies, data.1.end..self.fields);
-        for ((left_out, its_latencies), done) in [(data, self.files), (files, self.size)] {
-            let mut whole = fields.clone();
-            whole.insert(left_out.start, "");
-            let is_empty = |range: Range<usize>| whole[range].iter().all(|it| it.is_empty());
-            if is_empty(left_out) && is_empty(its_latencies) && !whole[done].is_empty() {
-                *fields = whole;
-                return;
-            }
-        }
-    }
-}
-
-const COLUMNS_103: Columns = Columns {
-    fields: 27,
-    name: 0,
-    size: 1,
-    data: 2,
-    files: 14,
-    latencies: None,
-    seeks: None,
-};
-/// Without concurrency and seed.
-const COLUMNS_191: Columns = Columns {
-    fields: 46,
-    name: 2,
-    size: 3,
-    data: 5,
-    files: 17,
-    latencies: Some(34),
-    seeks: None,
-};
-const COLUMNS_19X: Columns = Columns {
-    fields: 48,
-    name: 2,
-    size: 5,
-    data: 7,
-    files: 19,
-    latencies: Some(36),
-    seeks: None,
-};
-/// How a line of bonnie++ 1.90 begins, which is not read.
-pub(crate) const CSV_190: &str = "2,1.90";
-pub(crate) const HINT_190: &str =
-    "this is the CSV of bonnie++ 1.90; read is that of 1.00 to 1.04 and of 1.91 to 2.00";
-/// The format of 46 fields.
-const VERSION_191: &str = "1.91";
-/// Where it has tests of files alone, 1.91 gives its format the number of 1.90.
-const FORMAT_191: &str = "2";
-/// The first format of 50 fields; those before have 48.
-const COLUMNS_198_VERSION: &str = "1.98";
-const COLUMNS_198: Columns = Columns {
-    fields: 50,
-    name: 2,
-    size: 5,
-    data: 9,
-    files: 21,
-    latencies: Some(38),
-    seeks: Some(7),
-};
-
-/// Whether only bonnie++ writes such a line.
-pub(crate) fn is_mark(line: &str) -> bool {
-    line.contains("------Sequential Output------") || is_header(line) || is_data(line)
-}
-
-/// What `-x` prints before its lines; up to 1.03 without versions.
-fn is_header(line: &str) -> bool {
-    line.starts_with("format_version,bonnie_version,") || line.starts_with("name,file_size,putc,")
-}
-
-/// Whether the line is one of CSV, whole or not.
-fn is_data(line: &str) -> bool {
-    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-    if fields.len() < 8 || fields.iter().any(|field| field.len() > NAME_LENGTH_MAX) {
-        return false;
-    }
-    is_version(fields[0]) && fields[1].starts_with(|c: char| c.is_ascii_alphanumeric())
-        || is_191_of_files(&fields)
-        || is_size(fields[1]) && fields[2..].iter().all(|field| is_figure(field))
-        || fields.len() >= LONG && fields[NAMED..].iter().all(|field| is_figure(field))
-}
-
-/// `1.96`, `1.93c`, `1.98`: the formats that begin with their version.
-fn is_version(field: &str) -> bool {
-    let digits = field.trim_end_matches(|c: char| c.is_ascii_lowercase());
-    let minor = digits.strip_prefix("1.").or(digits.strip_prefix("2."));
-    minor.is_some_and(|minor| minor.len() == 2 && minor.chars().all(|c| c.is_ascii_digit()))
-}
-
-fn is_191_of_files(fields: &[&str]) -> bool {
-    fields[0] == FORMAT_191 && fields[1].starts_with(VERSION_191)
-}
-
-fn is_size(field: &str) -> bool {
-    let size = field.split_once(':').map_or(field, |(size, _)| size);
-    size_bytes(size, 1 << 20).is_some() || field.is_empty()
-}
-
-/// What may stand behind the size in a line of 1.03: rates, counts, nothing.
-fn is_figure(field: &str) -> bool {
-    let plain = |c: char| c.is_ascii_digit() || "+-.:/".contains(c);
-    let sizes = LINKS.iter().find_map(|link| field.split_once(*link));
-    if let Some((count, directories)) = sizes {
-        return [count, directories]
-            .iter()
-            .all(|part| part.chars().all(plain));
-    }
-    field.chars().all(plain) || matches!(field, "nan" | "-nan" | "inf" | "NaN")
 }
 
 /// Reads every line of CSV; what stands around them is bonnie++'s own table, or a comment.
@@ -578,24 +431,6 @@ enum Figure {
     TooShort,
     /// The rate.
     Is(f64),
-}
-
-/// `300M`, `16G`, `8k`, or a number of `unit`.
-fn size_bytes(text: &str, unit: u64) -> Option<u64> {
-    let end = text
-        .find(|c: char| c.is_ascii_alphabetic())
-        .unwrap_or(text.len());
-    let (digits, suffix) = text.split_at(end);
-    let unit = match suffix {
-        "" => unit,
-        "k" | "K" => 1 << 10,
-        "m" | "M" => 1 << 20,
-        "g" | "G" => 1 << 30,
-        "t" | "T" => 1 << 40,
-        _ => return None,
-    };
-    let number: u64 = digits.parse().ok()?;
-    number.checked_mul(unit)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The readers, one format each: a text in, a reading out, or the first thing that makes no sense.
 
 pub(crate) mod bonnie;
+pub(crate) mod bonnie_format;
 mod csv_known_by;
 mod csv_places;
 pub(crate) mod csv_rows;
