@@ -111,7 +111,7 @@ fn odd(analysis: &Analysis, names: &[String]) -> Option<String> {
         .collect();
     (!told.is_empty()).then(|| {
         format!(
-            "Odd repeats, all of which are in the figures: {}.",
+            "Anomalies in the repeats, all of which are in the figures: {}.",
             told.join("; ")
         )
     })

@@ -314,7 +314,7 @@ impl SummaryWriter<'_> {
         }
     }
 
-    /// Who is behind in phases that nobody wins: the wins do not tell of those.
+    /// Who trails in phases without a winner, which the wins do not mention.
     fn trailers(&self) -> Vec<Sentence> {
         let mut told: Vec<(f64, Sentence)> = (0..self.names.len())
             .filter_map(|subject| {
@@ -328,7 +328,7 @@ impl SummaryWriter<'_> {
                 let (worst, best, speed) = behind.first()?;
                 let most = if behind.len() > 1 { "most in" } else { "in" };
                 let text = format!(
-                    "Where nobody wins, {} is behind in {}, {most} {}: {}.",
+                    "{} trails in {} without a winner, {most} {}: {}.",
                     self.names[subject],
                     count(behind.len(), "phase"),
                     phase(worst.name),

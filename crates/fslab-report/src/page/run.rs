@@ -144,7 +144,7 @@ impl Run {
     pub(super) fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let parts = [
             (true, ("overview", "Overview")),
-            (!self.doubts.is_empty(), ("certainty", "How certain it is")),
+            (!self.doubts.is_empty(), ("certainty", "Confidence")),
             (self.aged.is_some(), ("aged", "Fresh and aged")),
             (
                 !self.exhibits.is_empty(),
@@ -167,10 +167,7 @@ impl Run {
                 self.durable_table.is_some(),
                 ("durable", "Until the data is durable"),
             ),
-            (
-                self.steps_table.is_some(),
-                ("steps", "Making, mounting, checking"),
-            ),
+            (self.steps_table.is_some(), ("steps", "mkfs, mount, check")),
             (true, ("conditions", "Conditions")),
         ];
         let there = parts.into_iter().filter(|(there, _)| *there);

@@ -1,4 +1,4 @@
-//! What is odd about the repeats: outliers, two modes, drift, warm-up.
+//! Anomalies in the repeats: outliers, two modes, drift, warm-up.
 
 use fslab_stats::Outlier;
 
@@ -12,7 +12,7 @@ const ROWS_MAX: usize = 60;
 /// Outliers that are told one by one.
 const OUTLIERS_MAX: usize = 4;
 
-/// What was found odd in which phase and subject, with figures and corrected p-value; `None` where
+/// The anomalies of each phase and subject, with figures and corrected p-value; `None` where
 /// nothing was.
 #[must_use]
 pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
@@ -49,7 +49,7 @@ pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
         ));
     }
     Some(Table {
-        caption: "What is odd about the repeats".to_owned(),
+        caption: "Anomalies in the repeats".to_owned(),
         columns: vec![
             Column::left("Phase"),
             Column::left("Subject"),

@@ -61,7 +61,7 @@ pub fn spread(analysis: &Analysis) -> Option<Table> {
         ));
     }
     Some(Table {
-        caption: "What stayed wide".to_owned(),
+        caption: "Widest confidence intervals".to_owned(),
         columns: vec![
             Column::left("Phase"),
             Column::left("Subject"),

@@ -40,7 +40,7 @@ pub fn steps(analysis: &Analysis) -> Option<Table> {
         row
     });
     Some(Table {
-        caption: "Making, mounting, unmounting and checking".to_owned(),
+        caption: "mkfs, mount, unmount and check".to_owned(),
         columns,
         rows: rows.collect(),
         notes: exact_note(analysis),

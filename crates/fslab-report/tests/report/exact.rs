@@ -91,7 +91,7 @@ fn exact_figures_are_said_to_be_exact_once_a_table() {
         assert_eq!(table.matches("exact").count(), 1, "{table}");
     }
     insta::assert_snapshot!(tables::steps(&analysis).expect("steps").to_markdown(), @r"
-    **Making, mounting, unmounting and checking**
+    **mkfs, mount, unmount and check**
 
     | Subject | mkfs | mount | unmount | check |
     | :-- | --: | --: | --: | --: |
