@@ -42,7 +42,6 @@ mod random;
 mod rank;
 mod ratio;
 mod resample;
-
 mod sensitivity;
 mod steps;
 mod stopping;

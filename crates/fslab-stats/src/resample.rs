@@ -2,7 +2,6 @@
 
 use crate::SplitMixRandom;
 use crate::logs::mean_and_variance;
-use crate::rng::Rng;
 
 /// Replicates of a pair of samples. With the sample itself they make 2003 cases, of which neither
 /// 5 % nor 1 % are a whole number: no p-value ever lies exactly on a limit.
