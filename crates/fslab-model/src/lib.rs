@@ -40,6 +40,7 @@ mod study;
 mod subject;
 mod sweep;
 mod units;
+mod workload;
 
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
@@ -79,6 +80,7 @@ pub use study::{CachePolicy, PhaseEntry, Study, StudyError};
 pub use subject::{ParseSubjectError, Subject};
 pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Written};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
+pub use workload::WorkloadDefinition;
 
 /// Version of every JSON document that leaves this crate: trial specifications, events, plans.
 ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep};
+use crate::{FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep, WorkloadDefinition};
 
 /// How warm the caches are when a phase begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +117,9 @@ pub struct Study {
     /// The phases, in order.
     #[serde(rename = "phase")]
     pub phases: Vec<PhaseEntry>,
+    /// The user's workloads that the phases name, from files beside that of the study.
+    #[serde(skip)]
+    pub workloads: BTreeMap<String, WorkloadDefinition>,
 }
 
 /// Why a text is not a study.

@@ -146,9 +146,10 @@ fn other_question(first: &Plan, other: &Plan) -> Option<&'static str> {
             cache,
             settle,
             parameters,
+            definition,
             ..
         } = phase.clone();
-        (name, workload, cache, settle, parameters)
+        (name, workload, cache, settle, parameters, definition)
     };
     let phases = |plan: &Plan| plan.phases.iter().map(of).collect::<Vec<_>>();
     let is_virtual = |plan: &Plan| plan.venue.kind() == VenueKind::Sim;

@@ -13,6 +13,7 @@ use fslab_model::{
     Brings, Bytes, ColdMethod, FORMAT_VERSION, PhaseSpec, Plan, Scale, Study, Subject, SubjectPlan,
     VenuePlan,
 };
+use fslab_workload::Workload;
 
 /// Memory of a guest where neither the user nor the study names it: a small machine of today.
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
@@ -319,7 +320,7 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
             phase: phase.name.clone(),
             source,
         };
-        let workload = fslab_workload::find(&phase.workload).map_err(failed)?;
+        let workload = Workload::of_phase(phase).map_err(failed)?;
         // Phases that work on the same files share their room.
         let files = workload.data_files(&phase.parameters).map_err(failed)?;
         let bytes = workload.footprint(&phase.parameters).map_err(failed)?.0;
@@ -340,7 +341,7 @@ pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveE
             phase: phase.name.clone(),
             source,
         };
-        let workload = fslab_workload::find(&phase.workload).map_err(failed)?;
+        let workload = Workload::of_phase(phase).map_err(failed)?;
         let brings = workload.brings(&phase.parameters).map_err(failed)?;
         if !brings.is_empty() {
             all.entry(phase.workload.clone()).or_default().merge(brings);

@@ -1,5 +1,5 @@
-//! The kernel's random numbers, which cannot be guessed: names of files that are made where others may
-//! write, too, and identities of file systems.
+//! Random numbers of the kernel, which cannot be guessed: names of files that are made where others
+//! may write, too, and identities of file systems.
 
 use std::fmt::Write;
 use std::fs::File;

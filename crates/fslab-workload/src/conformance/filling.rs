@@ -22,7 +22,7 @@ use super::ledger::{Ledger, is_refusal};
 use super::parameters::{FillParameters, TreeParameters};
 use super::patience::rouse;
 use super::problem::Problem;
-use super::suite::{imagined, timed};
+use super::suite::{synthetic_suite, timed};
 use crate::parameters::Size;
 use crate::workload::{Finished, RunError};
 
@@ -73,7 +73,7 @@ pub(crate) fn fill(
             files: parameters.most.bytes() / parameters.file_size.0.max(1),
             ..TreeParameters::default()
         };
-        return Ok(imagined(context.seed, &tree));
+        return Ok(synthetic_suite(context.seed, &tree));
     }
     let base = context.root.join(&parameters.directory);
     let free = FileSystemRoom::of(&context.root)
@@ -492,7 +492,7 @@ fn index(value: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     #[test]
     fn no_more_is_taken_than_may_be_and_nothing_is_left() {

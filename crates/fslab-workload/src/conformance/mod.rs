@@ -28,7 +28,5 @@ mod tree;
 mod writer;
 
 pub(crate) use content::{Draw, generate, mix};
-pub(crate) use filling::fill;
 pub(crate) use parameters::{FillParameters, TreeParameters};
 pub use problem::Problem;
-pub(crate) use suite::{exercise, verify};

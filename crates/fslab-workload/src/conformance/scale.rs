@@ -129,7 +129,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     fn room(available_bytes: u64) -> FileSystemRoom {
         FileSystemRoom {

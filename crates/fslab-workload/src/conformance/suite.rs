@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use fslab_engine::{EngineKind, Measured, RunContext};
-use fslab_model::{Bytes, CpuUse};
+use fslab_model::Bytes;
 use fslab_sys::{FileSystemRoom, ResourceUse, sync_file_system};
 
 use super::abilities::Abilities;
@@ -19,6 +19,8 @@ use super::scale::Scale;
 use super::stage::Stage;
 use super::survey::Survey;
 use super::tree::Tree;
+use crate::programs::cpu_use;
+use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 
 /// Makes the tree, with every ability of the file system in use, and looks at it once.
@@ -27,7 +29,7 @@ pub(crate) fn exercise(
     context: &RunContext,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
-        return Ok(imagined(context.seed, parameters));
+        return Ok(synthetic_suite(context.seed, parameters));
     }
     let room = FileSystemRoom::of(&context.root)
         .map_err(|error| Problem::io("ask for the room of", &context.root, error))?;
@@ -46,7 +48,7 @@ pub(crate) fn verify(
     context: &RunContext,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
-        return Ok(imagined(context.seed, parameters));
+        return Ok(synthetic_suite(context.seed, parameters));
     }
     let base = context.root.join(&parameters.directory);
     // Where there never was room for a tree, none is missed.
@@ -184,15 +186,10 @@ pub(crate) fn timed(
     work(&mut ledger)?;
     let elapsed_ns = fslab_sys::monotonic_ns() - start_ns;
     let used = ResourceUse::of_process().since(used);
-    let cpu = CpuUse {
-        user_ns: used.user_ns,
-        system_ns: used.system_ns,
-        voluntary_switches: used.voluntary_switches,
-        involuntary_switches: used.involuntary_switches,
-    };
     let measured = Measured {
         start_ns,
-        ..measured(elapsed_ns, ledger.checks, ledger.bytes, Some(cpu))
+        cpu: Some(cpu_use(used)),
+        ..measured(elapsed_ns, ledger.checks, Some(ledger.bytes))
     };
     Ok(Finished {
         notes: ledger.notes,
@@ -200,28 +197,12 @@ pub(crate) fn timed(
     })
 }
 
-/// What the null engine says: nothing is made or looked at, and the figures come from the seed.
-pub(crate) fn imagined(seed: u64, parameters: &TreeParameters) -> Finished {
+/// The result of the null engine: nothing is made or checked.
+pub(crate) fn synthetic_suite(seed: u64, parameters: &TreeParameters) -> Finished {
     let checks = 10 * parameters.files.max(1);
     let bytes = 4 * parameters.largest.bytes().max(1);
-    let elapsed_ns = checks * (2_000 + mix(seed, checks) % 1_000) + bytes / 4;
-    measured(elapsed_ns, checks, bytes, None).into()
-}
-
-fn measured(elapsed_ns: u64, checks: u64, bytes: u64, cpu: Option<CpuUse>) -> Measured {
-    Measured {
-        start_ns: 0,
-        elapsed_ns,
-        operations: checks,
-        bytes: Some(bytes),
-        latencies: Vec::new(),
-        series: None,
-        cpu,
-        threads: Vec::new(),
-        first_done_ns: elapsed_ns,
-        last_done_ns: elapsed_ns,
-        notes: Vec::new(),
-    }
+    let draw = mix(seed, checks);
+    synthetic_result(draw, SyntheticCost::CALL, checks, Some(bytes)).into()
 }
 
 #[cfg(test)]
@@ -233,7 +214,7 @@ mod tests {
     use fslab_model::{Capabilities, CaseRule, CrashSafety, Failure, FailureKind};
 
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     fn parameters() -> TreeParameters {
         let mut parameters = TreeParameters {

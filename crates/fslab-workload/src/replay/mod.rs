@@ -23,4 +23,3 @@ mod stage;
 mod tests;
 
 pub(crate) use parameters::ReplayParameters;
-pub(crate) use phase::replay;

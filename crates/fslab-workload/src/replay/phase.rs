@@ -4,7 +4,7 @@ use fslab_engine::{EngineKind, RunContext};
 use fslab_model::MetricDefinition;
 use fslab_model::definitions::{REPLAY_DEVIATIONS, REPLAY_DIFFERENCES};
 
-use crate::applications::{Part, imagined};
+use crate::applications::{Part, synthetic_application};
 use crate::workload::{Finished, RunError};
 
 use super::parameters::ReplayParameters;
@@ -24,7 +24,11 @@ pub(crate) fn replay(
         .map_err(|problem| parameters.refused(problem))?;
     if context.engine == EngineKind::Null {
         let operations = source.trace.events.len() as u64;
-        return Ok(imagined(context.seed, operations, parameters.footprint.0));
+        return Ok(synthetic_application(
+            context.seed,
+            operations,
+            parameters.footprint.0,
+        ));
     }
     let base = context.root.join(&parameters.directory);
     let trace = &source.trace;
