@@ -337,9 +337,11 @@ mod tests {
         let phases = crate::phases::phases(&study, scale, size).expect("is planned");
         let definition = phases[0].definition.as_deref().expect("its definition");
         assert_eq!(definition.job, "data");
-        // What the trial gets is complete, and has nothing that the study may not set.
+        // What was computed from the size is in the plan, also where the study may not set it: a
+        // phase without its number of operations would do nothing.
         let json = serde_json::to_string(&phases[0].parameters).expect("JSON");
-        assert_eq!(json, r#"{"record":8192,"positioned":false}"#);
+        let expected = r#"{"file_size":268435456,"record":8192,"operations":32768,"#;
+        assert_eq!(json, format!(r#"{expected}"positioned":false}}"#));
         let workload = fslab_workload::Workload::of_phase(&phases[0]).expect("is usable");
         let kind = workload.kind(&phases[0].parameters);
         assert_eq!(kind, fslab_model::PhaseKind::Read);

@@ -66,13 +66,21 @@ impl From<serde_json::Error> for JobError {
     }
 }
 
+/// Parameters of a job for a file system of known size.
+pub(crate) struct Settled {
+    /// All of them.
+    pub(crate) parameters: Parameters,
+    /// Those that were computed: from the size, or from other parameters.
+    pub(crate) derived: Vec<String>,
+}
+
 /// A job whose parameters are a map that holds all of them that have no default.
 pub(crate) trait AnyJob: Sync {
     fn name(&self) -> &'static str;
     fn schema(&self) -> Schema;
     fn foreign_names(&self) -> bool;
     fn zero_is_default(&self) -> &'static [&'static str];
-    fn settle(&self, parameters: &Parameters, size: Bytes) -> Result<Parameters, JobError>;
+    fn settle(&self, parameters: &Parameters, size: Bytes) -> Result<Settled, JobError>;
     fn footprint(&self, parameters: &Parameters) -> Result<Bytes, JobError>;
     fn data_files(&self, parameters: &Parameters) -> Result<Option<Vec<PathBuf>>, JobError>;
     fn needs(&self, parameters: &Parameters) -> Result<Vec<Need>, JobError>;
@@ -112,10 +120,17 @@ impl<J: Job> AnyJob for Typed<J> {
         J::ZERO_IS_DEFAULT
     }
 
-    fn settle(&self, parameters: &Parameters, size: Bytes) -> Result<Parameters, JobError> {
+    fn settle(&self, parameters: &Parameters, size: Bytes) -> Result<Settled, JobError> {
         let mut job: J = from_map(parameters)?;
+        let before = to_map(&job)?;
         job.settle(size).map_err(JobError::Value)?;
-        Ok(to_map(&job)?)
+        let parameters = to_map(&job)?;
+        let is_derived = |(name, value): &(&String, _)| before.get(*name) != Some(*value);
+        let derived = parameters.iter().filter(is_derived);
+        Ok(Settled {
+            derived: derived.map(|(name, _)| name.clone()).collect(),
+            parameters,
+        })
     }
 
     fn footprint(&self, parameters: &Parameters) -> Result<Bytes, JobError> {

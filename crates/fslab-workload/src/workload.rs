@@ -175,20 +175,24 @@ impl Workload {
     /// Which side of the device it works on, with these parameters.
     #[must_use]
     pub fn kind(&self, parameters: &Parameters) -> PhaseKind {
-        let kind = self.merged(parameters);
-        let kind = kind.and_then(|merged| self.typed(self.job.kind(&merged)));
+        let kind = self.job.kind(&self.merged(parameters));
         kind.ok().flatten().unwrap_or(self.definition.kind)
     }
 
     /// Fills in what `given` leaves out, turns shares of `size` into bytes, and validates. The
-    /// result has what a study may set, and nothing that follows from the definition alone.
+    /// result has what a study may set and what was computed, and nothing that follows from the
+    /// definition alone.
     ///
     /// # Errors
     /// [`WorkloadError`] names the parameter.
     pub fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError> {
-        let merged = self.merged(given)?;
-        let mut all = self.typed(self.job.settle(&merged, size))?;
-        all.retain(|name, _| self.may_set(name));
+        if let Some(name) = given.keys().find(|name| !self.may_set(name)) {
+            return Err(self.refused(name));
+        }
+        let merged = self.merged(given);
+        let settled = self.typed(self.job.settle(&merged, size))?;
+        let mut all = settled.parameters;
+        all.retain(|name, _| self.may_set(name) || settled.derived.contains(name));
         // What the job leaves out has the job's default, which need not be the workload's.
         for name in self.definition.defaults.keys() {
             if self.may_set(name) && !all.contains_key(name) {
@@ -204,7 +208,7 @@ impl Workload {
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
     pub fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError> {
-        self.typed(self.job.footprint(&self.merged(resolved)?))
+        self.typed(self.job.footprint(&self.merged(resolved)))
     }
 
     /// The files whose pages must not be resident where the phase is to find its data cold; `None`
@@ -213,7 +217,7 @@ impl Workload {
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
     pub fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
-        self.typed(self.job.data_files(&self.merged(resolved)?))
+        self.typed(self.job.data_files(&self.merged(resolved)))
     }
 
     /// What it needs of a file system, with these parameters; where that is lacking, the phase is
@@ -222,7 +226,7 @@ impl Workload {
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
     pub fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError> {
-        self.typed(self.job.needs(&self.merged(resolved)?))
+        self.typed(self.job.needs(&self.merged(resolved)))
     }
 
     /// What a phase with these parameters would have a program interpret that is the study's own,
@@ -230,8 +234,7 @@ impl Workload {
     /// nothing.
     #[must_use]
     pub fn foreign(&self, parameters: &Parameters) -> Option<String> {
-        let foreign = self.merged(parameters);
-        let foreign = foreign.and_then(|merged| self.typed(self.job.foreign(&merged)));
+        let foreign = self.job.foreign(&self.merged(parameters));
         foreign.unwrap_or_else(|_| {
             let name = self.name();
             Some(format!("parameters of {name} that cannot be read"))
@@ -251,7 +254,7 @@ impl Workload {
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
     pub fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError> {
-        self.typed(self.job.brings(&self.merged(resolved)?))
+        self.typed(self.job.brings(&self.merged(resolved)))
     }
 
     /// Runs it once.
@@ -259,7 +262,7 @@ impl Workload {
     /// # Errors
     /// [`RunError`].
     pub fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {
-        self.typed(self.job.run(&self.merged(resolved)?, context))?
+        self.typed(self.job.run(&self.merged(resolved), context))?
     }
 
     /// What a study may set, in the job's order. `size` is that of the file system, of which some
@@ -282,19 +285,16 @@ impl Workload {
     }
 
     /// All parameters of the job: the definition's, and those given in their place.
-    fn merged(&self, given: &Parameters) -> Result<Parameters, WorkloadError> {
+    fn merged(&self, given: &Parameters) -> Parameters {
         let mut merged = self.definition.defaults.clone();
         for (name, value) in given {
-            if !self.may_set(name) {
-                return Err(self.refused(name));
-            }
             let is_zero = value.as_u64() == Some(0) || value.as_str() == Some("");
             let is_default = is_zero && self.job.zero_is_default().contains(&name.as_str());
             if !(is_default && merged.contains_key(name)) {
                 merged.insert(name.clone(), value.clone());
             }
         }
-        Ok(merged)
+        merged
     }
 
     fn refused(&self, name: &str) -> WorkloadError {

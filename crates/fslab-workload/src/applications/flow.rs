@@ -233,7 +233,10 @@ mod tests {
             let problem = flow.validate().expect_err(word);
             assert!(problem.contains(word), "{problem}");
         };
-        let step = |file: &str, operations: &[&str]| serde_json::json!({ "file": file, "operations": operations });
+        let step = |file: &str, operations: &[&str]| {
+            let text = format!("{{ \"file\": {file:?}, \"operations\": {operations:?} }}");
+            serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+        };
         refused(serde_json::json!([]), "0 steps");
         let good = step("any", &["open", "read", "close"]);
         let two = |other: serde_json::Value| serde_json::json!([good, other]);

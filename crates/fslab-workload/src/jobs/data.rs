@@ -40,14 +40,15 @@ pub(crate) struct DataParameters {
     /// The call after the last write, within the time: "none", "fsync" or "fdatasync".
     #[serde(skip_serializing_if = "Option::is_none")]
     sync: Option<Closing>,
-    /// With access "random": each record exactly once; otherwise with replacement.
+    /// With access "random": each record exactly once; otherwise with replacement (the default).
     #[serde(skip_serializing_if = "is_default")]
     each_once: bool,
     /// Bytes of a stream's buffer: 0 (no buffer) to 128 MiB. Where it is left out, the record's.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Size>")]
     buffer: Option<Bytes>,
-    /// pread(2) and pwrite(2); otherwise read(2) and write(2), with lseek(2) where needed.
+    /// pread(2) and pwrite(2) (the default, true); otherwise read(2) and write(2), with lseek(2)
+    /// where needed.
     #[serde(skip_serializing_if = "is_true")]
     positioned: bool,
     /// The file is cut into files of so many bytes: NAME.000, NAME.001, ... A multiple of the
@@ -55,10 +56,10 @@ pub(crate) struct DataParameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Size>")]
     segment: Option<Bytes>,
-    /// How many work at the same time, each on a file of its own: 1 to 1024.
+    /// How many work at the same time, each on its own file: 1 (the default) to 1024.
     #[serde(skip_serializing_if = "is_one")]
     threads: u32,
-    /// "threads" or "processes".
+    /// "threads" (the default) or "processes".
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(with = "String")]
     workers: Workers,
