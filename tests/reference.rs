@@ -7,7 +7,7 @@ use std::fs;
 use crate::harness::Desk;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-const COMMANDS: [&[&str]; 34] = [
+const COMMANDS: [&[&str]; 37] = [
     &[],
     &["compare"],
     &["run"],
@@ -26,6 +26,9 @@ const COMMANDS: [&[&str]; 34] = [
     &["disk", "list"],
     &["disk", "show"],
     &["disk", "test"],
+    &["workload"],
+    &["workload", "list"],
+    &["workload", "show"],
     &["list"],
     &["show"],
     &["report"],

@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::{
     clean, compare, delete, diff, disk, export, fs, gate, guest_init, import, lab, list, mkfs,
-    report, run, show, store, study, trace, trial,
+    report, run, show, store, study, trace, trial, workload,
 };
 use crate::exit::CommandResult;
 
@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Study(study::StudyArgs),
     /// The profiles of simulated disks, and what their disks do
     Disk(disk::DiskArgs),
+    /// The built-in workloads and their parameters
+    Workload(workload::WorkloadArgs),
     /// Guest kernels, which bring the file systems that this machine's kernel lacks
     Lab(lab::LabArgs),
     /// List the runs in the store
@@ -61,6 +63,7 @@ impl Command {
             Self::Fs(args) => args.exec(),
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
+            Self::Workload(args) => args.exec(),
             Self::Lab(args) => args.exec(),
             Self::List(args) => args.exec(),
             Self::Show(args) => args.exec(),
