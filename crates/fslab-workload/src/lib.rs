@@ -18,6 +18,6 @@ mod synthetic;
 mod workload;
 
 pub use catalogue::{all, find, names};
-pub use conformance::Problem;
+pub use conformance::ConformanceFailure;
 pub use programs::{ProgramError, demand_leave};
 pub use workload::{Finished, ParameterInfo, RunError, Workload, WorkloadError};

@@ -12,7 +12,7 @@ use fslab_model::{
 use serde_json::Value;
 
 use crate::catalogue;
-use crate::conformance::Problem;
+use crate::conformance::ConformanceFailure;
 use crate::job::{AnyJob, JobError};
 use crate::programs::ProgramError;
 
@@ -372,7 +372,7 @@ pub enum RunError {
     Impossible(String),
     /// The file system does not do what it must, or what its entry promises.
     #[error(transparent)]
-    Conformance(#[from] Problem),
+    Conformance(#[from] ConformanceFailure),
     /// A program of a phase did not do what it must.
     #[error(transparent)]
     Program(#[from] ProgramError),

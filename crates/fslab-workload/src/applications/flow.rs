@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fileset::Holding;
-use super::flows::{EngineResult, Hands, LOG_NAME};
+use super::flows::{EngineResult, LOG_NAME, Worker};
 use super::personality::Scene;
 
 /// More steps than any loop has.
@@ -128,7 +128,7 @@ impl Flow {
         &self,
         scene: &Scene<'_>,
         part: &mut Holding,
-        hands: &mut Hands<'_>,
+        hands: &mut Worker<'_>,
     ) -> EngineResult<()> {
         for step in &self.0 {
             for _ in 0..step.times {
@@ -181,7 +181,7 @@ impl Step {
         &self,
         scene: &Scene<'_>,
         part: &mut Holding,
-        hands: &mut Hands<'_>,
+        hands: &mut Worker<'_>,
     ) -> EngineResult<()> {
         let present = &scene.set.present;
         let number = match self.file {

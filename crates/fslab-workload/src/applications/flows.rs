@@ -50,7 +50,7 @@ struct Kinds {
 }
 
 /// A thread at work: its tools and its book.
-pub(crate) struct Hands<'a> {
+pub(crate) struct Worker<'a> {
     base: &'a Path,
     tools: Tools,
     book: &'a mut Logbook,
@@ -109,8 +109,8 @@ impl Tools {
     }
 
     /// The tools in hand.
-    pub(super) fn take<'a>(self, base: &'a Path, book: &'a mut Logbook) -> Hands<'a> {
-        Hands {
+    pub(super) fn take<'a>(self, base: &'a Path, book: &'a mut Logbook) -> Worker<'a> {
+        Worker {
             base,
             tools: self,
             book,
@@ -118,7 +118,7 @@ impl Tools {
     }
 }
 
-impl Hands<'_> {
+impl Worker<'_> {
     /// Creates a file and leaves it open.
     pub(super) fn create(&mut self, name: &CStr) -> EngineResult<()> {
         self.call("create", self.tools.kinds.create, name, |it| {

@@ -179,7 +179,7 @@ pub(crate) fn serve_transactions(
         ));
     }
     let base = context.root.join(&parameters.directory);
-    let shop = Shop {
+    let shop = OltpJob {
         parameters,
         context,
         base: &base,
@@ -199,7 +199,7 @@ pub(crate) fn serve_transactions(
 }
 
 /// What all threads see.
-struct Shop<'a> {
+struct OltpJob<'a> {
     parameters: &'a OltpParameters,
     context: &'a RunContext,
     base: &'a Path,
@@ -227,7 +227,7 @@ enum Role {
     },
 }
 
-impl Shop<'_> {
+impl OltpJob<'_> {
     fn names(&self) -> Vec<CString> {
         let data = (0..self.parameters.data_files).map(|number| format!("data{number:04}"));
         data.chain(["log".to_owned()])
@@ -476,7 +476,7 @@ struct Behind {
 }
 
 impl Progress {
-    fn new(shop: &Shop<'_>) -> Self {
+    fn new(shop: &OltpJob<'_>) -> Self {
         let progress = Self {
             tickets: AtomicU64::new(0),
             reads: AtomicU64::new(0),

@@ -5,18 +5,18 @@ use std::path::Path;
 
 use fslab_engine::StopFlag;
 
-use super::problem::Problem;
+use super::problem::ConformanceFailure;
 
 /// The count of one phase.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct CheckContext {
     stop: StopFlag,
     pub(crate) checks: u64,
     pub(crate) bytes: u64,
     pub(crate) notes: Vec<String>,
 }
 
-impl Ledger {
+impl CheckContext {
     pub(crate) fn new(stop: StopFlag) -> Self {
         Self {
             stop,
@@ -28,10 +28,10 @@ impl Ledger {
     ///
     /// # Errors
     /// Where somebody asked the trial to stop.
-    pub(crate) fn check(&mut self) -> Result<(), Problem> {
+    pub(crate) fn check(&mut self) -> Result<(), ConformanceFailure> {
         self.checks += 1;
         if self.stop.is_raised() {
-            return Err(Problem::interrupted());
+            return Err(ConformanceFailure::interrupted());
         }
         Ok(())
     }
@@ -42,9 +42,9 @@ impl Ledger {
         operation: &str,
         path: &Path,
         outcome: io::Result<T>,
-    ) -> Result<T, Problem> {
+    ) -> Result<T, ConformanceFailure> {
         self.check()?;
-        outcome.map_err(|error| Problem::io(operation, path, error))
+        outcome.map_err(|error| ConformanceFailure::io(operation, path, error))
     }
 
     /// An operation that a file system may not have: `Err` holds its words.
@@ -53,12 +53,12 @@ impl Ledger {
         operation: &str,
         path: &Path,
         outcome: io::Result<T>,
-    ) -> Result<Result<T, String>, Problem> {
+    ) -> Result<Result<T, String>, ConformanceFailure> {
         self.check()?;
         match outcome {
             Ok(value) => Ok(Ok(value)),
             Err(error) if is_refusal(&error) => Ok(Err(format!("cannot {operation}: {error}"))),
-            Err(error) => Err(Problem::io(operation, path, error)),
+            Err(error) => Err(ConformanceFailure::io(operation, path, error)),
         }
     }
 
@@ -68,12 +68,12 @@ impl Ledger {
         is_so: bool,
         path: &Path,
         otherwise: impl FnOnce() -> String,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), ConformanceFailure> {
         self.check()?;
         if is_so {
             return Ok(());
         }
-        Err(Problem::corrupt(path, otherwise()))
+        Err(ConformanceFailure::corrupt(path, otherwise()))
     }
 
     /// A remark for the phase's record, once.

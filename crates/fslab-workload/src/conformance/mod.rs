@@ -29,4 +29,4 @@ mod writer;
 
 pub(crate) use content::{Draw, generate, mix};
 pub(crate) use parameters::{FillParameters, TreeParameters};
-pub use problem::Problem;
+pub use problem::ConformanceFailure;

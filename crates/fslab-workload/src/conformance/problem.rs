@@ -11,7 +11,7 @@ use fslab_model::{Failure, FailureKind};
 /// Its kinds: `Io` (and those that an errno suggests) for a call that failed, `Corrupt` for what
 /// is not as it was written, `Check` for a file system that is not as its entry says.
 #[derive(Debug)]
-pub struct Problem(Box<Details>);
+pub struct ConformanceFailure(Box<Details>);
 
 #[derive(Debug)]
 struct Details {
@@ -21,7 +21,7 @@ struct Details {
     source: Option<io::Error>,
 }
 
-impl Problem {
+impl ConformanceFailure {
     /// `operation` on `path` failed.
     pub(crate) fn io(operation: &str, path: &Path, source: io::Error) -> Self {
         let kind = match source.kind() {
@@ -86,20 +86,20 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConformanceFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.message)
     }
 }
 
-impl std::error::Error for Problem {
+impl std::error::Error for ConformanceFailure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_ref().map(|source| source as _)
     }
 }
 
-impl From<Problem> for Failure {
-    fn from(problem: Problem) -> Self {
+impl From<ConformanceFailure> for Failure {
+    fn from(problem: ConformanceFailure) -> Self {
         let mut failure = Self::new(problem.kind(), problem.to_string());
         if let Some(source) = &problem.0.source {
             failure = failure.because(source);

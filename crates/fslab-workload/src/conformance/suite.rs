@@ -10,11 +10,11 @@ use super::abilities::Abilities;
 use super::audit::{Audit, SpecialBits};
 use super::content::{Draw, mix};
 use super::data_script;
-use super::ledger::Ledger;
+use super::ledger::CheckContext;
 use super::manners::Manners;
 use super::name_script::NameScript;
 use super::parameters::TreeParameters;
-use super::problem::Problem;
+use super::problem::ConformanceFailure;
 use super::scale::Scale;
 use super::stage::Stage;
 use super::survey::Survey;
@@ -32,7 +32,7 @@ pub(crate) fn exercise(
         return Ok(synthetic_suite(context.seed, parameters));
     }
     let room = FileSystemRoom::of(&context.root)
-        .map_err(|error| Problem::io("ask for the room of", &context.root, error))?;
+        .map_err(|error| ConformanceFailure::io("ask for the room of", &context.root, error))?;
     let scale = Scale::fitting(parameters, room).map_err(|needed| no_room(room, needed))?;
     let pass = Pass {
         context,
@@ -80,7 +80,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn exercise(&self, ledger: &mut Ledger) -> Result<(), Problem> {
+    fn exercise(&self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
         let abilities = self.survey(ledger)?;
         remark(&abilities, ledger);
         self.scale.remark(ledger);
@@ -99,19 +99,23 @@ impl Pass<'_> {
         self.audit(&tree, &abilities, ledger)
     }
 
-    fn verify(&self, ledger: &mut Ledger) -> Result<(), Problem> {
+    fn verify(&self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
         let abilities = self.survey(ledger)?;
         let tree = self.play(&abilities, None)?;
         self.audit(&tree, &abilities, ledger)
     }
 
-    fn survey(&self, ledger: &mut Ledger) -> Result<Abilities, Problem> {
+    fn survey(&self, ledger: &mut CheckContext) -> Result<Abilities, ConformanceFailure> {
         let folder = beside(&self.base, "survey");
         Survey::run(&folder, self.context.promises.as_ref(), ledger)
     }
 
     /// Plays the script, on the disk where there is a ledger for it.
-    fn play(&self, abilities: &Abilities, disk: Option<&mut Ledger>) -> Result<Tree, Problem> {
+    fn play(
+        &self,
+        abilities: &Abilities,
+        disk: Option<&mut CheckContext>,
+    ) -> Result<Tree, ConformanceFailure> {
         let (scale, seed) = (self.scale, self.context.seed);
         let mut stage = Stage::new(self.base.clone(), seed, disk);
         stage.make_directory(&scale.marker())?;
@@ -132,8 +136,8 @@ impl Pass<'_> {
         &self,
         tree: &Tree,
         abilities: &Abilities,
-        ledger: &mut Ledger,
-    ) -> Result<(), Problem> {
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         Audit {
             base: &self.base,
             tree,
@@ -146,7 +150,7 @@ impl Pass<'_> {
 }
 
 /// What a reader should know of the abilities that no entry states.
-fn remark(abilities: &Abilities, ledger: &mut Ledger) {
+fn remark(abilities: &Abilities, ledger: &mut CheckContext) {
     if !abilities.wide_names {
         ledger.note("names beyond ASCII are not kept byte for byte: only ASCII names were made");
     }
@@ -179,9 +183,9 @@ fn beside(base: &std::path::Path, what: &str) -> PathBuf {
 /// Runs `work` and takes its time.
 pub(crate) fn timed(
     context: &RunContext,
-    work: impl FnOnce(&mut Ledger) -> Result<(), Problem>,
-) -> Result<Finished, Problem> {
-    let mut ledger = Ledger::new(context.stop.clone());
+    work: impl FnOnce(&mut CheckContext) -> Result<(), ConformanceFailure>,
+) -> Result<Finished, ConformanceFailure> {
+    let mut ledger = CheckContext::new(context.stop.clone());
     let (start_ns, used) = (fslab_sys::monotonic_ns(), ResourceUse::of_process());
     work(&mut ledger)?;
     let elapsed_ns = fslab_sys::monotonic_ns() - start_ns;

@@ -8,7 +8,7 @@ use fslab_engine::{DataJob, Measured, RunContext, SyncPolicy, run_data};
 use fslab_model::{LatencyHistogram, OperationLatency, ValueList};
 use fslab_sys::{BlockCounters, DeviceNumber, ResourceUse, monotonic_ns};
 
-use crate::conformance::Problem;
+use crate::conformance::ConformanceFailure;
 use crate::programs::cpu_use;
 use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
@@ -69,7 +69,7 @@ impl<'a> Bench<'a> {
     /// Whether nobody asked the trial to stop.
     pub(crate) fn go_on(&self) -> Result<(), RunError> {
         if self.context.stop.is_raised() {
-            return Err(Problem::interrupted().into());
+            return Err(ConformanceFailure::interrupted().into());
         }
         Ok(())
     }
@@ -159,7 +159,7 @@ impl<'a> Bench<'a> {
 /// # Errors
 /// Its own, with both names.
 pub(crate) fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, RunError> {
-    outcome.map_err(|error| Problem::io(operation, path, error).into())
+    outcome.map_err(|error| ConformanceFailure::io(operation, path, error).into())
 }
 
 /// The result of the null engine: the figures come from the parameters alone.

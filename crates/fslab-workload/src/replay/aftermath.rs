@@ -13,14 +13,14 @@ const TOLD: usize = 3;
 
 /// What the comparison found.
 #[derive(Debug, Default)]
-pub(super) struct Aftermath {
+pub(super) struct FinalStateDiff {
     names: usize,
     pub(super) differences: Vec<String>,
 }
 
 /// Compares every name that the trace used.
-pub(super) fn look(base: &Path, trace: &Trace) -> Result<Aftermath, EngineError> {
-    let mut aftermath = Aftermath::default();
+pub(super) fn look(base: &Path, trace: &Trace) -> Result<FinalStateDiff, EngineError> {
+    let mut aftermath = FinalStateDiff::default();
     for expected in &trace.left {
         aftermath.names += 1;
         let at = base.join(expected.path.as_path());
@@ -45,7 +45,7 @@ pub(super) fn look(base: &Path, trace: &Trace) -> Result<Aftermath, EngineError>
     Ok(aftermath)
 }
 
-impl Aftermath {
+impl FinalStateDiff {
     pub(super) fn note(&self) -> Option<String> {
         let more = if self.differences.len() > TOLD {
             ", and others"
