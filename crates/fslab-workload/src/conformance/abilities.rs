@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use fslab_model::{Capabilities, CaseRule};
 
-use super::problem::ConformanceFailure;
+use super::failure::ConformanceFailure;
 
 /// What a file system can do, as the survey found it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use fslab_model::CaseRule;
 use fslab_sys::{DataFile, DataFileOptions, named_attribute};
 
 use super::abilities::Abilities;
+use super::check_context::CheckContext;
 use super::content::Content;
-use super::ledger::CheckContext;
-use super::problem::ConformanceFailure;
+use super::failure::ConformanceFailure;
 use super::tree::{FileId, FileModel, Marks, Node, Tree};
 use super::writer::compare;
 

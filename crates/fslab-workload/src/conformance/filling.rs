@@ -17,11 +17,11 @@ use fslab_sys::{
 };
 
 use super::audit::compare_file;
+use super::check_context::{CheckContext, is_refusal};
 use super::content::{Content, generate, mix};
-use super::ledger::{CheckContext, is_refusal};
+use super::failure::ConformanceFailure;
 use super::parameters::{FillParameters, TreeParameters};
 use super::patience::rouse;
-use super::problem::ConformanceFailure;
 use super::suite::{synthetic_suite, timed};
 use crate::parameters::Size;
 use crate::workload::{Finished, RunError};

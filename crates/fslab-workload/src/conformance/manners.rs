@@ -14,8 +14,8 @@ use fslab_model::CaseRule;
 use fslab_sys::FileSystemRoom;
 
 use super::abilities::Abilities;
-use super::ledger::{CheckContext, is_refusal};
-use super::problem::ConformanceFailure;
+use super::check_context::{CheckContext, is_refusal};
+use super::failure::ConformanceFailure;
 
 /// Files of the directory that is listed while it shrinks.
 const LISTED: usize = 300;

@@ -9,7 +9,7 @@ use fslab_sys::is_superuser;
 
 use super::abilities::Abilities;
 use super::content::Draw;
-use super::problem::ConformanceFailure;
+use super::failure::ConformanceFailure;
 use super::scale::Scale;
 use super::stage::Stage;
 use super::tree::Owner;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant, SystemTime};
 use fslab_model::FailureKind;
 use fslab_sys::{FileSystemRoom, sync_file_system};
 
-use super::ledger::CheckContext;
-use super::problem::ConformanceFailure;
+use super::check_context::CheckContext;
+use super::failure::ConformanceFailure;
 
 /// How long a cleaner may take in all.
 const PATIENCE: Duration = Duration::from_secs(300);

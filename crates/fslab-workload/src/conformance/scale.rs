@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use fslab_model::Bytes;
 use fslab_sys::FileSystemRoom;
 
-use super::ledger::CheckContext;
+use super::check_context::CheckContext;
+use super::failure::ConformanceFailure;
 use super::parameters::TreeParameters;
-use super::problem::ConformanceFailure;
 
 /// Files and directories of the tree besides those that the parameters count.
 const NAMES: u64 = 150;

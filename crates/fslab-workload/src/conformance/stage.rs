@@ -13,8 +13,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use fslab_sys::{remove_named_attribute, set_named_attribute};
 
-use super::ledger::CheckContext;
-use super::problem::ConformanceFailure;
+use super::check_context::CheckContext;
+use super::failure::ConformanceFailure;
 use super::tree::{FileId, Owner, Tree};
 use super::writer::{Draft, Writer};
 

@@ -8,13 +8,13 @@ use fslab_sys::{FileSystemRoom, ResourceUse, sync_file_system};
 
 use super::abilities::Abilities;
 use super::audit::{Audit, SpecialBits};
+use super::check_context::CheckContext;
 use super::content::{Draw, mix};
 use super::data_script;
-use super::ledger::CheckContext;
+use super::failure::ConformanceFailure;
 use super::manners::Manners;
 use super::name_script::NameScript;
 use super::parameters::TreeParameters;
-use super::problem::ConformanceFailure;
 use super::scale::Scale;
 use super::stage::Stage;
 use super::survey::Survey;

@@ -17,9 +17,9 @@ use fslab_sys::{
 };
 
 use super::abilities::{Abilities, Answer, compare, compare_case};
-use super::ledger::{CheckContext, is_refusal};
+use super::check_context::{CheckContext, is_refusal};
+use super::failure::ConformanceFailure;
 use super::patience::patiently;
-use super::problem::ConformanceFailure;
 
 /// A limit of names of one file is tried out up to here.
 const LINKS_TRIED_MAX: u64 = 1_100;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fslab_sys::{DataFile, DataFileOptions, Mapping, OpenedSync};
 
+use super::check_context::{CheckContext, is_refusal};
 use super::content::{Content, generate};
-use super::ledger::{CheckContext, is_refusal};
-use super::problem::ConformanceFailure;
+use super::failure::ConformanceFailure;
 
 /// Read and compared at once; no multiple of any block, so that reads are not aligned either.
 const READ_BYTES: u64 = 1_000_003;

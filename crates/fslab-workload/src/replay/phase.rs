@@ -11,7 +11,7 @@ use super::parameters::ReplayParameters;
 use super::player::Player;
 use super::script::Script;
 use super::source::Source;
-use super::{aftermath, stage};
+use super::{final_state, stage};
 
 /// Runs one phase of a replay.
 pub(crate) fn replay(
@@ -61,7 +61,7 @@ pub(crate) fn replay(
     };
     figure(&REPLAY_DEVIATIONS, deviations.count());
     if parameters.check {
-        let aftermath = aftermath::look(&base, trace)?;
+        let aftermath = final_state::look(&base, trace)?;
         figure(&REPLAY_DIFFERENCES, aftermath.differences.len() as u64);
         notes.extend(aftermath.note());
         aftermath.demand(parameters.deviations_percent_max, &base)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fslab_engine::StopFlag;
 
-use super::problem::ConformanceFailure;
+use super::failure::ConformanceFailure;
 
 /// The count of one phase.
 #[derive(Clone, Debug, Default)]
