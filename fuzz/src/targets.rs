@@ -15,6 +15,7 @@ use fslab_model::{
 };
 use fslab_run::{GuestChoice, Repetition, Request, VenueChoice, footprint, resolve};
 use fslab_trace::{Schedule, Trace};
+use fslab_workload::Workload;
 
 /// A run for the claims of a target to be judged by.
 static RUN: LazyLock<RunRecord> = LazyLock::new(|| {
@@ -178,11 +179,11 @@ pub(crate) fn trial(input: &[u8]) {
 
 /// What is asked of a phase before it runs.
 fn describe(phase: &PhaseSpec) {
-    let Ok(workload) = fslab_workload::find(&phase.workload) else {
+    let Ok(workload) = Workload::of_phase(phase) else {
         return;
     };
     let parameters = &phase.parameters;
-    workload.kind(parameters);
+    let _ = workload.kind(parameters);
     drop(workload.footprint(parameters));
     drop(workload.data_files(parameters));
     drop(workload.needs(parameters));

@@ -43,6 +43,7 @@ mod text_type;
 mod toml_text;
 mod trial_task;
 mod units;
+mod workload;
 
 pub use brings::{Brings, INPUTS_FOLDER, InputPlace, ProgramNeed, input_path};
 pub use capabilities::{Capabilities, CaseRule, CrashSafety, Need};
@@ -86,6 +87,7 @@ pub use sweep::{Point, PointValue, Range, Sweep, SweepError, Swept, Values, Writ
 pub use toml_text::{TextPosition, TomlError, from_toml};
 pub use trial_task::{Placement, TrialTask};
 pub use units::{Bytes, ParseBytesError, Rate, Share, format_ns};
+pub use workload::WorkloadDefinition;
 
 /// Version of every JSON document that leaves this crate: trial specifications, events, plans.
 ///

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Bytes, CachePolicy, ColdMethod, DeviceIdentity, Parameters, Perturbation, Rounds, Subject,
-    Swept, TrialId,
+    Swept, TrialId, WorkloadDefinition,
 };
 
 /// A phase with every parameter spelled out.
@@ -24,6 +24,10 @@ pub struct PhaseSpec {
     pub settle: bool,
     /// All parameters of the workload.
     pub parameters: Parameters,
+    /// The definition of a workload of the user's, whose file the trial does not have; `None` for
+    /// a built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<Box<WorkloadDefinition>>,
     /// The group of phases that it belongs to: after a failure the rest of its group is skipped,
     /// and nothing else. `None`: after a failure everything is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,6 +50,7 @@ impl PhaseSpec {
             cache: CachePolicy::Keep,
             settle: false,
             parameters,
+            definition: None,
             group: None,
             swept: None,
         }

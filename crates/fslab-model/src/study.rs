@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::SIZE_PATTERN;
-use crate::{FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep, TomlError, from_toml};
+use crate::{
+    FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep, TomlError, WorkloadDefinition,
+    from_toml,
+};
 
 /// What the caches hold when a phase begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -130,6 +133,10 @@ pub struct Study {
     #[serde(rename = "phase")]
     #[schemars(length(min = 1))]
     pub phases: Vec<PhaseEntry>,
+    /// The user's workloads that the phases name, from files beside that of the study.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub workloads: BTreeMap<String, WorkloadDefinition>,
 }
 
 impl Study {

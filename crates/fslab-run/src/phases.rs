@@ -4,7 +4,7 @@
 use fslab_model::{
     Bytes, ParseBytesError, PhaseEntry, PhaseSpec, Point, Scale, Study, SweepError, Swept,
 };
-use fslab_workload::WorkloadError;
+use fslab_workload::{Workload, WorkloadError};
 use serde_json::Value;
 
 /// Scaled sizes are whole numbers of these, unless the phase has a record of another size.
@@ -116,7 +116,7 @@ pub(crate) fn phases(
         for point in points {
             for entry in together {
                 let scaled = scaled(study, entry, scale);
-                phases.push(phase(entry, scaled, point.as_ref(), size)?);
+                phases.push(phase(study, entry, scaled, (point.as_ref(), size))?);
             }
         }
     }
@@ -152,10 +152,10 @@ fn points(
 }
 
 fn phase(
+    study: &Study,
     entry: &PhaseEntry,
     mut parameters: fslab_model::Parameters,
-    point: Option<&Point>,
-    size: Bytes,
+    (point, size): (Option<&Point>, Bytes),
 ) -> Result<PhaseSpec, PhasesError> {
     let failed = |source| PhasesError::Workload {
         phase: entry.name.clone(),
@@ -167,7 +167,13 @@ fn phase(
             value,
         })?;
     }
-    let workload = fslab_workload::find(&entry.workload).map_err(failed)?;
+    let definition = study.workloads.get(&entry.workload).cloned();
+    let planned = PhaseSpec {
+        definition: definition.map(Box::new),
+        ..PhaseSpec::new("", &entry.workload, parameters)
+    };
+    let workload = Workload::of_phase(&planned).map_err(failed)?;
+    let parameters = workload.resolve(&planned.parameters, size);
     let swept = point.map(|point| Swept {
         phase: entry.name.clone(),
         point: point.clone(),
@@ -178,11 +184,8 @@ fn phase(
         settle: entry.settle,
         group: entry.group.clone(),
         swept,
-        ..PhaseSpec::new(
-            "",
-            &entry.workload,
-            workload.resolve(&parameters, size).map_err(failed)?,
-        )
+        parameters: parameters.map_err(failed)?,
+        ..planned
     })
 }
 

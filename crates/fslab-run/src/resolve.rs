@@ -14,6 +14,7 @@ use fslab_model::{
     Brings, Bytes, ColdMethod, FORMAT_VERSION, PhaseSpec, Plan, Scale, Study, Subject, SubjectPlan,
     VenuePlan,
 };
+use fslab_workload::Workload;
 
 /// The workload that leaves nothing of what the phases before it made.
 const CLEAR: &str = "clear";
@@ -317,7 +318,7 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
             phase: phase.name.clone(),
             source,
         };
-        let workload = fslab_workload::find(&phase.workload).map_err(failed)?;
+        let workload = Workload::of_phase(phase).map_err(failed)?;
         // Phases that work on the same files share their room.
         let files = workload.data_files(&phase.parameters).map_err(failed)?;
         let bytes = workload.footprint(&phase.parameters).map_err(failed)?.0;
@@ -338,7 +339,7 @@ pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveE
             phase: phase.name.clone(),
             source,
         };
-        let workload = fslab_workload::find(&phase.workload).map_err(failed)?;
+        let workload = Workload::of_phase(phase).map_err(failed)?;
         let brings = workload.brings(&phase.parameters).map_err(failed)?;
         if !brings.is_empty() {
             all.entry(phase.workload.clone()).or_default().merge(brings);

@@ -4,10 +4,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use fslab_claims::{Claims, NamedText, Original, Published};
-use fslab_model::{Failure, FailureKind, Study, nearest_name};
+use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, nearest_name};
 
 /// A longer file is no study, and no claims or published values of one.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
+/// The longest file of a workload; those that are built in have some 2 KiB.
+const WORKLOAD_BYTES_MAX: u64 = 256 << 10;
 
 /// A study that is built in: its name and its text.
 macro_rules! study {
@@ -86,12 +88,56 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
                 Failure::new(FailureKind::BadInput, text).because(&error)
             },
         )?;
-        return Ok((
-            parse(name_or_file, &text)?,
-            StudySource::File(name_or_file.into()),
-        ));
+        let mut study = parse(name_or_file, &text)?;
+        load_workloads(&mut study, Path::new(name_or_file))?;
+        return Ok((study, StudySource::File(name_or_file.into())));
     }
     Err(unknown(name_or_file))
+}
+
+/// Reads the user's workloads that phases of `study` name: `workloads/NAME.toml` beside `file`.
+fn load_workloads(study: &mut Study, file: &Path) -> Result<(), Failure> {
+    let folder = file.with_file_name("workloads");
+    for phase in &study.phases {
+        let name = &phase.workload;
+        if !WorkloadDefinition::is_name(name) || study.workloads.contains_key(name) {
+            continue;
+        }
+        let path = folder.join(format!("{name}.toml"));
+        let text = match fslab_sys::read_text_file(&path, WORKLOAD_BYTES_MAX) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => {
+                let text = format!("cannot read {}", path.display());
+                return Err(Failure::new(FailureKind::BadInput, text).because(&error));
+            }
+        };
+        let definition = load_workload(name, &text);
+        let definition = definition.map_err(|failure| Failure {
+            message: format!("cannot use {}: {}", path.display(), failure.message),
+            ..failure
+        })?;
+        study.workloads.insert(name.clone(), definition);
+    }
+    Ok(())
+}
+
+/// The definition of the user's workload `name` in `text`.
+fn load_workload(name: &str, text: &str) -> Result<WorkloadDefinition, Failure> {
+    let unusable = |text: &str| Failure::new(FailureKind::BadInput, text);
+    let definition = WorkloadDefinition::from_toml(text)
+        .map_err(|error| Failure::of_toml("it is no workload", error))?;
+    if definition.name != name {
+        let text = format!("name = {:?}, not the name of the file", definition.name);
+        return Err(unusable(&text));
+    }
+    if fslab_workload::find(name).is_ok() {
+        return Err(unusable("a built-in workload has its name").hint("give it another name"));
+    }
+    // A definition that no phase can use is an error of the file, not of a phase.
+    fslab_workload::Workload::new(definition.clone())
+        .map_err(|error| unusable("its definition").because(&error))?;
+    Ok(definition)
 }
 
 /// Whether that means a file, and not the name of a study.
@@ -254,6 +300,75 @@ mod tests {
             "{error}"
         );
         assert!(load_original("quick").expect("built in").is_none());
+    }
+
+    /// A study in a folder of its own, with one workload beside it.
+    fn study_with_workload(name: &str, text: &str) -> (tempfile::TempDir, Result<Study, Failure>) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let study = folder.path().join("study.toml");
+        let phases = format!("[[phase]]\nname = 'p'\nworkload = '{name}'\nrecord = '8KiB'\n");
+        let head = "format = 1\nname = 'x'\ntitle = 'x'\nsize = '1GiB'\nrepeats = 1\n";
+        let text_of_study = format!("{head}trial_limit_s = 9\n{phases}");
+        std::fs::write(&study, text_of_study).expect("written");
+        std::fs::create_dir(folder.path().join("workloads")).expect("made");
+        let file = folder.path().join("workloads").join(format!("{name}.toml"));
+        std::fs::write(file, text).expect("written");
+        let loaded = load_study(study.to_str().expect("a plain path"));
+        (folder, loaded.map(|(study, _)| study))
+    }
+
+    const MINE: &str = "format = 1\nname = 'mine'\ntitle = 'x'\njob = 'data'\nkind = 'read'\n\
+                        headline = 'throughput'\nmay_set = ['record', 'positioned']\n\
+                        [defaults]\naccess = 'reverse'\npositioned = false\n";
+
+    #[test]
+    fn a_workload_beside_the_study_is_planned_with_its_definition() {
+        let study = study_with_workload("mine", MINE).1.expect("loads");
+        let size = fslab_model::Bytes::gib(1);
+        let scale = study.scale.default;
+        let phases = crate::phases::phases(&study, scale, size).expect("is planned");
+        let definition = phases[0].definition.as_deref().expect("its definition");
+        assert_eq!(definition.job, "data");
+        // What was computed from the size is in the plan, also where the study may not set it: a
+        // phase without its number of operations would do nothing.
+        let json = serde_json::to_string(&phases[0].parameters).expect("JSON");
+        let expected = r#"{"file_size":268435456,"record":8192,"operations":32768,"#;
+        assert_eq!(json, format!(r#"{expected}"positioned":false}}"#));
+        let workload = fslab_workload::Workload::of_phase(&phases[0]).expect("is usable");
+        let kind = workload.kind(&phases[0].parameters);
+        assert_eq!(kind, fslab_model::PhaseKind::Read);
+    }
+
+    #[test]
+    fn a_workload_beside_the_study_that_cannot_be_used_is_refused_with_file_and_key() {
+        let refused = |name: &str, text: &str, words: &[&str]| {
+            let failure = study_with_workload(name, text).1.expect_err(name);
+            let shown = format!("{} {:?}", failure.message, failure.causes);
+            for word in words.iter().chain(&["workloads/"]) {
+                assert!(shown.contains(word), "{shown}");
+            }
+        };
+        let read = MINE.replace("'mine'", "'read'");
+        refused(
+            "read",
+            &read,
+            &["read.toml", "a built-in workload has its name"],
+        );
+        refused("other", MINE, &["not the name of the file"]);
+        let unknown = format!("recrod = 1\n{MINE}");
+        refused("mine", &unknown, &["mine.toml", "recrod"]);
+        let unknown = format!("{MINE}recrod = 1\n");
+        refused("mine", &unknown, &["'recrod'", "did you mean 'record'?"]);
+        let job = MINE.replace("'data'", "'dato'");
+        refused(
+            "mine",
+            &job,
+            &["there is no job 'dato'; did you mean 'data'?"],
+        );
+        let wrong = format!("{MINE}threads = 'many'\n");
+        refused("mine", &wrong, &["defaults", "invalid type"]);
+        let long = format!("{MINE}# {}\n", "x".repeat(300 << 10));
+        refused("mine", &long, &["cannot read"]);
     }
 
     #[test]

@@ -26,7 +26,7 @@ const HARNESS_SHARE_MAX: f64 = 0.05;
 /// A phase with all that it needs.
 pub(crate) struct Phase<'a> {
     pub(crate) spec: &'a PhaseSpec,
-    pub(crate) workload: &'static dyn Workload,
+    pub(crate) workload: &'a Workload,
     pub(crate) subject: &'a Subject,
     pub(crate) cold: ColdMethod,
     /// Where a host is asked to forget what it keeps of the device; `None` where there is none.

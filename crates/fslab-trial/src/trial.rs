@@ -10,6 +10,7 @@ use fslab_model::{
     CONFINEMENT_FACT, EventBody, FORMAT_VERSION, Facts, Failure, FailureKind, PhaseOutcome,
     PhaseSpec, Round, TrialSpec,
 };
+use fslab_workload::Workload;
 
 use crate::confined::Fence;
 use crate::disturbances::Backlog;
@@ -322,12 +323,12 @@ fn run_phases<W: Write>(
 ) -> Result<(), Failure> {
     let mut context = turn.context.clone();
     for phase_spec in &spec.phases {
-        let workload = fslab_workload::find(&phase_spec.workload).map_err(|error| {
+        let workload = Workload::of_phase(phase_spec).map_err(|error| {
             Failure::new(FailureKind::BadInput, "cannot run the phase").because(&error)
         })?;
         let phase = Phase {
             spec: phase_spec,
-            workload,
+            workload: &workload,
             subject: &spec.subject,
             cold: spec.cold,
             host_forgets: spec.host_forgets.as_deref(),

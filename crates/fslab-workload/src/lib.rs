@@ -1,23 +1,23 @@
-//! What is issued: one file per workload below `workloads/`, and their registry.
+//! What is issued: the kinds of jobs, and the workloads, which are jobs with parameters.
 //!
-//! A workload turns parameters into jobs of the engine. It knows no file system, no device and no
-//! cache; it neither prints nor summarises.
+//! A workload is a file of `workloads/`, or one of the user's beside his study. A job turns
+//! parameters into calls of the engine. It knows no file system, no device and no cache; it neither
+//! prints nor summarises.
 
 mod applications;
-mod big_file;
+mod catalogue;
 mod conformance;
 mod inputs;
-mod own_trees;
+mod job;
+mod jobs;
 mod parameters;
 mod probe;
 mod programs;
-mod registry;
 mod replay;
-mod size_series;
+mod synthetic;
 mod workload;
-mod workloads;
 
-pub use conformance::Problem;
+pub use catalogue::{all, find, names};
+pub use conformance::ConformanceFailure;
 pub use programs::{ProgramError, demand_leave};
-pub use registry::{all, find, names};
-pub use workload::{Finished, RunError, Workload, WorkloadError};
+pub use workload::{Finished, ParameterInfo, RunError, Workload, WorkloadError};

@@ -1,16 +1,12 @@
-//! Parameters that several workloads share: sizes, paths, a tree of small files.
+//! Parameters that several jobs share: sizes, paths, engines.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
-use fslab_engine::{
-    EngineKind, FileSizes, MetadataJob, MetadataOperation, MetadataSync, ParseEngineError,
-    TreeShape,
-};
-use fslab_model::{Bytes, Need, Parameters, Share};
+use fslab_engine::{EngineKind, FileSizes, ParseEngineError};
+use fslab_model::{Bytes, Parameters, Share};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-
-use crate::workload::WorkloadParameters;
 
 pub(crate) fn from_map<T: DeserializeOwned>(map: &Parameters) -> Result<T, serde_json::Error> {
     serde_json::from_value(serde_json::Value::Object(map.clone()))
@@ -23,11 +19,27 @@ pub(crate) fn to_map<T: Serialize>(typed: &T) -> Result<Parameters, serde_json::
     }
 }
 
+/// For `skip_serializing_if`: parameters that came later are left out of plans where they have no
+/// effect, so that earlier plans keep their hashes.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+pub(crate) fn is_true(value: &bool) -> bool {
+    *value
+}
+
 /// A size as a study writes it (`"1/4"`, `"64MiB"`) and as a plan holds it (a number of bytes).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Size {
+    /// Bytes.
     Bytes(u64),
+    /// A number with a unit, or a share of the file system.
     Written(String),
 }
 
@@ -48,76 +60,6 @@ impl Size {
         match self {
             Self::Bytes(bytes) => *bytes,
             Self::Written(_) => 0,
-        }
-    }
-}
-
-/// Many small files in a tree of directories.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct SmallFiles {
-    /// The tree's root below that of the file system.
-    pub(crate) directory: PathBuf,
-    /// How many files.
-    pub(crate) files: u64,
-    /// Files in each directory; 0 for all in one.
-    pub(crate) files_per_directory: u64,
-    /// Size of each file.
-    pub(crate) file_size: Bytes,
-}
-
-impl Default for SmallFiles {
-    fn default() -> Self {
-        Self {
-            directory: "tree".into(),
-            files: 10_000,
-            files_per_directory: 200,
-            file_size: Bytes::kib(4),
-        }
-    }
-}
-
-impl WorkloadParameters for SmallFiles {
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
-        if self.files == 0 {
-            return Err("files = 0; there must be at least one".into());
-        }
-        Ok(())
-    }
-
-    fn footprint(&self) -> Bytes {
-        tree_footprint(self.files, self.file_size.0)
-    }
-
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
-    fn needs(&self) -> Vec<Need> {
-        vec![Need::FileBytes(self.file_size)]
-    }
-}
-
-impl SmallFiles {
-    /// A job that does `operation` to every file of the tree.
-    pub(crate) fn job(&self, operation: MetadataOperation) -> MetadataJob {
-        let tree = TreeShape::flat(self.directory.clone(), self.files, self.files_per_directory);
-        MetadataJob {
-            file_bytes: self.file_size.0.into(),
-            ..MetadataJob::new(operation, tree)
-        }
-    }
-
-    /// The same, with syncfs at its end as a part of it.
-    pub(crate) fn durable_job(&self, operation: MetadataOperation) -> MetadataJob {
-        let sync = MetadataSync {
-            closing_syncfs: true,
-            ..MetadataSync::default()
-        };
-        MetadataJob {
-            sync,
-            ..self.job(operation)
         }
     }
 }
@@ -160,7 +102,7 @@ const PATH_BYTES_MAX: usize = 2_048;
 const NAME_BYTES_MAX: usize = 255;
 
 /// A path must lie below the root of the file system that is measured.
-pub(crate) fn demand_inside(path: &Path) -> Result<(), String> {
+pub(crate) fn ensure_inside(path: &Path) -> Result<(), String> {
     let is_name =
         |part: Component| matches!(part, Component::Normal(name) if name.len() <= NAME_BYTES_MAX);
     let is_inside = path.components().all(is_name) && path.components().next().is_some();
@@ -189,7 +131,7 @@ mod tests {
     #[test]
     fn a_path_is_a_short_text_below_the_root() {
         for good in ["a", "a/b c", "ä/.hidden", "a//b/./c"] {
-            assert_eq!(demand_inside(Path::new(good)), Ok(()), "{good}");
+            assert_eq!(ensure_inside(Path::new(good)), Ok(()), "{good}");
         }
         let long_name = "n".repeat(256);
         let long_path = ["name"; 500].join("/");
@@ -208,7 +150,7 @@ mod tests {
             &long_name,
             &long_path,
         ] {
-            let problem = demand_inside(Path::new(bad)).expect_err(bad);
+            let problem = ensure_inside(Path::new(bad)).expect_err(bad);
             assert!(!problem.contains(char::is_control), "{problem:?}");
             assert!(problem.len() < 1_000, "{}", problem.len());
         }

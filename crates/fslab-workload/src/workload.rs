@@ -1,17 +1,19 @@
-//! The trait that a workload implements, and the one by which others know it.
+//! A workload: a job with defaults, and the choice of what a study may set.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fslab_engine::{EngineError, Measured, RunContext};
 use fslab_model::{
-    Brings, Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, ValueList,
+    Brings, Bytes, Failure, FailureKind, Headline, Need, Parameters, PhaseKind, PhaseSpec,
+    ValueList, WorkloadDefinition, nearest_name,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::conformance::Problem;
-use crate::parameters;
+use crate::catalogue;
+use crate::conformance::ConformanceFailure;
+use crate::job::{AnyJob, JobError};
 use crate::programs::ProgramError;
 
 /// Why a phase of a study cannot be planned.
@@ -29,7 +31,7 @@ pub enum WorkloadError {
     #[error("the parameters of workload '{workload}' are not usable")]
     Parameters {
         /// The workload.
-        workload: &'static str,
+        workload: String,
         /// What is wrong, by name.
         #[source]
         source: serde_json::Error,
@@ -38,63 +40,300 @@ pub enum WorkloadError {
     #[error("workload '{workload}' cannot run with {problem}")]
     Value {
         /// The workload.
-        workload: &'static str,
+        workload: String,
         /// Which value, and why.
+        problem: String,
+    },
+    /// A definition that cannot be used.
+    #[error("cannot use the definition of workload '{workload}': {problem}")]
+    Definition {
+        /// The workload.
+        workload: String,
+        /// The key, and what is wrong with it.
         problem: String,
     },
 }
 
-/// A workload as the rest of the program knows it: parameters are a map.
-pub trait Workload: Sync {
+/// A workload, built in or of the user's: a job and its definition.
+#[derive(Clone)]
+pub struct Workload {
+    definition: WorkloadDefinition,
+    job: &'static dyn AnyJob,
+    /// What a study may set: some of the job's parameters.
+    may_set: Vec<String>,
+}
+
+/// A parameter of a workload, for those who write studies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterInfo {
+    /// Its name.
+    pub name: String,
+    /// What it means, with its unit and its range.
+    pub meaning: String,
+    /// What it is where a study does not say; `None` where that depends on the other parameters.
+    pub default: Option<Value>,
+}
+
+impl Workload {
+    /// The workload that `definition` describes.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Definition`] names the key.
+    pub fn new(definition: WorkloadDefinition) -> Result<Self, WorkloadError> {
+        let failed = |problem| WorkloadError::Definition {
+            workload: definition.name.clone(),
+            problem,
+        };
+        definition
+            .check()
+            .map_err(|error| failed(error.to_string()))?;
+        let job = catalogue::job(&definition.job).map_err(failed)?;
+        let known = catalogue::parameters_of(job);
+        let is_known = |name: &String| known.iter().any(|parameter| parameter.name == *name);
+        let unknown = |key: &str, name: &str| {
+            let nearest = nearest_name(name, known.iter().map(|it| it.name.as_str()));
+            let hint = nearest.map(|nearest| format!("; did you mean '{nearest}'?"));
+            format!(
+                "{key} has '{name}', which is no parameter of the job '{}'{}",
+                definition.job,
+                hint.unwrap_or_default()
+            )
+        };
+        for name in definition.may_set.iter().flatten() {
+            if !is_known(name) {
+                return Err(failed(unknown("may_set", name)));
+            }
+        }
+        for name in definition.defaults.keys() {
+            if !is_known(name) {
+                return Err(failed(unknown("defaults", name)));
+            }
+        }
+        job.kind(&definition.defaults)
+            .map_err(|error| failed(format!("defaults: {}", text_of(error))))?;
+        let all = || {
+            known
+                .iter()
+                .map(|parameter| parameter.name.clone())
+                .collect()
+        };
+        Ok(Self {
+            may_set: definition.may_set.clone().unwrap_or_else(all),
+            job,
+            definition,
+        })
+    }
+
+    /// The workload of a planned phase: the one whose definition the phase holds, else the built-in
+    /// one of that name.
+    ///
+    /// # Errors
+    /// [`WorkloadError`]: an unknown name, or a definition that cannot be used.
+    pub fn of_phase(phase: &PhaseSpec) -> Result<Cow<'static, Self>, WorkloadError> {
+        match &phase.definition {
+            None => catalogue::find(&phase.workload).map(Cow::Borrowed),
+            Some(definition) => {
+                let failed = |problem: &str| WorkloadError::Definition {
+                    workload: phase.workload.clone(),
+                    problem: problem.into(),
+                };
+                if definition.name != phase.workload {
+                    return Err(failed("it is the definition of another one"));
+                }
+                if catalogue::find(&definition.name).is_ok() {
+                    return Err(failed(
+                        "a built-in workload has its name; choose another one",
+                    ));
+                }
+                Self::new((**definition).clone()).map(Cow::Owned)
+            }
+        }
+    }
+
+    /// Its definition.
+    #[must_use]
+    pub fn definition(&self) -> &WorkloadDefinition {
+        &self.definition
+    }
+
     /// Its name in studies.
-    fn name(&self) -> &'static str;
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
     /// What it does, in one line.
-    fn title(&self) -> &'static str;
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.definition.title
+    }
+
+    /// The figure by which it is compared.
+    #[must_use]
+    pub fn headline(&self) -> Headline {
+        self.definition.headline
+    }
+
     /// Which side of the device it works on, with these parameters.
-    fn kind(&self, parameters: &Parameters) -> PhaseKind;
-    /// The figure it is known by.
-    fn headline(&self) -> Headline;
-    /// Fills in what `given` leaves out, turns shares of `size` into bytes, and validates.
+    #[must_use]
+    pub fn kind(&self, parameters: &Parameters) -> PhaseKind {
+        let kind = self.job.kind(&self.merged(parameters));
+        kind.ok().flatten().unwrap_or(self.definition.kind)
+    }
+
+    /// Fills in what `given` leaves out, turns shares of `size` into bytes, and validates. The
+    /// result has what a study may set and what was computed, and nothing that follows from the
+    /// definition alone.
     ///
     /// # Errors
     /// [`WorkloadError`] names the parameter.
-    fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError>;
+    pub fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError> {
+        if let Some(name) = given.keys().find(|name| !self.may_set(name)) {
+            return Err(self.refused(name));
+        }
+        let merged = self.merged(given);
+        let settled = self.typed(self.job.settle(&merged, size))?;
+        let mut all = settled.parameters;
+        all.retain(|name, _| self.may_set(name) || settled.derived.contains(name));
+        // What the job leaves out has the job's default, which need not be the workload's.
+        for name in self.definition.defaults.keys() {
+            if self.may_set(name) && !all.contains_key(name) {
+                all.insert(name.clone(), merged[name].clone());
+            }
+        }
+        Ok(all)
+    }
+
     /// The most bytes that the files of this phase may take at its end, for a check against the
     /// room there is.
     ///
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
-    fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError>;
+    pub fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError> {
+        self.typed(self.job.footprint(&self.merged(resolved)))
+    }
+
     /// The files whose pages must not be resident where the phase is to find its data cold; `None`
     /// where evicting file data does not make the phase cold.
     ///
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
-    fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError>;
+    pub fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
+        self.typed(self.job.data_files(&self.merged(resolved)))
+    }
+
     /// What it needs of a file system, with these parameters; where that is lacking, the phase is
     /// to be skipped.
     ///
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
-    fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError>;
+    pub fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError> {
+        self.typed(self.job.needs(&self.merged(resolved)))
+    }
+
     /// What a phase with these parameters would have a program interpret that is the study's own,
     /// in a few words; parameters that cannot be read may hold anything. `None` where there is
     /// nothing.
-    fn foreign(&self, parameters: &Parameters) -> Option<String>;
+    #[must_use]
+    pub fn foreign(&self, parameters: &Parameters) -> Option<String> {
+        let foreign = self.job.foreign(&self.merged(parameters));
+        foreign.unwrap_or_else(|_| {
+            let name = self.name();
+            Some(format!("parameters of {name} that cannot be read"))
+        })
+    }
+
     /// Whether names and links that it makes come from outside of fslab: then it may run only where
     /// something keeps them in the tree ([`RunContext::confinement`]).
-    fn has_foreign_names(&self) -> bool;
+    #[must_use]
+    pub fn has_foreign_names(&self) -> bool {
+        self.job.foreign_names()
+    }
+
     /// Programs and files of the machine that it needs, with these parameters, and that a guest
-    /// does not have of itself.
+    /// does not have.
     ///
     /// # Errors
     /// Where `resolved` was not made by [`Workload::resolve`].
-    fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError>;
+    pub fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError> {
+        self.typed(self.job.brings(&self.merged(resolved)))
+    }
+
     /// Runs it once.
     ///
     /// # Errors
     /// [`RunError`].
-    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError>;
+    pub fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {
+        self.typed(self.job.run(&self.merged(resolved), context))?
+    }
+
+    /// What a study may set, in the job's order. `size` is that of the file system, of which some
+    /// defaults are a share.
+    #[must_use]
+    pub fn parameters(&self, size: Bytes) -> Vec<ParameterInfo> {
+        let defaults = self.resolve(&Parameters::new(), size).unwrap_or_default();
+        let known = catalogue::parameters_of(self.job).iter();
+        let settable = known.filter(|parameter| self.may_set(&parameter.name));
+        settable
+            .map(|parameter| ParameterInfo {
+                default: defaults.get(&parameter.name).cloned(),
+                ..parameter.clone()
+            })
+            .collect()
+    }
+
+    fn may_set(&self, name: &str) -> bool {
+        self.may_set.iter().any(|known| known == name)
+    }
+
+    /// All parameters of the job: the definition's, and those given in their place.
+    fn merged(&self, given: &Parameters) -> Parameters {
+        let mut merged = self.definition.defaults.clone();
+        for (name, value) in given {
+            let is_zero = value.as_u64() == Some(0) || value.as_str() == Some("");
+            let is_default = is_zero && self.job.zero_is_default().contains(&name.as_str());
+            if !(is_default && merged.contains_key(name)) {
+                merged.insert(name.clone(), value.clone());
+            }
+        }
+        merged
+    }
+
+    fn refused(&self, name: &str) -> WorkloadError {
+        let mut known = catalogue::parameters_of(self.job).iter();
+        if known.any(|parameter| parameter.name == name) {
+            return self.error(JobError::Value(format!(
+                "the parameter '{name}', which it has no use for"
+            )));
+        }
+        let known: Vec<_> = self.may_set.iter().map(|it| format!("`{it}`")).collect();
+        let expected = match known.as_slice() {
+            [] => "there are no fields".to_owned(),
+            [one] => format!("expected {one}"),
+            more => format!("expected one of {}", more.join(", ")),
+        };
+        let text = format!("unknown field `{name}`, {expected}");
+        self.error(JobError::Shape(serde::de::Error::custom(text)))
+    }
+
+    fn typed<T>(&self, result: Result<T, JobError>) -> Result<T, WorkloadError> {
+        result.map_err(|error| self.error(error))
+    }
+
+    fn error(&self, error: JobError) -> WorkloadError {
+        let workload = self.name().to_owned();
+        match error {
+            JobError::Shape(source) => WorkloadError::Parameters { workload, source },
+            JobError::Value(problem) => WorkloadError::Value { workload, problem },
+        }
+    }
+}
+
+fn text_of(error: JobError) -> String {
+    match error {
+        JobError::Shape(source) => source.to_string(),
+        JobError::Value(problem) => problem,
+    }
 }
 
 /// What a phase left behind.
@@ -135,7 +374,7 @@ pub enum RunError {
     Impossible(String),
     /// The file system does not do what it must, or what its entry promises.
     #[error(transparent)]
-    Conformance(#[from] Problem),
+    Conformance(#[from] ConformanceFailure),
     /// A program of a phase did not do what it must.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -157,124 +396,4 @@ impl From<WorkloadError> for Failure {
     fn from(error: WorkloadError) -> Self {
         Self::new(FailureKind::BadInput, "cannot run the phase").because(&error)
     }
-}
-
-/// Parameters of a family of workloads; their `Default` holds what a study may leave out.
-pub(crate) trait WorkloadParameters: Serialize + DeserializeOwned + Default {
-    /// Turns shares of `size` into bytes and says what makes no sense.
-    fn settle(&mut self, size: Bytes) -> Result<(), String>;
-    /// See [`Workload::footprint`].
-    fn footprint(&self) -> Bytes;
-    /// See [`Workload::data_files`].
-    fn data_files(&self) -> Option<Vec<PathBuf>>;
-    /// See [`Workload::needs`].
-    fn needs(&self) -> Vec<Need> {
-        Vec::new()
-    }
-    /// See [`Workload::brings`]. What starts a program or reads a file of the machine says it here,
-    /// or does not find it in a guest.
-    fn brings(&self) -> Brings {
-        Brings::default()
-    }
-}
-
-/// What the author of a workload writes: the same with typed parameters.
-pub(crate) trait Definition: Sync {
-    type Parameters: WorkloadParameters;
-    const NAME: &'static str;
-    const TITLE: &'static str;
-    const KIND: PhaseKind;
-    const HEADLINE: Headline;
-    /// See [`Workload::has_foreign_names`].
-    const FOREIGN_NAMES: bool = false;
-
-    /// The kind, where it depends on the parameters.
-    fn kind(_parameters: &Self::Parameters) -> PhaseKind {
-        Self::KIND
-    }
-
-    /// Fills in what only this workload has a default for.
-    fn complete(_parameters: &mut Self::Parameters) {}
-
-    /// See [`Workload::needs`]; where it is more than what the parameters need for any workload.
-    fn needs(parameters: &Self::Parameters) -> Vec<Need> {
-        parameters.needs()
-    }
-
-    /// See [`Workload::foreign`]. A workload that starts programs gives what its parameters say; if
-    /// it does not, it is refused where it runs.
-    fn foreign(_parameters: &Self::Parameters) -> Option<String> {
-        None
-    }
-
-    fn run(parameters: &Self::Parameters, context: &RunContext) -> Result<Finished, RunError>;
-}
-
-impl<D: Definition> Workload for D {
-    fn name(&self) -> &'static str {
-        D::NAME
-    }
-
-    fn title(&self) -> &'static str {
-        D::TITLE
-    }
-
-    fn kind(&self, parameters: &Parameters) -> PhaseKind {
-        read::<D>(parameters).map_or(D::KIND, |typed| D::kind(&typed))
-    }
-
-    fn headline(&self) -> Headline {
-        D::HEADLINE
-    }
-
-    fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError> {
-        let mut typed = read::<D>(given)?;
-        D::complete(&mut typed);
-        typed.settle(size).map_err(|problem| WorkloadError::Value {
-            workload: D::NAME,
-            problem,
-        })?;
-        parameters::to_map(&typed).map_err(|source| WorkloadError::Parameters {
-            workload: D::NAME,
-            source,
-        })
-    }
-
-    fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError> {
-        Ok(read::<D>(resolved)?.footprint())
-    }
-
-    fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
-        Ok(read::<D>(resolved)?.data_files())
-    }
-
-    fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError> {
-        Ok(D::needs(&read::<D>(resolved)?))
-    }
-
-    fn foreign(&self, parameters: &Parameters) -> Option<String> {
-        match read::<D>(parameters) {
-            Ok(typed) => D::foreign(&typed),
-            Err(_) => Some(format!("parameters of {} that cannot be read", D::NAME)),
-        }
-    }
-
-    fn has_foreign_names(&self) -> bool {
-        D::FOREIGN_NAMES
-    }
-
-    fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError> {
-        Ok(read::<D>(resolved)?.brings())
-    }
-
-    fn run(&self, resolved: &Parameters, context: &RunContext) -> Result<Finished, RunError> {
-        D::run(&read::<D>(resolved)?, context)
-    }
-}
-
-fn read<D: Definition>(map: &Parameters) -> Result<D::Parameters, WorkloadError> {
-    parameters::from_map(map).map_err(|source| WorkloadError::Parameters {
-        workload: D::NAME,
-        source,
-    })
 }

@@ -19,12 +19,12 @@ const LIMIT: Duration = Duration::from_secs(20);
 const MEMORY_MAX_KIB: u64 = 512 << 10;
 
 /// What a planner does with a phase before anything is touched.
-fn plan(workload: &dyn Workload, given: &Parameters) {
+fn plan(workload: &Workload, given: &Parameters) {
     for size in [Bytes(4096), Bytes::gib(1), Bytes(u64::MAX)] {
         let Ok(resolved) = workload.resolve(given, size) else {
             continue;
         };
-        workload.kind(&resolved);
+        let _ = workload.kind(&resolved);
         workload.footprint(&resolved).expect("is resolved");
         workload.data_files(&resolved).expect("is resolved");
         workload.needs(&resolved).expect("is resolved");
@@ -46,7 +46,7 @@ fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
 
 /// The names of all parameters, those that have no default included: an unknown one is refused
 /// with the list of them.
-fn names(workload: &dyn Workload) -> Vec<String> {
+fn names(workload: &Workload) -> Vec<String> {
     let given = json!({ "no such parameter": 1 });
     let given = given.as_object().expect("a map").clone();
     let error = workload
@@ -77,7 +77,7 @@ fn places(value: &Value, at: &str, into: &mut Vec<String>) {
 }
 
 /// The places of a workload's numbers, and the parameters in which they are.
-fn numbers(workload: &dyn Workload) -> (Value, Vec<String>) {
+fn numbers(workload: &Workload) -> (Value, Vec<String>) {
     let resolved = workload
         .resolve(&Parameters::new(), Bytes::gib(1))
         .expect("the defaults are usable");
@@ -105,7 +105,7 @@ fn memory_kib() -> u64 {
 }
 
 /// Plans every one of `cases`, whose names come first, and says which of them panicked.
-fn panicking(workload: &'static dyn Workload, cases: Vec<(String, Value)>) -> Vec<String> {
+fn panicking(workload: &'static Workload, cases: Vec<(String, Value)>) -> Vec<String> {
     let (sender, receiver) = mpsc::channel();
     in_time(&format!("a plan of {}", workload.name()), move || {
         for (name, given) in cases {
@@ -125,14 +125,14 @@ fn every_number_of_every_workload_is_planned_or_refused_at_once_and_in_little_me
     let mut panics = Vec::new();
     for workload in all() {
         let name = workload.name();
-        let (whole, places) = numbers(*workload);
+        let (whole, places) = numbers(workload);
         for place in places {
             let case = |number: &u64| {
                 let mut given = whole.clone();
                 set(&mut given, &place, *number);
                 (format!("{name}: {place} = {number}"), given)
             };
-            panics.extend(panicking(*workload, EXTREMES.iter().map(case).collect()));
+            panics.extend(panicking(workload, EXTREMES.iter().map(case).collect()));
         }
         let peak = memory_kib();
         assert!(peak < MEMORY_MAX_KIB, "{name} took {peak} KiB");
@@ -145,7 +145,7 @@ fn every_pair_of_numbers_of_a_workload_is_planned_or_refused_at_once() {
     let mut panics = Vec::new();
     for workload in all() {
         let name = workload.name();
-        let (whole, places) = numbers(*workload);
+        let (whole, places) = numbers(workload);
         for (index, place) in places.iter().enumerate() {
             let mut cases = Vec::new();
             for other in &places[index + 1..] {
@@ -156,7 +156,7 @@ fn every_pair_of_numbers_of_a_workload_is_planned_or_refused_at_once() {
                     cases.push((format!("{name}: {place} = {one}, {other} = {two}"), given));
                 }
             }
-            panics.extend(panicking(*workload, cases));
+            panics.extend(panicking(workload, cases));
         }
         let peak = memory_kib();
         assert!(peak < MEMORY_MAX_KIB, "{name} took {peak} KiB");

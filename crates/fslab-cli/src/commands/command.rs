@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::{
     clean, compare, delete, diff, disk, export, fs, gate, guest_init, import, lab, list, mkfs,
-    report, run, schema, show, store, study, trace, trial,
+    report, run, schema, show, store, study, trace, trial, workload,
 };
 use crate::exit::CommandResult;
 
@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Study(study::StudyArgs),
     /// List, show and test the profiles of simulated disks
     Disk(disk::DiskArgs),
+    /// List and show the workloads and their parameters
+    Workload(workload::WorkloadArgs),
     /// Build, list, export and import labs: guest kernels with their root images
     Lab(lab::LabArgs),
     /// Print the JSON Schema of a format, or list the formats
@@ -63,6 +65,7 @@ impl Command {
             Self::Fs(args) => args.exec(),
             Self::Study(args) => args.exec(),
             Self::Disk(args) => args.exec(),
+            Self::Workload(args) => args.exec(),
             Self::Lab(args) => args.exec(),
             Self::Schema(args) => args.exec(),
             Self::List(args) => args.exec(),

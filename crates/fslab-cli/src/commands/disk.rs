@@ -229,7 +229,7 @@ fn write_profile(text: &mut String, profile: &Profile) -> std::fmt::Result {
 }
 
 /// Words in lines of [`WIDTH`].
-fn write_paragraph(text: &mut String, indent: &str, words: &str) -> std::fmt::Result {
+pub(super) fn write_paragraph(text: &mut String, indent: &str, words: &str) -> std::fmt::Result {
     let mut line = String::from(indent);
     for word in words.split_whitespace() {
         let length = line.chars().count() + 1 + word.chars().count();

@@ -46,6 +46,7 @@ mod study_text;
 mod trace;
 mod trace_text;
 mod trial;
+mod workload;
 
 pub(crate) use command::Command;
 pub(crate) use precision_text::in_words;

@@ -3,7 +3,7 @@
 use clap::Args;
 use fslab_claims::Claims;
 use fslab_disk::Profile;
-use fslab_model::{Event, Plan, RunRecord, Study, TrialSpec, nearest_name};
+use fslab_model::{Event, Plan, RunRecord, Study, TrialSpec, WorkloadDefinition, nearest_name};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 
@@ -32,11 +32,16 @@ impl Format {
 }
 
 /// Every format with a schema, those that people write first.
-pub(crate) const FORMATS: [Format; 7] = [
+pub(crate) const FORMATS: [Format; 8] = [
     Format {
         name: "study",
         about: "a study: study.toml, and `fslab study show --json`",
         schema: SchemaGenerator::into_root_schema_for::<Study>,
+    },
+    Format {
+        name: "workload",
+        about: "a workload: workloads/NAME.toml",
+        schema: SchemaGenerator::into_root_schema_for::<WorkloadDefinition>,
     },
     Format {
         name: "disk",
@@ -212,6 +217,26 @@ mod tests {
                     ("/interface/command", json!("8.9 MB")),
                     ("/interface/command", json!(8.9)),
                     ("/cache/fua", json!("yes")),
+                ],
+            );
+        }
+    }
+
+    #[test]
+    fn every_workload_is_of_its_schema_and_wrong_ones_are_not() {
+        let validator = validator("workload");
+        for (file, workload) in files("workloads", |name| name.ends_with(".toml")) {
+            accepts(&validator, &file, &workload);
+            refuses(
+                &validator,
+                &workload,
+                &[
+                    ("/format", json!(2)),
+                    ("/name", json!("Random Read")),
+                    ("/titel", json!("x")),
+                    ("/kind", json!("reed")),
+                    ("/may_set", json!("record")),
+                    ("/defaults", json!([])),
                 ],
             );
         }

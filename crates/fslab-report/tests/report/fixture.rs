@@ -287,6 +287,7 @@ fn spec(scene: &Scene) -> PhaseSpec {
         cache: scene.cache,
         settle: scene.settle,
         parameters,
+        definition: None,
         group: None,
         swept: None,
     }

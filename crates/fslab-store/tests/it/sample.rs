@@ -83,6 +83,7 @@ pub(crate) fn write_spec() -> PhaseSpec {
         cache: CachePolicy::Cold,
         settle: true,
         parameters: parameters.as_object().expect("an object").clone(),
+        definition: None,
         group: Some("data".into()),
         swept: Some(Swept {
             phase: "write".into(),

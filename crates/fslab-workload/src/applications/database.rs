@@ -11,12 +11,14 @@ use fslab_engine::{EngineError, EngineKind, Filler, Logbook, Measured, Random, R
 use fslab_model::{Bytes, FailureKind, Need};
 use fslab_sys::ResourceUse;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flows::EngineResult;
-use super::imagined;
-use crate::parameters::demand_inside;
-use crate::workload::{Finished, RunError, WorkloadParameters};
+use super::synthetic_application;
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside};
+use crate::workload::{Finished, RunError};
 
 /// Rows of one transaction while the table is filled, which is not timed.
 const FILL_ROWS: u64 = 10_000;
@@ -25,7 +27,7 @@ const ROW_ROOM: u64 = 32;
 const ROW_MAX: Bytes = Bytes::mib(16);
 
 /// How a transaction can be undone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Journal {
     /// A journal that is deleted at each commit.
@@ -40,7 +42,7 @@ enum Journal {
 }
 
 /// When SQLite waits for the disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Synchronous {
     /// At every commit, so that it lasts.
@@ -53,25 +55,33 @@ enum Synchronous {
 }
 
 /// Parameters of `sqlite`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DatabaseParameters {
     /// The database, below the root.
     file: PathBuf,
+    /// How many transactions: at least 1.
     transactions: u64,
     /// Rows that each transaction touches.
     rows: u64,
     /// Size of a row's data.
+    #[schemars(with = "Size")]
     row: Bytes,
     /// Rows that are there before the clock starts.
     rows_before: u64,
     /// Of a hundred rows, so many are new, so many are changed, and the rest is looked up.
     insert_percent: u64,
+    /// Percent of the rows that are updated; the rest is looked up.
     update_percent: u64,
+    /// SQLite's journal_mode: "delete", "truncate", "persist" or "wal".
     journal: Journal,
+    /// SQLite's synchronous: "full", "normal" or "off".
     synchronous: Synchronous,
+    /// SQLite's page size in bytes: a power of two, 512 to 65536.
+    #[schemars(with = "Size")]
     page_size: Bytes,
     /// SQLite's own cache of pages.
+    #[schemars(with = "Size")]
     page_cache: Bytes,
 }
 
@@ -114,9 +124,11 @@ impl Synchronous {
     }
 }
 
-impl WorkloadParameters for DatabaseParameters {
+impl Job for DatabaseParameters {
+    const NAME: &'static str = "sqlite";
+
     fn settle(&mut self, _size: Bytes) -> Result<(), String> {
-        demand_inside(&self.file)?;
+        ensure_inside(&self.file)?;
         let page = self.page_size.0;
         if !page.is_power_of_two() || !(512..=65_536).contains(&page) {
             return Err(format!(
@@ -146,12 +158,12 @@ impl WorkloadParameters for DatabaseParameters {
         Bytes(table.saturating_mul(3).saturating_add(8 << 20))
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(self.footprint())]
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        commit_transactions(self, context)
     }
 }
 
@@ -162,7 +174,11 @@ pub(crate) fn commit_transactions(
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
         let moved = parameters.transactions * parameters.rows * parameters.row.0;
-        return Ok(imagined(context.seed, parameters.transactions, moved));
+        return Ok(synthetic_application(
+            context.seed,
+            parameters.transactions,
+            moved,
+        ));
     }
     // SQLite takes chance from the system's device, which is not in the tree.
     let chance = || Connection::open_in_memory()?.execute_batch("SELECT random()");

@@ -204,7 +204,7 @@ fn gamma_size(random: &mut Random, mean: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
     use fslab_model::Bytes;
 
     fn parameters() -> PersonalityParameters {
@@ -215,7 +215,7 @@ mod tests {
             directory_width: 20,
             present_percent: 80,
             threads: 7,
-            ..PersonalityParameters::default()
+            ..PersonalityParameters::built_in("fb-fileserver")
         };
         parameters.settle(Bytes::gib(1)).expect("settles");
         parameters

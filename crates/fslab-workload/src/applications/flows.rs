@@ -18,6 +18,8 @@ const OPEN: i32 = 0o2;
 /// The open file of a thread's loop, and its log.
 const FILE: u32 = 0;
 const LOG: u32 = 1;
+/// The name of the log, which is one file.
+pub(super) const LOG_NAME: &CStr = c"log";
 
 /// The error of an operation on the file `name` below `base`.
 pub(super) fn io_error(
@@ -48,7 +50,7 @@ struct Kinds {
 }
 
 /// A thread at work: its tools and its book.
-pub(crate) struct Hands<'a> {
+pub(crate) struct Worker<'a> {
     base: &'a Path,
     tools: Tools,
     book: &'a mut Logbook,
@@ -94,17 +96,21 @@ impl Tools {
         })
     }
 
-    /// Opens the log that this thread appends to, which is there.
-    pub(super) fn open_log(&self, base: &Path, name: &CStr) -> EngineResult<()> {
-        let opened = self.files.open(Some(LOG), name, OPEN, 0);
+    /// Opens the log that all threads append to; the first one creates it.
+    pub(super) fn open_log(&self, base: &Path) -> EngineResult<()> {
+        let path = base.join(LOG_NAME.to_string_lossy().as_ref());
+        let mut create = std::fs::File::options();
+        let made = create.create(true).append(true).open(path);
+        made.map_err(|error| io_error("create", base, LOG_NAME, error))?;
+        let opened = self.files.open(Some(LOG), LOG_NAME, OPEN, 0);
         opened
             .map(drop)
-            .map_err(|error| io_error("open", base, name, error))
+            .map_err(|error| io_error("open", base, LOG_NAME, error))
     }
 
     /// The tools in hand.
-    pub(super) fn take<'a>(self, base: &'a Path, book: &'a mut Logbook) -> Hands<'a> {
-        Hands {
+    pub(super) fn take<'a>(self, base: &'a Path, book: &'a mut Logbook) -> Worker<'a> {
+        Worker {
             base,
             tools: self,
             book,
@@ -112,7 +118,7 @@ impl Tools {
     }
 }
 
-impl Hands<'_> {
+impl Worker<'_> {
     /// Creates a file and leaves it open.
     pub(super) fn create(&mut self, name: &CStr) -> EngineResult<()> {
         self.call("create", self.tools.kinds.create, name, |it| {

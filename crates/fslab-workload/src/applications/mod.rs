@@ -3,7 +3,8 @@
 //! ```text
 //!     fileset    directories and files, their sizes, which of them are there
 //!     flows      what a thread does to one file: create, append, read, delete, ...
-//!     fileserver, webserver, mailserver   loops of flows, by a crew of threads
+//!     flow       the loop of a personality as data: which file, which operations
+//!     personality   loops of flows, by threads that take them from one pool
 //!     oltp       readers, writers and a log that wait for each other
 //!     database   SQLite's transactions
 //! ```
@@ -13,21 +14,15 @@
 //! a list that threads share: every thread has its own part of the files.
 
 mod database;
-mod fileserver;
 mod fileset;
+mod flow;
 mod flows;
-mod imagined;
-mod mailserver;
 mod oltp;
 mod parameters;
 mod personality;
-mod webserver;
+mod synthetic;
 
-pub(crate) use database::{DatabaseParameters, commit_transactions};
-pub(crate) use fileserver::FileServer;
-pub(crate) use imagined::imagined;
-pub(crate) use mailserver::MailServer;
-pub(crate) use oltp::{OltpParameters, serve_transactions};
+pub(crate) use database::DatabaseParameters;
+pub(crate) use oltp::OltpParameters;
 pub(crate) use parameters::{Part, PersonalityParameters};
-pub(crate) use personality::play;
-pub(crate) use webserver::WebServer;
+pub(crate) use synthetic::synthetic_application;

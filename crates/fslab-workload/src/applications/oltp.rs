@@ -21,12 +21,14 @@ use fslab_engine::{
 };
 use fslab_model::{Bytes, Need};
 use fslab_sys::{Descriptors, flag_bits, sync_file_system};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flows::{EngineResult, io_error};
-use super::{Part, imagined};
-use crate::parameters::demand_inside;
-use crate::workload::{Finished, RunError, WorkloadParameters};
+use super::{Part, synthetic_application};
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside};
+use crate::workload::{Finished, RunError};
 
 /// Batches of reads that readers may be ahead of the slowest writer, and of the log.
 const AHEAD_BATCHES: u64 = 2;
@@ -41,26 +43,38 @@ const THREADS_MAX: u32 = 4096;
 const DATA_FILES_MAX: u32 = 10_000;
 
 /// Parameters of `fb-oltp`, with the numbers of filebench's oltp.f.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct OltpParameters {
     /// Where the files are, below the root.
     directory: PathBuf,
+    /// How many data files: 1 to 10000.
     data_files: u32,
     /// Size of each data file; 0 for the original's, or what fits.
+    #[schemars(with = "Size")]
     file_size: Bytes,
     /// Size of the log; 0 for the same.
+    #[schemars(with = "Size")]
     log_size: Bytes,
+    /// Bytes of each read and write of data.
+    #[schemars(with = "Size")]
     record: Bytes,
+    /// Bytes of each write to the log.
+    #[schemars(with = "Size")]
     log_record: Bytes,
+    /// Threads that read: at least 1.
     readers: u32,
+    /// Threads that write.
     writers: u32,
     /// Reads of all readers together.
     operations: u64,
     /// Records that a writer writes each time.
     batch: u64,
+    /// Reads of all readers between two batches of writes.
     reads_per_batch: u64,
+    /// Reads of all readers between two writes to the log.
     reads_per_log: u64,
+    /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
     part: Part,
 }
 
@@ -84,9 +98,11 @@ impl Default for OltpParameters {
     }
 }
 
-impl WorkloadParameters for OltpParameters {
+impl Job for OltpParameters {
+    const NAME: &'static str = "oltp";
+
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
+        ensure_inside(&self.directory)?;
         let record = self.record.0.max(1);
         if self.file_size.0 == 0 {
             let fitting = size.0 / 4 / (u64::from(self.data_files) + 1);
@@ -140,6 +156,10 @@ impl WorkloadParameters for OltpParameters {
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(self.file_size.max(self.log_size))]
     }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        serve_transactions(self, context)
+    }
 }
 
 /// Runs one phase.
@@ -152,14 +172,14 @@ pub(crate) fn serve_transactions(
     let logs = parameters.operations / parameters.reads_per_log;
     if context.engine == EngineKind::Null {
         let operations = parameters.operations + writes + logs;
-        return Ok(imagined(
+        return Ok(synthetic_application(
             context.seed,
             operations,
             operations * parameters.record.0,
         ));
     }
     let base = context.root.join(&parameters.directory);
-    let shop = Shop {
+    let shop = OltpJob {
         parameters,
         context,
         base: &base,
@@ -179,7 +199,7 @@ pub(crate) fn serve_transactions(
 }
 
 /// What all threads see.
-struct Shop<'a> {
+struct OltpJob<'a> {
     parameters: &'a OltpParameters,
     context: &'a RunContext,
     base: &'a Path,
@@ -207,7 +227,7 @@ enum Role {
     },
 }
 
-impl Shop<'_> {
+impl OltpJob<'_> {
     fn names(&self) -> Vec<CString> {
         let data = (0..self.parameters.data_files).map(|number| format!("data{number:04}"));
         data.chain(["log".to_owned()])
@@ -456,7 +476,7 @@ struct Behind {
 }
 
 impl Progress {
-    fn new(shop: &Shop<'_>) -> Self {
+    fn new(shop: &OltpJob<'_>) -> Self {
         let progress = Self {
             tickets: AtomicU64::new(0),
             reads: AtomicU64::new(0),

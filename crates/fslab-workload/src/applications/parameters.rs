@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 
+use fslab_engine::RunContext;
 use fslab_model::{Bytes, Need};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::demand_inside;
-use crate::workload::WorkloadParameters;
+use super::flow::Flow;
+use super::personality::play;
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside};
+use crate::workload::{Finished, RunError};
 
 /// Which part of an application's phase is run: with two phases, the files can be made in one and
 /// be cold in the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
     /// Its files are made, and then it is timed.
@@ -22,42 +27,43 @@ pub(crate) enum Part {
     Play,
 }
 
-/// Parameters of a personality. What is 0 is the original's number, or as much of it as fits into
-/// half of the file system.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A set of files, and threads that repeat a loop of operations on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PersonalityParameters {
-    /// Where the files are, below the root.
+    /// The directory of the files, below the root.
     pub(crate) directory: PathBuf,
-    /// How many.
+    /// How many files; 0 for as many as fit into half of the file system, at most `files_max`.
     pub(crate) files: u64,
-    /// Their mean size; sizes have a gamma distribution of shape 1.5.
+    /// Their mean size in bytes; sizes have a gamma distribution of shape 1.5.
+    #[schemars(with = "Size")]
     pub(crate) mean_size: Bytes,
-    /// Files in a directory, and directories in one.
+    /// Files in a directory, and directories in one: at least 1.
     pub(crate) directory_width: u64,
-    /// How many of the files are there at the beginning.
+    /// Percent of the files that exist at the beginning: 0 to 100.
     pub(crate) present_percent: u64,
+    /// Threads: at most 4096, with two files each; 0 for as many as that allows, at most
+    /// `threads_max`.
     pub(crate) threads: u32,
-    /// Loops of all threads together, which take them from one pool.
+    /// Loops of all threads together, which take them from one pool; 0 for one per file.
     pub(crate) operations: u64,
     /// No loop begins after so many seconds; 0 for no such limit.
     pub(crate) seconds: u64,
-    /// The most that is appended at once.
+    /// The most bytes of one append: 1 B to 64 MiB.
+    #[schemars(with = "Size")]
     pub(crate) append: Bytes,
-    /// The most that is read or written at once.
+    /// The most bytes of one read(2) or write(2): 1 B to 64 MiB.
+    #[schemars(with = "Size")]
     pub(crate) record: Bytes,
+    /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
     pub(crate) part: Part,
-}
-
-/// What a personality's original has.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Original {
-    pub(crate) directory: &'static str,
-    pub(crate) files: u64,
-    pub(crate) mean_bytes: u64,
-    pub(crate) directory_width: u64,
-    pub(crate) present_percent: u64,
-    pub(crate) threads: u32,
+    /// The most files where the study does not say how many.
+    pub(crate) files_max: u64,
+    /// The most threads where the study does not say how many.
+    pub(crate) threads_max: u32,
+    /// What each thread repeats.
+    #[serde(rename = "loop")]
+    pub(crate) flow: Flow,
 }
 
 /// Room that a file takes beside its data.
@@ -71,43 +77,31 @@ const RECORD_MAX: Bytes = Bytes::mib(64);
 impl Default for PersonalityParameters {
     fn default() -> Self {
         Self {
-            directory: PathBuf::new(),
+            directory: "personality".into(),
             files: 0,
-            mean_size: Bytes(0),
-            directory_width: 0,
-            present_percent: 0,
+            mean_size: Bytes::kib(16),
+            directory_width: 20,
+            present_percent: 80,
             threads: 0,
             operations: 0,
             seconds: 0,
             append: Bytes::kib(16),
             record: Bytes::mib(1),
             part: Part::default(),
+            files_max: 1_000,
+            threads_max: 1,
+            flow: Flow::default(),
         }
     }
 }
 
 impl PersonalityParameters {
-    /// Takes the original's numbers where the study has none; the number of files is settled when
-    /// the size of the file system is known.
-    pub(crate) fn complete(&mut self, original: &Original) {
-        if self.directory.as_os_str().is_empty() {
-            self.directory = original.directory.into();
-        }
-        let or = |value: &mut u64, of_original: u64| {
-            if *value == 0 {
-                *value = of_original;
-            }
-        };
-        or(&mut self.mean_size.0, original.mean_bytes);
-        or(&mut self.directory_width, original.directory_width);
-        or(&mut self.present_percent, original.present_percent);
-        // Numbers that depend on the size have their bound in the original.
-        if self.files == 0 {
-            self.files = original.files | UNSETTLED;
-        }
-        if self.threads == 0 {
-            self.threads = original.threads | UNSETTLED_THREADS;
-        }
+    /// Those of a built-in workload.
+    #[cfg(test)]
+    pub(super) fn built_in(name: &str) -> Self {
+        let workload = crate::find(name).expect("is built in");
+        let defaults = workload.definition().defaults.clone();
+        crate::parameters::from_map(&defaults).expect("parameters of a personality")
     }
 
     /// Bytes that a file takes on the average, with what it may grow by.
@@ -118,20 +112,24 @@ impl PersonalityParameters {
     }
 }
 
-/// Marks a number that is a bound yet, not a choice.
-const UNSETTLED: u64 = 1 << 63;
-const UNSETTLED_THREADS: u32 = 1 << 31;
+impl Job for PersonalityParameters {
+    const NAME: &'static str = "personality";
+    const ZERO_IS_DEFAULT: &'static [&'static str] = &[
+        "directory",
+        "mean_size",
+        "directory_width",
+        "present_percent",
+    ];
 
-impl WorkloadParameters for PersonalityParameters {
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
-        if self.files & UNSETTLED != 0 {
+        ensure_inside(&self.directory)?;
+        if self.files == 0 {
             let fitting = size.0 / 2 / self.each().max(1);
-            self.files = (self.files & !UNSETTLED).min(fitting).max(FILES_EACH_MIN);
+            self.files = self.files_max.min(fitting).max(FILES_EACH_MIN);
         }
-        if self.threads & UNSETTLED_THREADS != 0 {
+        if self.threads == 0 {
             let most = u32::try_from(self.files / FILES_EACH_MIN).unwrap_or(u32::MAX);
-            self.threads = (self.threads & !UNSETTLED_THREADS).min(most).max(1);
+            self.threads = self.threads_max.min(most).max(1);
         }
         if self.operations == 0 {
             self.operations = self.files;
@@ -159,7 +157,7 @@ impl WorkloadParameters for PersonalityParameters {
                 return Err(format!("{name} = {value}; it is 1 B to {RECORD_MAX}"));
             }
         }
-        Ok(())
+        self.flow.validate()
     }
 
     fn footprint(&self) -> Bytes {
@@ -170,11 +168,11 @@ impl WorkloadParameters for PersonalityParameters {
         Bytes(files.saturating_mul(5) / 4 + appended / 2)
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(Bytes(self.mean_size.0.saturating_mul(16)))]
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        play(self, context)
     }
 }

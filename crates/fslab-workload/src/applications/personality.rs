@@ -5,24 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fslab_engine::{EngineError, EngineKind, Logbook, RunContext, run_crew};
 use fslab_sys::ResourceUse;
 
-use super::fileset::{Fileset, Holding};
-use super::flows::{EngineResult, Hands, Tools};
-use super::{Part, PersonalityParameters, imagined};
+use super::fileset::Fileset;
+use super::flows::{EngineResult, Tools};
+use super::{Part, PersonalityParameters, synthetic_application};
 use crate::workload::{Finished, RunError};
-
-/// What a personality does in a loop.
-pub(crate) trait Personality: Sync {
-    /// Operations of one loop, for what is imagined.
-    const OPERATIONS: u64;
-    /// The most bytes of one write, apart from what is appended.
-    fn longest_write(parameters: &PersonalityParameters) -> u64;
-    /// What a thread does before the clock starts.
-    fn prepare(_scene: &Scene<'_>, _tools: &Tools) -> EngineResult<()> {
-        Ok(())
-    }
-    /// One loop of one thread.
-    fn turn(scene: &Scene<'_>, part: &mut Holding, hands: &mut Hands<'_>) -> EngineResult<()>;
-}
 
 /// What all threads see.
 pub(crate) struct Scene<'a> {
@@ -31,15 +17,19 @@ pub(crate) struct Scene<'a> {
     pub(super) base: &'a std::path::Path,
 }
 
-/// Runs one phase of the personality `P`.
-pub(crate) fn play<P: Personality>(
+/// Runs one phase of a personality.
+pub(crate) fn play(
     parameters: &PersonalityParameters,
     context: &RunContext,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
         let loops = parameters.operations;
         let bytes = loops * parameters.mean_size.0.max(1);
-        return Ok(imagined(context.seed, loops * P::OPERATIONS, bytes));
+        return Ok(synthetic_application(
+            context.seed,
+            loops * parameters.flow.operations(),
+            bytes,
+        ));
     }
     let base = context.root.join(&parameters.directory);
     let set = Fileset::of(parameters, context.seed);
@@ -57,7 +47,7 @@ pub(crate) fn play<P: Personality>(
         }
         Part::Play => {}
     }
-    Ok(run::<P>(&scene, context)?.into())
+    Ok(run(&scene, context)?.into())
 }
 
 /// Makes the files, as a phase by itself.
@@ -85,20 +75,22 @@ fn unless_stopped(context: &RunContext) -> EngineResult<()> {
     Ok(())
 }
 
-fn run<P: Personality>(
-    scene: &Scene<'_>,
-    context: &RunContext,
-) -> EngineResult<fslab_engine::Measured> {
+fn run(scene: &Scene<'_>, context: &RunContext) -> EngineResult<fslab_engine::Measured> {
     let parameters = scene.parameters;
     let (pool, limit_ns) = (
         AtomicU64::new(0),
         parameters.seconds.saturating_mul(1_000_000_000),
     );
-    let longest = P::longest_write(parameters).max(parameters.append.0) as usize;
+    let longest = match parameters.flow.writes_files() {
+        true => parameters.record.0.max(parameters.append.0),
+        false => parameters.append.0,
+    } as usize;
     let prepare = |thread: u32, book: &mut Logbook| {
         let record = parameters.record.0 as usize;
         let tools = Tools::new(scene.base, record, longest, context.seed, thread, book)?;
-        P::prepare(scene, &tools)?;
+        if parameters.flow.has_log() {
+            tools.open_log(scene.base)?;
+        }
         Ok((tools, scene.set.part(thread, context.seed)))
     };
     run_crew(
@@ -115,7 +107,7 @@ fn run<P: Personality>(
                 if limit_ns > 0 && Logbook::now_ns() - start_ns >= limit_ns {
                     break;
                 }
-                P::turn(scene, &mut part, &mut hands)?;
+                parameters.flow.turn(scene, &mut part, &mut hands)?;
             }
             Ok(())
         },
@@ -127,11 +119,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::applications::{FileServer, MailServer, WebServer};
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
     use fslab_model::Bytes;
 
-    fn counts<P: Personality>(threads: u32, loops: u64) -> BTreeMap<String, u64> {
+    fn counts(workload: &str, threads: u32, loops: u64) -> BTreeMap<String, u64> {
         let folder = tempfile::tempdir().expect("a directory");
         let mut parameters = PersonalityParameters {
             directory: "set".into(),
@@ -141,11 +132,11 @@ mod tests {
             present_percent: 80,
             threads,
             operations: loops,
-            ..PersonalityParameters::default()
+            ..PersonalityParameters::built_in(workload)
         };
         parameters.settle(Bytes::gib(1)).expect("settles");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
-        let finished = play::<P>(&parameters, &context).expect("there is room");
+        let finished = play(&parameters, &context).expect("there is room");
         let latencies = finished.measured.latencies.iter();
         latencies
             .map(|it| (it.operation.clone(), it.histogram.count()))
@@ -161,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_file_server_does_what_its_description_says_in_each_loop() {
-        let found = counts::<FileServer>(3, 50);
+        let found = counts("fb-fileserver", 3, 50);
         let each = [
             ("create", 50),
             ("write", 50),
@@ -177,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_mail_server_waits_for_two_syncs_in_each_loop() {
-        let found = counts::<MailServer>(2, 30);
+        let found = counts("fb-varmail", 2, 30);
         let each = [
             ("unlink", 30),
             ("create", 30),
@@ -192,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_web_server_reads_ten_files_and_appends_to_its_log_in_each_loop() {
-        let found = counts::<WebServer>(4, 20);
+        let found = counts("fb-webserver", 4, 20);
         let each = [("open", 200), ("read", 200), ("close", 200), ("append", 20)];
         assert_eq!(found, expected(&each));
     }
@@ -209,11 +200,11 @@ mod tests {
                 present_percent: 50,
                 threads: 1,
                 operations: 25,
-                ..PersonalityParameters::default()
+                ..PersonalityParameters::built_in("fb-fileserver")
             };
             parameters.settle(Bytes::gib(1)).expect("settles");
             let context = RunContext::new(EngineKind::Psync, folder.path(), seed);
-            let finished = play::<FileServer>(&parameters, &context).expect("there is room");
+            let finished = play(&parameters, &context).expect("there is room");
             let mut lengths = Vec::new();
             for leaf in std::fs::read_dir(folder.path().join("set")).expect("lists") {
                 for file in std::fs::read_dir(leaf.expect("an entry").path()).expect("lists") {
@@ -245,11 +236,10 @@ mod tests {
         context.stop.raise();
         let mut parameters = PersonalityParameters {
             directory: "set".into(),
-            ..PersonalityParameters::default()
+            ..PersonalityParameters::built_in("fb-fileserver")
         };
-        parameters.complete(&FileServer::ORIGINAL);
         parameters.settle(Bytes::mib(16)).expect("settles");
-        let stopped = play::<FileServer>(&parameters, &context).expect_err("stopped");
+        let stopped = play(&parameters, &context).expect_err("stopped");
         assert_eq!(
             fslab_model::Failure::from(stopped).kind,
             fslab_model::FailureKind::Interrupted

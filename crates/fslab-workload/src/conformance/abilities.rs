@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use fslab_model::{Capabilities, CaseRule};
 
-use super::problem::Problem;
+use super::failure::ConformanceFailure;
 
 /// What a file system can do, as the survey found it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +43,12 @@ pub(crate) fn compare(
     what: &str,
     promised: Option<bool>,
     answer: &Answer,
-) -> Result<bool, Problem> {
+) -> Result<bool, ConformanceFailure> {
     match (promised, answer) {
-        (Some(true), Err(said)) => Err(Problem::against_entry(format!(
+        (Some(true), Err(said)) => Err(ConformanceFailure::against_entry(format!(
             "the entry promises {what}, but {said}"
         ))),
-        (Some(false), Ok(())) => Err(Problem::against_entry(format!(
+        (Some(false), Ok(())) => Err(ConformanceFailure::against_entry(format!(
             "the entry understates: it denies {what}, and they work"
         ))),
         (_, answer) => Ok(answer.is_ok()),
@@ -59,9 +59,9 @@ pub(crate) fn compare(
 pub(crate) fn compare_case(
     promised: Option<&Capabilities>,
     found: CaseRule,
-) -> Result<CaseRule, Problem> {
+) -> Result<CaseRule, ConformanceFailure> {
     match promised.map(|promised| promised.case) {
-        Some(case) if case != found => Err(Problem::against_entry(format!(
+        Some(case) if case != found => Err(ConformanceFailure::against_entry(format!(
             "the entry says that {}, but {}",
             rule(case),
             rule(found)

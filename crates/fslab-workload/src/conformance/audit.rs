@@ -10,9 +10,9 @@ use fslab_model::CaseRule;
 use fslab_sys::{DataFile, DataFileOptions, named_attribute};
 
 use super::abilities::Abilities;
+use super::check_context::CheckContext;
 use super::content::Content;
-use super::ledger::Ledger;
-use super::problem::Problem;
+use super::failure::ConformanceFailure;
 use super::tree::{FileId, FileModel, Marks, Node, Tree};
 use super::writer::compare;
 
@@ -30,7 +30,7 @@ pub(crate) struct Audit<'a> {
     pub(crate) base: &'a Path,
     pub(crate) tree: &'a Tree,
     pub(crate) abilities: &'a Abilities,
-    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) ledger: &'a mut CheckContext,
     pub(crate) special: SpecialBits,
 }
 
@@ -64,7 +64,7 @@ impl Audit<'_> {
     ///
     /// # Errors
     /// At the first difference.
-    pub(crate) fn run(&mut self) -> Result<(), Problem> {
+    pub(crate) fn run(&mut self) -> Result<(), ConformanceFailure> {
         self.names()?;
         let mut inodes: BTreeMap<FileId, u64> = BTreeMap::new();
         for (path, node) in self.tree.nodes() {
@@ -100,7 +100,7 @@ impl Audit<'_> {
     }
 
     /// The names that are there are those that must be.
-    fn names(&mut self) -> Result<(), Problem> {
+    fn names(&mut self) -> Result<(), ConformanceFailure> {
         let folding = self.abilities.case == CaseRule::Folding;
         let comparable = |path: &Path| {
             let text = path.as_os_str();
@@ -138,7 +138,12 @@ impl Audit<'_> {
         })
     }
 
-    fn kind(&mut self, at: &Path, node: &Node, meta: &fs::Metadata) -> Result<(), Problem> {
+    fn kind(
+        &mut self,
+        at: &Path,
+        node: &Node,
+        meta: &fs::Metadata,
+    ) -> Result<(), ConformanceFailure> {
         let kind = meta.file_type();
         let (right, wanted) = match node {
             Node::Directory => (kind.is_dir(), "directory"),
@@ -149,14 +154,19 @@ impl Audit<'_> {
             .demand(right, at, || format!("is no {wanted}, but {kind:?}"))
     }
 
-    fn target(&mut self, at: &Path, target: &Path) -> Result<(), Problem> {
+    fn target(&mut self, at: &Path, target: &Path) -> Result<(), ConformanceFailure> {
         let found = self.ledger.must("read the link", at, fs::read_link(at))?;
         self.ledger.demand(found == target, at, || {
             format!("leads to {}, not to {}", found.display(), target.display())
         })
     }
 
-    fn file(&mut self, at: &Path, id: FileId, meta: &fs::Metadata) -> Result<(), Problem> {
+    fn file(
+        &mut self,
+        at: &Path,
+        id: FileId,
+        meta: &fs::Metadata,
+    ) -> Result<(), ConformanceFailure> {
         let FileModel { content, .. } = self.tree.file(id);
         self.ledger.demand(meta.len() == content.length(), at, || {
             format!("has {} bytes, not {}", meta.len(), content.length())
@@ -170,7 +180,12 @@ impl Audit<'_> {
         compare_file(at, content, self.ledger)
     }
 
-    fn marks(&mut self, at: &Path, marks: &Marks, meta: &fs::Metadata) -> Result<(), Problem> {
+    fn marks(
+        &mut self,
+        at: &Path,
+        marks: &Marks,
+        meta: &fs::Metadata,
+    ) -> Result<(), ConformanceFailure> {
         if let Some(mode) = marks.mode {
             let found = meta.mode() & 0o7777;
             let lost = self.special.look(mode, found);
@@ -211,8 +226,8 @@ impl Audit<'_> {
 pub(crate) fn compare_file(
     at: &Path,
     content: &Content,
-    ledger: &mut Ledger,
-) -> Result<(), Problem> {
+    ledger: &mut CheckContext,
+) -> Result<(), ConformanceFailure> {
     let options = DataFileOptions {
         read: true,
         ..DataFileOptions::default()

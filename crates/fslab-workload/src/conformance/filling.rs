@@ -19,12 +19,12 @@ use fslab_sys::{
 use super::audit::compare_file;
 use fslab_stats::mix;
 
+use super::check_context::{CheckContext, is_refusal};
 use super::content::{Content, generate};
-use super::ledger::{Ledger, is_refusal};
+use super::failure::ConformanceFailure;
 use super::parameters::{FillParameters, TreeParameters};
 use super::patience::rouse;
-use super::problem::Problem;
-use super::suite::{imagined, timed};
+use super::suite::{synthetic_suite, timed};
 use crate::parameters::Size;
 use crate::workload::{Finished, RunError};
 
@@ -75,11 +75,11 @@ pub(crate) fn fill(
             files: parameters.most.bytes() / parameters.file_size.0.max(1),
             ..TreeParameters::default()
         };
-        return Ok(imagined(context.seed, &tree));
+        return Ok(synthetic_suite(context.seed, &tree));
     }
     let base = context.root.join(&parameters.directory);
     let free = FileSystemRoom::of(&context.root)
-        .map_err(|error| Problem::io("ask for the room of", &context.root, error))?
+        .map_err(|error| ConformanceFailure::io("ask for the room of", &context.root, error))?
         .available_bytes;
     if free < ROOM_MIN {
         let reason = format!("{} are free: it is full as it is", Bytes(free));
@@ -106,7 +106,7 @@ struct Filling<'a> {
     seed: u64,
     parameters: &'a FillParameters,
     context: &'a RunContext,
-    ledger: &'a mut Ledger,
+    ledger: &'a mut CheckContext,
     files: Vec<Filled>,
     reserved: Vec<PathBuf>,
     /// Files made so far, for their names.
@@ -116,7 +116,7 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    fn run(&mut self) -> Result<(), Problem> {
+    fn run(&mut self) -> Result<(), ConformanceFailure> {
         let made = fs::create_dir(&self.base);
         self.ledger.must("create", &self.base, made)?;
         let before = self.room()?;
@@ -136,7 +136,7 @@ impl Filling<'_> {
     }
 
     /// Removes everything; the folder is the one above from then on.
-    fn clear(&mut self) -> Result<(), Problem> {
+    fn clear(&mut self) -> Result<(), ConformanceFailure> {
         while let Some(file) = self.files.pop() {
             self.remove(&file.path)?;
         }
@@ -151,7 +151,7 @@ impl Filling<'_> {
     }
 
     /// Writes until nothing fits; gives whether it came to that.
-    fn fill_up(&mut self) -> Result<bool, Problem> {
+    fn fill_up(&mut self) -> Result<bool, ConformanceFailure> {
         let most = self.most()?;
         let seconds = u64::from(self.parameters.seconds);
         let deadline = Instant::now() + Duration::from_secs(seconds);
@@ -193,7 +193,7 @@ impl Filling<'_> {
 
     /// The most that may be taken. Files in memory leave half of it alone: the kernel would sooner
     /// kill somebody than say that it is full.
-    fn most(&mut self) -> Result<u64, Problem> {
+    fn most(&mut self) -> Result<u64, ConformanceFailure> {
         let most = self.parameters.most.bytes();
         let in_memory = is_in_memory(&self.base);
         let in_memory = self
@@ -218,7 +218,7 @@ impl Filling<'_> {
         most: u64,
         file_bytes: u64,
         deadline: Option<Instant>,
-    ) -> Result<End, Problem> {
+    ) -> Result<End, ConformanceFailure> {
         while self.taken < most {
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(End::TimeUp);
@@ -231,7 +231,7 @@ impl Filling<'_> {
     }
 
     /// Writes one file of up to `length` bytes; gives whether the room ended before it did.
-    fn write_file(&mut self, length: u64) -> Result<bool, Problem> {
+    fn write_file(&mut self, length: u64) -> Result<bool, ConformanceFailure> {
         let path = self.base.join(format!("fill-{:06}", self.made));
         self.made += 1;
         match File::create_new(&path) {
@@ -253,7 +253,7 @@ impl Filling<'_> {
                 Err(error) if is_full(&error) => ended = true,
                 // This file is as long as files can be: the next one goes on.
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge && done > 0 => break,
-                Err(error) => return Err(Problem::io("write", &path, error)),
+                Err(error) => return Err(ConformanceFailure::io("write", &path, error)),
             }
         }
         content.truncate(done);
@@ -273,7 +273,7 @@ impl Filling<'_> {
     }
 
     /// Reserves what is left of `most`, in ever smaller files; gives whether that can be done.
-    fn reserve(&mut self, most: u64) -> Result<bool, Problem> {
+    fn reserve(&mut self, most: u64) -> Result<bool, ConformanceFailure> {
         let mut wish = most - self.taken;
         while wish >= RESERVED_BYTES_MIN && self.taken < most {
             let path = self
@@ -295,7 +295,7 @@ impl Filling<'_> {
                     wish /= 2;
                 }
                 Err(error) if is_refusal(&error) => return Ok(false),
-                Err(error) => return Err(Problem::io("reserve room for", &path, error)),
+                Err(error) => return Err(ConformanceFailure::io("reserve room for", &path, error)),
             }
         }
         let reserved = self.reserved.len();
@@ -307,7 +307,7 @@ impl Filling<'_> {
     }
 
     /// What was written is there. All of it, or a sample with the first and the last files.
-    fn compare(&mut self) -> Result<(), Problem> {
+    fn compare(&mut self) -> Result<(), ConformanceFailure> {
         let total: u64 = self.files.iter().map(|file| file.content.length()).sum();
         let step = index(total.div_ceil(COMPARED_BYTES_MAX).max(1));
         let last = self.files.len().saturating_sub(3);
@@ -323,7 +323,7 @@ impl Filling<'_> {
     }
 
     /// Deletes every second file and writes half of their bytes anew.
-    fn free_half(&mut self) -> Result<(), Problem> {
+    fn free_half(&mut self) -> Result<(), ConformanceFailure> {
         let mut freed = 0;
         for number in (0..self.files.len()).rev().step_by(2) {
             let file = self.files.remove(number);
@@ -336,7 +336,7 @@ impl Filling<'_> {
     }
 
     /// Writes until `wanted` bytes are taken, as long as at least now and then some fit.
-    fn pour_patiently(&mut self, wanted: u64) -> Result<(), Problem> {
+    fn pour_patiently(&mut self, wanted: u64) -> Result<(), ConformanceFailure> {
         let began = self.taken;
         let mut moved = Instant::now();
         let mut pause = Duration::from_millis(50);
@@ -349,7 +349,7 @@ impl Filling<'_> {
             if self.taken > before {
                 moved = Instant::now();
             } else if moved.elapsed() > PATIENCE {
-                return Err(Problem::no_room(format!(
+                return Err(ConformanceFailure::no_room(format!(
                     "of {} bytes that should fit, {} could be written",
                     wanted - began,
                     self.taken - began
@@ -364,7 +364,7 @@ impl Filling<'_> {
     }
 
     /// The room comes back, but for what the file system keeps for names and its own trees.
-    fn expect_back(&mut self, before: FileSystemRoom) -> Result<(), Problem> {
+    fn expect_back(&mut self, before: FileSystemRoom) -> Result<(), ConformanceFailure> {
         let kept = before.total_bytes / 16 + (128 << 10);
         let wanted = before.free_bytes.saturating_sub(kept);
         let (mut best, mut moved) = (0, Instant::now());
@@ -402,11 +402,11 @@ impl Filling<'_> {
     }
 
     /// Waits for the cleaner: what comes next needs room from its first moment on.
-    fn await_room(&mut self, wanted: u64) -> Result<(), Problem> {
+    fn await_room(&mut self, wanted: u64) -> Result<(), ConformanceFailure> {
         let began = Instant::now();
         while self.room()?.free_bytes < wanted {
             if began.elapsed() > PATIENCE {
-                return Err(Problem::no_room(format!(
+                return Err(ConformanceFailure::no_room(format!(
                     "all was deleted, and {wanted} bytes did not become free"
                 )));
             }
@@ -418,7 +418,7 @@ impl Filling<'_> {
     }
 
     /// Writes `bytes` bytes and deletes them: more than is told to be free.
-    fn fill_again(&mut self, bytes: u64) -> Result<(), Problem> {
+    fn fill_again(&mut self, bytes: u64) -> Result<(), ConformanceFailure> {
         self.taken = 0;
         self.base.push("filled-again");
         let made = fs::create_dir(&self.base);
@@ -429,7 +429,7 @@ impl Filling<'_> {
 
     /// Unlinks. A file system that copies on write may need room even for that, and finds some when
     /// it syncs, or when the file is cut first.
-    fn remove(&mut self, path: &Path) -> Result<(), Problem> {
+    fn remove(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         for turn in 0..ROUNDS {
             match fs::remove_file(path) {
                 Err(error) if is_full(&error) => {}
@@ -446,12 +446,12 @@ impl Filling<'_> {
     }
 
     /// Has all written that was changed, and gives a cleaner something to clean behind.
-    fn rouse(&mut self) -> Result<(), Problem> {
+    fn rouse(&mut self) -> Result<(), ConformanceFailure> {
         rouse(&self.base);
         self.sync()
     }
 
-    fn sync(&mut self) -> Result<(), Problem> {
+    fn sync(&mut self) -> Result<(), ConformanceFailure> {
         match sync_file_system(&self.base) {
             // Of data that write took: whether any is lost, comparing tells.
             Err(error) if is_full(&error) => {
@@ -462,12 +462,12 @@ impl Filling<'_> {
         }
     }
 
-    fn room(&mut self) -> Result<FileSystemRoom, Problem> {
+    fn room(&mut self) -> Result<FileSystemRoom, ConformanceFailure> {
         let room = FileSystemRoom::of(&self.base);
         self.ledger.must("ask for the room of", &self.base, room)
     }
 
-    fn open(&mut self, path: &Path) -> Result<DataFile, Problem> {
+    fn open(&mut self, path: &Path) -> Result<DataFile, ConformanceFailure> {
         self.ledger.must("open", path, open(path))
     }
 }
@@ -495,7 +495,7 @@ fn index(value: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     #[test]
     fn no_more_is_taken_than_may_be_and_nothing_is_left() {

@@ -14,8 +14,8 @@ use fslab_model::CaseRule;
 use fslab_sys::FileSystemRoom;
 
 use super::abilities::Abilities;
-use super::ledger::{Ledger, is_refusal};
-use super::problem::Problem;
+use super::check_context::{CheckContext, is_refusal};
+use super::failure::ConformanceFailure;
 
 /// Files of the directory that is listed while it shrinks.
 const LISTED: usize = 300;
@@ -36,12 +36,12 @@ pub(crate) struct Manners<'a> {
     pub(crate) files: u64,
     /// The most that one file may take.
     pub(crate) bytes: u64,
-    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) ledger: &'a mut CheckContext,
 }
 
 impl Manners<'_> {
     /// Tries everything. The folder must not exist, and is gone afterwards.
-    pub(crate) fn run(&mut self) -> Result<(), Problem> {
+    pub(crate) fn run(&mut self) -> Result<(), ConformanceFailure> {
         let folder = self.folder;
         self.ledger.must("create", folder, fs::create_dir(folder))?;
         self.room().map_err(|it| it.during("room"))?;
@@ -65,7 +65,7 @@ impl Manners<'_> {
     }
 
     /// The file system has no more free than it has, and its blocks have a size.
-    fn room(&mut self) -> Result<(), Problem> {
+    fn room(&mut self) -> Result<(), ConformanceFailure> {
         let room = FileSystemRoom::of(self.folder);
         let room = self.ledger.must("ask for the room of", self.folder, room)?;
         let sane = room.block_bytes > 0
@@ -77,7 +77,7 @@ impl Manners<'_> {
     }
 
     /// A file that was written now says so.
-    fn times(&mut self) -> Result<(), Problem> {
+    fn times(&mut self) -> Result<(), ConformanceFailure> {
         let before = SystemTime::now();
         let path = self.make("now", b"x")?;
         let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
@@ -99,7 +99,7 @@ impl Manners<'_> {
     }
 
     /// What must not work does not, and changes nothing.
-    fn refusals(&mut self) -> Result<(), Problem> {
+    fn refusals(&mut self) -> Result<(), ConformanceFailure> {
         let file = self.make("file", b"content")?;
         let directory = self.folder.join("directory");
         self.ledger
@@ -142,7 +142,7 @@ impl Manners<'_> {
     }
 
     /// A file without a name is whole until it is closed.
-    fn unlinked(&mut self) -> Result<(), Problem> {
+    fn unlinked(&mut self) -> Result<(), ConformanceFailure> {
         let bytes = self.bytes.min(100_003);
         let data: Vec<u8> = (0..bytes).map(|at| (at % 251) as u8).collect();
         let path = self.make("unlinked", &data)?;
@@ -180,7 +180,7 @@ impl Manners<'_> {
     }
 
     /// What FUSE hides until it is closed goes a little later.
-    fn expect_empty_soon(&mut self) -> Result<(), Problem> {
+    fn expect_empty_soon(&mut self) -> Result<(), ConformanceFailure> {
         let began = Instant::now();
         while !self.names()?.is_empty() && began.elapsed() < HIDDEN_FOR {
             std::thread::sleep(Duration::from_millis(50));
@@ -193,7 +193,7 @@ impl Manners<'_> {
 
     /// An open file must keep its data when it loses its name; only where names and files are one,
     /// as without hard links, this is a remark.
-    fn is_kept(&mut self, kept: bool, path: &Path) -> Result<bool, Problem> {
+    fn is_kept(&mut self, kept: bool, path: &Path) -> Result<bool, ConformanceFailure> {
         if !kept && !self.abilities.hard_links {
             self.ledger
                 .note("an open file loses its data with its name: what unlink removes is gone");
@@ -206,7 +206,7 @@ impl Manners<'_> {
     }
 
     /// A file over which another was renamed is whole until it is closed.
-    fn replaced(&mut self) -> Result<(), Problem> {
+    fn replaced(&mut self) -> Result<(), ConformanceFailure> {
         let old = self.make("old", b"the old one")?;
         let new = self.make("new", b"the new one")?;
         let mut file = self.ledger.must("open", &old, File::open(&old))?;
@@ -229,7 +229,7 @@ impl Manners<'_> {
     /// The disk has held other data first. Where holes take room, the driver must write the zeros:
     /// that of exfat in Linux 6.12 looks at the position before O_APPEND has moved it, and writes
     /// none, so that the file shows what the disk held before. There this is a remark.
-    fn appended_behind_a_hole(&mut self) -> Result<(), Problem> {
+    fn appended_behind_a_hole(&mut self) -> Result<(), ConformanceFailure> {
         let hole = self.bytes.min(HOLE_BYTES);
         let noise = vec![0xdb; usize::try_from(2 * hole).expect("a few blocks")];
         let noise = self.make("noise", &noise)?;
@@ -271,7 +271,7 @@ impl Manners<'_> {
     }
 
     /// A directory over an empty one, and not over a full one.
-    fn directories(&mut self) -> Result<(), Problem> {
+    fn directories(&mut self) -> Result<(), ConformanceFailure> {
         for name in ["a", "b", "c"] {
             let path = self.folder.join(name);
             self.ledger.must("create", &path, fs::create_dir(&path))?;
@@ -295,7 +295,7 @@ impl Manners<'_> {
                 self.remove_directory(&b)?;
                 a
             }
-            Err(error) => return Err(Problem::io("rename", &a, error)),
+            Err(error) => return Err(ConformanceFailure::io("rename", &a, error)),
         };
         self.expect(&left.join("inside"), b"a")?;
         for directory in [left, c] {
@@ -306,7 +306,7 @@ impl Manners<'_> {
     }
 
     /// A rename that changes only the case of a name leaves one file.
-    fn case_only(&mut self) -> Result<(), Problem> {
+    fn case_only(&mut self) -> Result<(), ConformanceFailure> {
         let lower = self.make("some-name", b"of one file")?;
         let upper = self.folder.join("SOME-NAME");
         self.ledger
@@ -325,7 +325,7 @@ impl Manners<'_> {
     }
 
     /// Names are removed as they are listed, as by `rm -r`; each is listed once, none is left out.
-    fn shrinking(&mut self) -> Result<(), Problem> {
+    fn shrinking(&mut self) -> Result<(), ConformanceFailure> {
         let directory = self.folder.join("shrinking");
         self.ledger
             .must("create", &directory, fs::create_dir(&directory))?;
@@ -360,7 +360,7 @@ impl Manners<'_> {
         self.remove_directory(&directory)
     }
 
-    fn sync_directory(&mut self) -> Result<(), Problem> {
+    fn sync_directory(&mut self) -> Result<(), ConformanceFailure> {
         let synced = File::open(self.folder).and_then(|directory| directory.sync_all());
         let answer = self.ledger.may("fsync", self.folder, synced)?;
         if let Err(said) = answer {
@@ -369,29 +369,29 @@ impl Manners<'_> {
         Ok(())
     }
 
-    fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, Problem> {
+    fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, ConformanceFailure> {
         let path = self.folder.join(name);
         self.ledger.must("write", &path, fs::write(&path, data))?;
         Ok(path)
     }
 
-    fn expect(&mut self, path: &Path, data: &[u8]) -> Result<(), Problem> {
+    fn expect(&mut self, path: &Path, data: &[u8]) -> Result<(), ConformanceFailure> {
         let found = self.ledger.must("read", path, fs::read(path))?;
         self.ledger.demand(found == data, path, || {
             format!("holds {:?}", String::from_utf8_lossy(&found))
         })
     }
 
-    fn remove(&mut self, path: &Path) -> Result<(), Problem> {
+    fn remove(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         self.ledger.must("remove", path, fs::remove_file(path))
     }
 
-    fn remove_directory(&mut self, path: &Path) -> Result<(), Problem> {
+    fn remove_directory(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         self.ledger
             .must("remove the directory", path, fs::remove_dir(path))
     }
 
-    fn names(&mut self) -> Result<BTreeSet<OsString>, Problem> {
+    fn names(&mut self) -> Result<BTreeSet<OsString>, ConformanceFailure> {
         let listed = fs::read_dir(self.folder)
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
         self.ledger.must("list", self.folder, listed)

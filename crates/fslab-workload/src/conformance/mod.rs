@@ -11,15 +11,15 @@
 
 mod abilities;
 mod audit;
+mod check_context;
 mod content;
 mod data_script;
+mod failure;
 mod filling;
-mod ledger;
 mod manners;
 mod name_script;
 mod parameters;
 mod patience;
-mod problem;
 mod scale;
 mod stage;
 mod suite;
@@ -28,7 +28,5 @@ mod tree;
 mod writer;
 
 pub(crate) use content::generate;
-pub(crate) use filling::fill;
+pub use failure::ConformanceFailure;
 pub(crate) use parameters::{FillParameters, TreeParameters};
-pub use problem::Problem;
-pub(crate) use suite::{exercise, verify};

@@ -8,7 +8,7 @@ use fslab_model::CaseRule;
 use fslab_sys::is_superuser;
 
 use super::abilities::Abilities;
-use super::problem::Problem;
+use super::failure::ConformanceFailure;
 use super::scale::Scale;
 use super::stage::Stage;
 use super::tree::Owner;
@@ -27,7 +27,7 @@ pub(crate) struct NameScript<'s, 'd> {
 
 impl NameScript<'_, '_> {
     /// Plays all of it.
-    pub(crate) fn play(&mut self) -> Result<(), Problem> {
+    pub(crate) fn play(&mut self) -> Result<(), ConformanceFailure> {
         self.many().map_err(|it| it.during("many files"))?;
         self.deep().map_err(|it| it.during("deep directories"))?;
         self.unusual().map_err(|it| it.during("unusual names"))?;
@@ -41,7 +41,7 @@ impl NameScript<'_, '_> {
     }
 
     /// Many files in one directory; then some are removed, some renamed, some replaced.
-    fn many(&mut self) -> Result<(), Problem> {
+    fn many(&mut self) -> Result<(), ConformanceFailure> {
         let many = Path::new("many");
         self.stage.make_directory(many)?;
         let name = |number: u64| many.join(format!("file-{number:06}"));
@@ -72,7 +72,7 @@ impl NameScript<'_, '_> {
     }
 
     /// Directory in directory, with a file here and there and one at the bottom.
-    fn deep(&mut self) -> Result<(), Problem> {
+    fn deep(&mut self) -> Result<(), ConformanceFailure> {
         let mut path = PathBuf::from("deep");
         self.stage.make_directory(&path)?;
         for level in 0..self.scale.depth {
@@ -85,7 +85,7 @@ impl NameScript<'_, '_> {
         Ok(())
     }
 
-    fn unusual(&mut self) -> Result<(), Problem> {
+    fn unusual(&mut self) -> Result<(), ConformanceFailure> {
         let directory = Path::new("names");
         self.stage.make_directory(directory)?;
         let mut names: Vec<OsString> = [
@@ -160,7 +160,7 @@ impl NameScript<'_, '_> {
     }
 
     /// Files and directories move: to other names, into other directories, over other files.
-    fn moves(&mut self) -> Result<(), Problem> {
+    fn moves(&mut self) -> Result<(), ConformanceFailure> {
         let stage = &mut *self.stage;
         for directory in [
             "moves",
@@ -199,7 +199,7 @@ impl NameScript<'_, '_> {
         stage.make_directory(Path::new("moves/back"))
     }
 
-    fn symlinks(&mut self) -> Result<(), Problem> {
+    fn symlinks(&mut self) -> Result<(), ConformanceFailure> {
         if !self.abilities.symlinks {
             return Ok(());
         }
@@ -231,7 +231,7 @@ impl NameScript<'_, '_> {
             .rename(&directory.join("short"), &directory.join("shorter"))
     }
 
-    fn hard_links(&mut self) -> Result<(), Problem> {
+    fn hard_links(&mut self) -> Result<(), ConformanceFailure> {
         if !self.abilities.hard_links {
             return Ok(());
         }
@@ -252,7 +252,7 @@ impl NameScript<'_, '_> {
         stage.unlink(Path::new("links/pair"))
     }
 
-    fn marks(&mut self) -> Result<(), Problem> {
+    fn marks(&mut self) -> Result<(), ConformanceFailure> {
         if !self.abilities.permissions {
             return Ok(());
         }
@@ -278,7 +278,7 @@ impl NameScript<'_, '_> {
         Ok(())
     }
 
-    fn attributes(&mut self) -> Result<(), Problem> {
+    fn attributes(&mut self) -> Result<(), ConformanceFailure> {
         if !self.abilities.attributes {
             return Ok(());
         }
@@ -300,7 +300,7 @@ impl NameScript<'_, '_> {
     }
 
     /// Times that every format of a date can hold, in even seconds as FAT has them.
-    fn times(&mut self) -> Result<(), Problem> {
+    fn times(&mut self) -> Result<(), ConformanceFailure> {
         let directory = Path::new("times");
         self.stage.make_directory(directory)?;
         for seconds in [500_000_000, 1_000_000_000, 1_234_567_890, 2_000_000_000] {

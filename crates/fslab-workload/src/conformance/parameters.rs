@@ -3,11 +3,16 @@
 
 use std::path::PathBuf;
 
+use fslab_engine::RunContext;
 use fslab_model::{Bytes, Need};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::{Size, demand_inside};
-use crate::workload::WorkloadParameters;
+use super::filling::fill;
+use super::suite::{exercise, verify};
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside};
+use crate::workload::{Finished, RunError};
 
 /// The largest file where there is room for it.
 const LARGEST: Bytes = Bytes::mib(64);
@@ -27,7 +32,7 @@ const DEPTH_MAX: u32 = 500;
 const ROOM_EACH: u64 = 64 << 10;
 
 /// The tree of `exercise` and `verify`, which must be the same for both.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TreeParameters {
     /// The tree's root below that of the file system.
@@ -38,6 +43,18 @@ pub(crate) struct TreeParameters {
     pub(crate) files: u64,
     /// How many directories are in each other; 0 likewise.
     pub(crate) depth: u32,
+    /// "exercise" makes the tree, "verify" compares what is left of it.
+    pub(crate) part: Pass,
+}
+
+/// The two halves of the suite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Pass {
+    /// Makes the tree.
+    Exercise,
+    /// Compares what is left of it.
+    Verify,
 }
 
 impl Default for TreeParameters {
@@ -47,13 +64,16 @@ impl Default for TreeParameters {
             largest: Size::Bytes(0),
             files: 0,
             depth: 0,
+            part: Pass::Exercise,
         }
     }
 }
 
-impl WorkloadParameters for TreeParameters {
+impl Job for TreeParameters {
+    const NAME: &'static str = "conformance";
+
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
+        ensure_inside(&self.directory)?;
         let mut largest = self.largest.resolve(size)?;
         if largest == 0 {
             let share = if size < ROOMY { 16 } else { 8 };
@@ -91,17 +111,20 @@ impl WorkloadParameters for TreeParameters {
         Bytes(self.largest.bytes().saturating_mul(3).saturating_add(small))
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(Bytes(self.largest.bytes()))]
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        match self.part {
+            Pass::Exercise => exercise(self, context),
+            Pass::Verify => verify(self, context),
+        }
     }
 }
 
 /// What `fill` takes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FillParameters {
     /// Where the files go, below the root.
@@ -110,6 +133,7 @@ pub(crate) struct FillParameters {
     /// not filled beyond it.
     pub(crate) most: Size,
     /// Size of each file; 0 for what `most` suggests.
+    #[schemars(with = "Size")]
     pub(crate) file_size: Bytes,
     /// After so many seconds of writing, what is left is reserved instead, where that can be done.
     pub(crate) seconds: u32,
@@ -126,9 +150,11 @@ impl Default for FillParameters {
     }
 }
 
-impl WorkloadParameters for FillParameters {
+impl Job for FillParameters {
+    const NAME: &'static str = "fill";
+
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
+        ensure_inside(&self.directory)?;
         let most = self.most.resolve(size)?;
         self.most = Size::Bytes(most);
         if self.file_size.0 == 0 {
@@ -149,7 +175,7 @@ impl WorkloadParameters for FillParameters {
         Bytes(self.most.bytes())
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        fill(self, context)
     }
 }

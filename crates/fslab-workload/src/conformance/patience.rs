@@ -13,8 +13,8 @@ use std::time::{Duration, Instant, SystemTime};
 use fslab_model::FailureKind;
 use fslab_sys::{FileSystemRoom, sync_file_system};
 
-use super::ledger::Ledger;
-use super::problem::Problem;
+use super::check_context::CheckContext;
+use super::failure::ConformanceFailure;
 
 /// How long a cleaner may take in all.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -30,9 +30,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// That of `work`; and where the folder can be neither made nor removed.
 pub(crate) fn patiently<T>(
     folder: &Path,
-    ledger: &mut Ledger,
-    mut work: impl FnMut(&mut Ledger) -> Result<T, Problem>,
-) -> Result<T, Problem> {
+    ledger: &mut CheckContext,
+    mut work: impl FnMut(&mut CheckContext) -> Result<T, ConformanceFailure>,
+) -> Result<T, ConformanceFailure> {
     let began = Instant::now();
     loop {
         make(folder, ledger, began)?;
@@ -53,7 +53,11 @@ pub(crate) fn patiently<T>(
 }
 
 /// Makes the folder, or empties the one that an earlier round left.
-fn make(folder: &Path, ledger: &mut Ledger, began: Instant) -> Result<(), Problem> {
+fn make(
+    folder: &Path,
+    ledger: &mut CheckContext,
+    began: Instant,
+) -> Result<(), ConformanceFailure> {
     loop {
         if folder.exists() {
             let _ = fs::remove_dir_all(folder);
@@ -79,7 +83,11 @@ fn waits(error: &io::Error) -> bool {
 }
 
 /// Waits until the file system has more room than now; `false` where it has none for long.
-fn more_room(folder: &Path, ledger: &mut Ledger, began: Instant) -> Result<bool, Problem> {
+fn more_room(
+    folder: &Path,
+    ledger: &mut CheckContext,
+    began: Instant,
+) -> Result<bool, ConformanceFailure> {
     let (before, still) = (room(folder), Instant::now());
     while still.elapsed() < STILL && began.elapsed() < PATIENCE {
         ledger.check()?;
@@ -119,8 +127,8 @@ fn above(folder: &Path) -> &Path {
 mod tests {
     use super::*;
 
-    fn full() -> Problem {
-        Problem::io(
+    fn full() -> ConformanceFailure {
+        ConformanceFailure::io(
             "write",
             Path::new("file"),
             io::Error::from(io::ErrorKind::StorageFull),
@@ -131,11 +139,11 @@ mod tests {
     fn what_fails_for_another_reason_is_not_done_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut rounds = 0;
-        let work = |_: &mut Ledger| -> Result<(), Problem> {
+        let work = |_: &mut CheckContext| -> Result<(), ConformanceFailure> {
             rounds += 1;
-            Err(Problem::against_entry("it does more"))
+            Err(ConformanceFailure::against_entry("it does more"))
         };
-        let ended = patiently(&folder.path().join("a"), &mut Ledger::default(), work);
+        let ended = patiently(&folder.path().join("a"), &mut CheckContext::default(), work);
         assert!(ended.is_err());
         assert_eq!(rounds, 1);
     }
@@ -155,13 +163,13 @@ mod tests {
             thread::sleep(3 * PAUSE);
             fs::remove_file(ballast).expect("removed");
         });
-        let work = |_: &mut Ledger| {
+        let work = |_: &mut CheckContext| {
             rounds += 1;
             assert_eq!(fs::read_dir(&place).expect("a folder").count(), 0);
             fs::write(place.join("left"), "x").expect("written");
             if rounds == 1 { Err(full()) } else { Ok(7) }
         };
-        let ended = patiently(&place, &mut Ledger::default(), work);
+        let ended = patiently(&place, &mut CheckContext::default(), work);
         assert_eq!(ended.expect("the second round"), 7);
         assert_eq!(rounds, 2);
         cleaner.join().expect("it removes");

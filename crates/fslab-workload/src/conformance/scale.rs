@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use fslab_model::Bytes;
 use fslab_sys::FileSystemRoom;
 
-use super::ledger::Ledger;
+use super::check_context::CheckContext;
+use super::failure::ConformanceFailure;
 use super::parameters::TreeParameters;
-use super::problem::Problem;
 
 /// Files and directories of the tree besides those that the parameters count.
 const NAMES: u64 = 150;
@@ -94,8 +94,8 @@ impl Scale {
     pub(crate) fn read(
         parameters: &TreeParameters,
         base: &Path,
-        ledger: &mut Ledger,
-    ) -> Result<Self, Problem> {
+        ledger: &mut CheckContext,
+    ) -> Result<Self, ConformanceFailure> {
         let entries = ledger.must("list", base, std::fs::read_dir(base))?;
         let mut found = None;
         for entry in entries {
@@ -105,7 +105,7 @@ impl Scale {
         }
         match found {
             Some(halvings) if halvings <= HALVINGS_MAX => Ok(Self::of(parameters, halvings)),
-            _ => Err(Problem::corrupt(
+            _ => Err(ConformanceFailure::corrupt(
                 base,
                 format!("lacks the directory {MARK}N that was made first"),
             )),
@@ -113,7 +113,7 @@ impl Scale {
     }
 
     /// What a reader should know of a tree that is smaller than was asked for.
-    pub(crate) fn remark(&self, ledger: &mut Ledger) {
+    pub(crate) fn remark(&self, ledger: &mut CheckContext) {
         if self.halvings > 0 {
             ledger.note(format!(
                 "for want of room the tree has a largest file of {}, {} files in a directory and \
@@ -129,7 +129,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     fn room(available_bytes: u64) -> FileSystemRoom {
         FileSystemRoom {
@@ -172,7 +172,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let parameters = parameters(Bytes::mib(64));
         let scale = Scale::fitting(&parameters, room(6 << 20)).expect("fits");
-        let mut ledger = Ledger::default();
+        let mut ledger = CheckContext::default();
         let lost = Scale::read(&parameters, folder.path(), &mut ledger).expect_err("no marker");
         assert!(lost.to_string().contains("scale-N"), "{lost}");
         std::fs::create_dir(folder.path().join(scale.marker())).expect("made");

@@ -13,8 +13,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use fslab_sys::{remove_named_attribute, set_named_attribute};
 
-use super::ledger::Ledger;
-use super::problem::Problem;
+use super::check_context::CheckContext;
+use super::failure::ConformanceFailure;
 use super::tree::{FileId, Owner, Tree};
 use super::writer::{Draft, Writer};
 
@@ -23,12 +23,12 @@ pub(crate) struct Stage<'a> {
     base: PathBuf,
     seed: u64,
     tree: Tree,
-    disk: Option<&'a mut Ledger>,
+    disk: Option<&'a mut CheckContext>,
 }
 
 impl<'a> Stage<'a> {
     /// A stage below `base`; with a ledger, deeds are done, and counted there.
-    pub(crate) fn new(base: PathBuf, seed: u64, disk: Option<&'a mut Ledger>) -> Self {
+    pub(crate) fn new(base: PathBuf, seed: u64, disk: Option<&'a mut CheckContext>) -> Self {
         Self {
             base,
             seed,
@@ -42,14 +42,14 @@ impl<'a> Stage<'a> {
         self.tree
     }
 
-    pub(crate) fn make_directory(&mut self, path: &Path) -> Result<(), Problem> {
+    pub(crate) fn make_directory(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         self.act("make the directory", path, |at| fs::create_dir(at))?;
         self.tree.add_directory(path);
         Ok(())
     }
 
     /// Makes files as the drafts say, step by step in turn, so that all of them grow together.
-    pub(crate) fn write(&mut self, drafts: Vec<Draft>) -> Result<(), Problem> {
+    pub(crate) fn write(&mut self, drafts: Vec<Draft>) -> Result<(), ConformanceFailure> {
         let mut writers = Vec::new();
         for draft in drafts {
             let at = self.base.join(&draft.path);
@@ -70,38 +70,42 @@ impl<'a> Stage<'a> {
     }
 
     /// Makes one file of `length` bytes with one write.
-    pub(crate) fn write_whole(&mut self, path: &Path, length: u64) -> Result<FileId, Problem> {
+    pub(crate) fn write_whole(
+        &mut self,
+        path: &Path,
+        length: u64,
+    ) -> Result<FileId, ConformanceFailure> {
         self.write(vec![Draft::whole(path, length)])?;
         Ok(self.tree.file_at(path))
     }
 
-    pub(crate) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), Problem> {
+    pub(crate) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), ConformanceFailure> {
         let target = self.base.join(to);
         self.act("rename", from, |at| fs::rename(at, &target))?;
         self.tree.rename(from, to);
         self.expect_absent(from, to)
     }
 
-    pub(crate) fn unlink(&mut self, path: &Path) -> Result<(), Problem> {
+    pub(crate) fn unlink(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         self.act("unlink", path, |at| fs::remove_file(at))?;
         self.tree.remove(path);
         self.expect_absent(path, Path::new(""))
     }
 
-    pub(crate) fn remove_directory(&mut self, path: &Path) -> Result<(), Problem> {
+    pub(crate) fn remove_directory(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         self.act("remove the directory", path, |at| fs::remove_dir(at))?;
         self.tree.remove(path);
         self.expect_absent(path, Path::new(""))
     }
 
-    pub(crate) fn link(&mut self, path: &Path, new: &Path) -> Result<(), Problem> {
+    pub(crate) fn link(&mut self, path: &Path, new: &Path) -> Result<(), ConformanceFailure> {
         let target = self.base.join(new);
         self.act("link", path, |at| fs::hard_link(at, &target))?;
         self.tree.add_link(path, new);
         Ok(())
     }
 
-    pub(crate) fn symlink(&mut self, target: &Path, path: &Path) -> Result<(), Problem> {
+    pub(crate) fn symlink(&mut self, target: &Path, path: &Path) -> Result<(), ConformanceFailure> {
         self.act("make the symbolic link", path, |at| {
             std::os::unix::fs::symlink(target, at)
         })?;
@@ -109,7 +113,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    pub(crate) fn set_mode(&mut self, path: &Path, mode: u32) -> Result<(), Problem> {
+    pub(crate) fn set_mode(&mut self, path: &Path, mode: u32) -> Result<(), ConformanceFailure> {
         self.act("change the mode of", path, |at| {
             fs::set_permissions(at, fs::Permissions::from_mode(mode))
         })?;
@@ -117,7 +121,11 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    pub(crate) fn set_owner(&mut self, path: &Path, owner: Owner) -> Result<(), Problem> {
+    pub(crate) fn set_owner(
+        &mut self,
+        path: &Path,
+        owner: Owner,
+    ) -> Result<(), ConformanceFailure> {
         self.act("change the owner of", path, |at| {
             std::os::unix::fs::chown(at, Some(owner.user), Some(owner.group))
         })?;
@@ -125,7 +133,11 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    pub(crate) fn set_modified(&mut self, path: &Path, seconds: u64) -> Result<(), Problem> {
+    pub(crate) fn set_modified(
+        &mut self,
+        path: &Path,
+        seconds: u64,
+    ) -> Result<(), ConformanceFailure> {
         let time = UNIX_EPOCH + Duration::from_secs(seconds);
         self.act("set the times of", path, |at| {
             let file = fs::File::options().write(true).open(at)?;
@@ -140,7 +152,7 @@ impl<'a> Stage<'a> {
         path: &Path,
         name: &CStr,
         value: &[u8],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), ConformanceFailure> {
         self.act("set an attribute of", path, |at| {
             set_named_attribute(at, name, value)
         })?;
@@ -149,7 +161,11 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    pub(crate) fn remove_attribute(&mut self, path: &Path, name: &CStr) -> Result<(), Problem> {
+    pub(crate) fn remove_attribute(
+        &mut self,
+        path: &Path,
+        name: &CStr,
+    ) -> Result<(), ConformanceFailure> {
         self.act("remove an attribute of", path, |at| {
             remove_named_attribute(at, name)
         })?;
@@ -163,7 +179,7 @@ impl<'a> Stage<'a> {
         operation: &str,
         path: &Path,
         deed: impl FnOnce(&Path) -> io::Result<()>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), ConformanceFailure> {
         let Some(ledger) = self.disk.as_deref_mut() else {
             return Ok(());
         };
@@ -173,7 +189,7 @@ impl<'a> Stage<'a> {
     }
 
     /// The name `gone` leads nowhere any more, unless `instead` is the same to this file system.
-    fn expect_absent(&mut self, gone: &Path, instead: &Path) -> Result<(), Problem> {
+    fn expect_absent(&mut self, gone: &Path, instead: &Path) -> Result<(), ConformanceFailure> {
         let Some(ledger) = self.disk.as_deref_mut() else {
             return Ok(());
         };

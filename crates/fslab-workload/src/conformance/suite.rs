@@ -3,21 +3,23 @@
 use std::path::PathBuf;
 
 use fslab_engine::{EngineKind, Measured, RunContext};
-use fslab_model::{Bytes, CpuUse};
+use fslab_model::Bytes;
 use fslab_sys::{FileSystemRoom, ResourceUse, sync_file_system};
 
 use super::abilities::Abilities;
 use super::audit::{Audit, SpecialBits};
+use super::check_context::CheckContext;
 use super::data_script;
-use super::ledger::Ledger;
+use super::failure::ConformanceFailure;
 use super::manners::Manners;
 use super::name_script::NameScript;
 use super::parameters::TreeParameters;
-use super::problem::Problem;
 use super::scale::Scale;
 use super::stage::Stage;
 use super::survey::Survey;
 use super::tree::Tree;
+use crate::programs::cpu_use;
+use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 use fslab_stats::{CounterRandom, mix};
 
@@ -27,10 +29,10 @@ pub(crate) fn exercise(
     context: &RunContext,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
-        return Ok(imagined(context.seed, parameters));
+        return Ok(synthetic_suite(context.seed, parameters));
     }
     let room = FileSystemRoom::of(&context.root)
-        .map_err(|error| Problem::io("ask for the room of", &context.root, error))?;
+        .map_err(|error| ConformanceFailure::io("ask for the room of", &context.root, error))?;
     let scale = Scale::fitting(parameters, room).map_err(|needed| no_room(room, needed))?;
     let pass = Pass {
         context,
@@ -46,7 +48,7 @@ pub(crate) fn verify(
     context: &RunContext,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
-        return Ok(imagined(context.seed, parameters));
+        return Ok(synthetic_suite(context.seed, parameters));
     }
     let base = context.root.join(&parameters.directory);
     // Where there never was room for a tree, none is missed.
@@ -78,7 +80,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn exercise(&self, ledger: &mut Ledger) -> Result<(), Problem> {
+    fn exercise(&self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
         let abilities = self.survey(ledger)?;
         remark(&abilities, ledger);
         self.scale.remark(ledger);
@@ -97,19 +99,23 @@ impl Pass<'_> {
         self.audit(&tree, &abilities, ledger)
     }
 
-    fn verify(&self, ledger: &mut Ledger) -> Result<(), Problem> {
+    fn verify(&self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
         let abilities = self.survey(ledger)?;
         let tree = self.play(&abilities, None)?;
         self.audit(&tree, &abilities, ledger)
     }
 
-    fn survey(&self, ledger: &mut Ledger) -> Result<Abilities, Problem> {
+    fn survey(&self, ledger: &mut CheckContext) -> Result<Abilities, ConformanceFailure> {
         let folder = beside(&self.base, "survey");
         Survey::run(&folder, self.context.promises.as_ref(), ledger)
     }
 
     /// Plays the script, on the disk where there is a ledger for it.
-    fn play(&self, abilities: &Abilities, disk: Option<&mut Ledger>) -> Result<Tree, Problem> {
+    fn play(
+        &self,
+        abilities: &Abilities,
+        disk: Option<&mut CheckContext>,
+    ) -> Result<Tree, ConformanceFailure> {
         let (scale, seed) = (self.scale, self.context.seed);
         let mut stage = Stage::new(self.base.clone(), seed, disk);
         stage.make_directory(&scale.marker())?;
@@ -130,8 +136,8 @@ impl Pass<'_> {
         &self,
         tree: &Tree,
         abilities: &Abilities,
-        ledger: &mut Ledger,
-    ) -> Result<(), Problem> {
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         Audit {
             base: &self.base,
             tree,
@@ -144,7 +150,7 @@ impl Pass<'_> {
 }
 
 /// What a reader should know of the abilities that no entry states.
-fn remark(abilities: &Abilities, ledger: &mut Ledger) {
+fn remark(abilities: &Abilities, ledger: &mut CheckContext) {
     if !abilities.wide_names {
         ledger.note("names beyond ASCII are not kept byte for byte: only ASCII names were made");
     }
@@ -177,22 +183,17 @@ fn beside(base: &std::path::Path, what: &str) -> PathBuf {
 /// Runs `work` and takes its time.
 pub(crate) fn timed(
     context: &RunContext,
-    work: impl FnOnce(&mut Ledger) -> Result<(), Problem>,
-) -> Result<Finished, Problem> {
-    let mut ledger = Ledger::new(context.stop.clone());
+    work: impl FnOnce(&mut CheckContext) -> Result<(), ConformanceFailure>,
+) -> Result<Finished, ConformanceFailure> {
+    let mut ledger = CheckContext::new(context.stop.clone());
     let (start_ns, used) = (fslab_sys::monotonic_ns(), ResourceUse::of_process());
     work(&mut ledger)?;
     let elapsed_ns = fslab_sys::monotonic_ns() - start_ns;
     let used = ResourceUse::of_process().since(used);
-    let cpu = CpuUse {
-        user_ns: used.user_ns,
-        system_ns: used.system_ns,
-        voluntary_switches: used.voluntary_switches,
-        involuntary_switches: used.involuntary_switches,
-    };
     let measured = Measured {
         start_ns,
-        ..measured(elapsed_ns, ledger.checks, ledger.bytes, Some(cpu))
+        cpu: Some(cpu_use(used)),
+        ..measured(elapsed_ns, ledger.checks, Some(ledger.bytes))
     };
     Ok(Finished {
         notes: ledger.notes,
@@ -200,28 +201,12 @@ pub(crate) fn timed(
     })
 }
 
-/// What the null engine says: nothing is made or looked at, and the figures come from the seed.
-pub(crate) fn imagined(seed: u64, parameters: &TreeParameters) -> Finished {
+/// The result of the null engine: nothing is made or checked.
+pub(crate) fn synthetic_suite(seed: u64, parameters: &TreeParameters) -> Finished {
     let checks = 10 * parameters.files.max(1);
     let bytes = 4 * parameters.largest.bytes().max(1);
-    let elapsed_ns = checks * (2_000 + mix(seed, checks) % 1_000) + bytes / 4;
-    measured(elapsed_ns, checks, bytes, None).into()
-}
-
-fn measured(elapsed_ns: u64, checks: u64, bytes: u64, cpu: Option<CpuUse>) -> Measured {
-    Measured {
-        start_ns: 0,
-        elapsed_ns,
-        operations: checks,
-        bytes: Some(bytes),
-        latencies: Vec::new(),
-        series: None,
-        cpu,
-        threads: Vec::new(),
-        first_done_ns: elapsed_ns,
-        last_done_ns: elapsed_ns,
-        notes: Vec::new(),
-    }
+    let draw = mix(seed, checks);
+    synthetic_result(draw, SyntheticCost::CALL, checks, Some(bytes)).into()
 }
 
 #[cfg(test)]
@@ -233,7 +218,7 @@ mod tests {
     use fslab_model::{Capabilities, CaseRule, CrashSafety, Failure, FailureKind};
 
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     fn parameters() -> TreeParameters {
         let mut parameters = TreeParameters {

@@ -17,9 +17,9 @@ use fslab_sys::{
 };
 
 use super::abilities::{Abilities, Answer, compare, compare_case};
-use super::ledger::{Ledger, is_refusal};
+use super::check_context::{CheckContext, is_refusal};
+use super::failure::ConformanceFailure;
 use super::patience::patiently;
-use super::problem::Problem;
 
 /// A limit of names of one file is tried out up to here.
 const LINKS_TRIED_MAX: u64 = 1_100;
@@ -39,7 +39,7 @@ const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
 pub(crate) struct Survey<'a> {
     folder: &'a Path,
     promises: Option<&'a Capabilities>,
-    ledger: &'a mut Ledger,
+    ledger: &'a mut CheckContext,
     counts_links: bool,
     verbatim_links: bool,
 }
@@ -52,9 +52,9 @@ impl<'a> Survey<'a> {
     pub(crate) fn run(
         folder: &'a Path,
         promises: Option<&'a Capabilities>,
-        ledger: &'a mut Ledger,
-    ) -> Result<Abilities, Problem> {
-        let mut ask = |ledger: &mut Ledger| {
+        ledger: &'a mut CheckContext,
+    ) -> Result<Abilities, ConformanceFailure> {
+        let mut ask = |ledger: &mut CheckContext| {
             let mut survey = Survey {
                 folder,
                 promises,
@@ -70,7 +70,7 @@ impl<'a> Survey<'a> {
         Ok(abilities)
     }
 
-    fn ask(&mut self) -> Result<Abilities, Problem> {
+    fn ask(&mut self) -> Result<Abilities, ConformanceFailure> {
         let promised = |of: fn(&Capabilities) -> bool| self.promises.map(of);
         let wanted = [
             promised(|it| it.permissions),
@@ -101,7 +101,7 @@ impl<'a> Survey<'a> {
         })
     }
 
-    fn symlinks(&mut self) -> Result<Answer, Problem> {
+    fn symlinks(&mut self) -> Result<Answer, ConformanceFailure> {
         let path = self.folder.join("symlink");
         let target = Path::new("some/target");
         let made = std::os::unix::fs::symlink(target, &path);
@@ -118,7 +118,7 @@ impl<'a> Survey<'a> {
     }
 
     /// affs has words of its own for the root and the parent, and does not always put them back.
-    fn keeps_text(&mut self, path: &Path) -> Result<bool, Problem> {
+    fn keeps_text(&mut self, path: &Path) -> Result<bool, ConformanceFailure> {
         let target = Path::new("../other");
         let made = std::os::unix::fs::symlink(target, path);
         self.ledger.must("make a symbolic link", path, made)?;
@@ -133,7 +133,7 @@ impl<'a> Survey<'a> {
         Ok(read == target)
     }
 
-    fn hard_links(&mut self) -> Result<Answer, Problem> {
+    fn hard_links(&mut self) -> Result<Answer, ConformanceFailure> {
         let path = self.make("name-0", b"one file")?;
         let name = |number: u64| self.folder.join(format!("name-{number}"));
         let second = name(1);
@@ -162,7 +162,7 @@ impl<'a> Survey<'a> {
             if self.promises.is_some() && tried == most {
                 let over = name(tried);
                 if fs::hard_link(&path, &over).is_ok() {
-                    return Err(Problem::against_entry(format!(
+                    return Err(ConformanceFailure::against_entry(format!(
                         "the entry understates: it says that a file has at most {most} names, and \
                          one more was made"
                     )));
@@ -181,7 +181,7 @@ impl<'a> Survey<'a> {
     }
 
     /// One of two names in two directories is renamed, and the other stays: affs takes another.
-    fn renames_links(&mut self) -> Result<bool, Problem> {
+    fn renames_links(&mut self) -> Result<bool, ConformanceFailure> {
         let first = self.make("first", b"of two names")?;
         let below = self.folder.join("below");
         let (second, third) = (below.join("second"), below.join("third"));
@@ -204,7 +204,7 @@ impl<'a> Survey<'a> {
         Ok(right)
     }
 
-    fn permissions(&mut self) -> Result<Answer, Problem> {
+    fn permissions(&mut self) -> Result<Answer, ConformanceFailure> {
         let path = self.make("permissions", b"x")?;
         let mut answer = Ok(());
         for mode in [0o640, 0o751, 0o444, 0o600] {
@@ -234,7 +234,7 @@ impl<'a> Survey<'a> {
         Ok(answer)
     }
 
-    fn attributes(&mut self) -> Result<Answer, Problem> {
+    fn attributes(&mut self) -> Result<Answer, ConformanceFailure> {
         let path = self.make("attributes", b"x")?;
         let name = c"user.fslab.survey";
         let made = set_named_attribute(&path, name, b"value");
@@ -252,7 +252,7 @@ impl<'a> Survey<'a> {
         Ok(answer)
     }
 
-    fn reflinks(&mut self) -> Result<Answer, Problem> {
+    fn reflinks(&mut self) -> Result<Answer, ConformanceFailure> {
         let bytes = (self.room()?.available_bytes / 32).clamp(4_096, 256 << 10);
         let data = vec![0xa5; usize::try_from(bytes).expect("at most 256 KiB")];
         let from_path = self.make("shared", &data)?;
@@ -279,7 +279,7 @@ impl<'a> Survey<'a> {
         Ok(answer)
     }
 
-    fn holes(&mut self) -> Result<Answer, Problem> {
+    fn holes(&mut self) -> Result<Answer, ConformanceFailure> {
         let before = self.room()?;
         // More than a record of zfs or a cluster of FAT, less than would not fit.
         let hole = before
@@ -317,7 +317,7 @@ impl<'a> Survey<'a> {
     }
 
     /// What is free, once all that was done before is on the device.
-    fn room(&mut self) -> Result<FileSystemRoom, Problem> {
+    fn room(&mut self) -> Result<FileSystemRoom, ConformanceFailure> {
         let synced = sync_file_system(self.folder);
         self.ledger.must("sync", self.folder, synced)?;
         let room = FileSystemRoom::of(self.folder);
@@ -325,7 +325,7 @@ impl<'a> Survey<'a> {
     }
 
     /// The entry's largest file can be, where it takes no room, and no larger one.
-    fn largest_file(&mut self, holes: bool) -> Result<(), Problem> {
+    fn largest_file(&mut self, holes: bool) -> Result<(), ConformanceFailure> {
         let Some(limit) = self.promises.map(|promises| promises.file_bytes_max.0) else {
             return Ok(());
         };
@@ -341,7 +341,7 @@ impl<'a> Survey<'a> {
                 .ledger
                 .may("write", &path, file.write_at(b"z", limit - 1))?;
             if let Err(said) = reached {
-                return Err(Problem::against_entry(format!(
+                return Err(ConformanceFailure::against_entry(format!(
                     "the entry says that a file has up to {limit} bytes, but {said}"
                 )));
             }
@@ -349,7 +349,7 @@ impl<'a> Survey<'a> {
         self.ledger.check()?;
         match file.set_length(limit + 1) {
             Ok(()) => {
-                return Err(Problem::against_entry(format!(
+                return Err(ConformanceFailure::against_entry(format!(
                     "the entry understates: it says that a file has at most {limit} bytes, and one \
                      has {}",
                     limit + 1
@@ -358,7 +358,7 @@ impl<'a> Survey<'a> {
             Err(error) if is_refusal(&error) => {}
             // A driver may look for the room of a file before it looks at its length.
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {}
-            Err(error) => return Err(Problem::io("lengthen", &path, error)),
+            Err(error) => return Err(ConformanceFailure::io("lengthen", &path, error)),
         }
         drop(file);
         self.empty()
@@ -371,7 +371,7 @@ impl<'a> Survey<'a> {
         file: &DataFile,
         limit: u64,
         before: FileSystemRoom,
-    ) -> Result<bool, Problem> {
+    ) -> Result<bool, ConformanceFailure> {
         const PROBE: u64 = 1 << 30;
         let path = self.folder.join("largest");
         if limit <= PROBE {
@@ -387,14 +387,14 @@ impl<'a> Survey<'a> {
         Ok(taken.saturating_mul(limit / PROBE) < after.free_bytes || taken < 1 << 18)
     }
 
-    fn case(&mut self) -> Result<CaseRule, Problem> {
+    fn case(&mut self) -> Result<CaseRule, ConformanceFailure> {
         self.make("CaseProbe", b"x")?;
         let other = self.folder.join("caseprobe");
         let as_written = self.names()?.contains(OsStr::new("CaseProbe"));
         self.ledger.check()?;
         let rule = match fs::metadata(&other) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => CaseRule::Sensitive,
-            Err(error) => return Err(Problem::io("stat", &other, error)),
+            Err(error) => return Err(ConformanceFailure::io("stat", &other, error)),
             Ok(_) if as_written => CaseRule::Preserving,
             Ok(_) => CaseRule::Folding,
         };
@@ -402,14 +402,14 @@ impl<'a> Survey<'a> {
         Ok(rule)
     }
 
-    fn name_bytes(&mut self) -> Result<u32, Problem> {
+    fn name_bytes(&mut self) -> Result<u32, ConformanceFailure> {
         let plain = |bytes: u32| OsString::from("n".repeat(bytes as usize));
         let mut found = NAME_BYTES_MAX;
         if let Some(promised) = self.promises.map(|promises| promises.name_bytes_max) {
             found = promised;
             if self.keeps(&plain(promised))? {
                 if self.keeps(&plain(promised + 1))? {
-                    return Err(Problem::against_entry(format!(
+                    return Err(ConformanceFailure::against_entry(format!(
                         "the entry understates: it says that names end at {promised} bytes, and \
                          one of {} was kept",
                         promised + 1
@@ -424,7 +424,7 @@ impl<'a> Survey<'a> {
                 && self.keeps(&wide(letters))?
                 && !self.keeps(&wide(letters + 1))?;
             if !counts_letters {
-                return Err(Problem::against_entry(format!(
+                return Err(ConformanceFailure::against_entry(format!(
                     "the entry says that names have up to {promised} bytes, but one of that length \
                      was refused, or cut"
                 )));
@@ -437,7 +437,7 @@ impl<'a> Survey<'a> {
         Ok(found)
     }
 
-    fn odd_names(&mut self) -> Result<Vec<OsString>, Problem> {
+    fn odd_names(&mut self) -> Result<Vec<OsString>, ConformanceFailure> {
         const ODD: [&[u8]; 13] = [
             b"back\\slash",
             b"co:lon",
@@ -464,14 +464,14 @@ impl<'a> Survey<'a> {
     }
 
     /// Whether a file of that name can be made, and is listed and found by exactly that.
-    fn keeps(&mut self, name: &OsStr) -> Result<bool, Problem> {
+    fn keeps(&mut self, name: &OsStr) -> Result<bool, ConformanceFailure> {
         let path = self.folder.join(name);
         let made = fs::write(&path, b"x");
         // A name that is cut may meet another, and one that is no name may be sought and not found.
         let absent = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
         let kept = match made {
             Err(error) if is_refusal(&error) || absent(&error) => false,
-            Err(error) => return Err(Problem::io("create", &path, error)),
+            Err(error) => return Err(ConformanceFailure::io("create", &path, error)),
             Ok(()) => {
                 let names = self.names()?;
                 names.len() == 1 && names.contains(name) && fs::metadata(&path).is_ok()
@@ -481,7 +481,7 @@ impl<'a> Survey<'a> {
         Ok(kept)
     }
 
-    fn open(&mut self, path: &Path) -> Result<DataFile, Problem> {
+    fn open(&mut self, path: &Path) -> Result<DataFile, ConformanceFailure> {
         let options = DataFileOptions {
             read: true,
             write: true,
@@ -492,24 +492,24 @@ impl<'a> Survey<'a> {
             .must("open", path, DataFile::open(path, options))
     }
 
-    fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, Problem> {
+    fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, ConformanceFailure> {
         let path = self.folder.join(name);
         self.ledger.must("write", &path, fs::write(&path, data))?;
         Ok(path)
     }
 
-    fn remove(&mut self, path: &Path) -> Result<(), Problem> {
+    fn remove(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         self.ledger.must("remove", path, fs::remove_file(path))
     }
 
-    fn names(&mut self) -> Result<BTreeSet<OsString>, Problem> {
+    fn names(&mut self) -> Result<BTreeSet<OsString>, ConformanceFailure> {
         let listed = fs::read_dir(self.folder)
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
         self.ledger.must("list", self.folder, listed)
     }
 
     /// Removes what is listed, by the names that are listed.
-    fn empty(&mut self) -> Result<(), Problem> {
+    fn empty(&mut self) -> Result<(), ConformanceFailure> {
         for name in self.names()? {
             self.remove(&self.folder.join(name))?;
         }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use fslab_sys::{DataFile, DataFileOptions, Mapping, OpenedSync};
 
+use super::check_context::{CheckContext, is_refusal};
 use super::content::{Content, generate};
-use super::ledger::{Ledger, is_refusal};
-use super::problem::Problem;
+use super::failure::ConformanceFailure;
 
 /// Read and compared at once; no multiple of any block, so that reads are not aligned either.
 const READ_BYTES: u64 = 1_000_003;
@@ -75,7 +75,7 @@ impl Writer {
     }
 
     /// Makes the empty file; there must be none of its name.
-    pub(crate) fn create(&mut self, ledger: &mut Ledger) -> Result<(), Problem> {
+    pub(crate) fn create(&mut self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
         let made = File::create_new(&self.path);
         ledger.must("create", &self.path, made).map(drop)
     }
@@ -88,8 +88,8 @@ impl Writer {
     pub(crate) fn step(
         &mut self,
         content: &mut Content,
-        disk: Option<&mut Ledger>,
-    ) -> Result<(), Problem> {
+        disk: Option<&mut CheckContext>,
+    ) -> Result<(), ConformanceFailure> {
         let Some(step) = self.steps.next() else {
             return Ok(());
         };
@@ -109,8 +109,8 @@ impl Writer {
         &mut self,
         step: &Step,
         content: &mut Content,
-        ledger: &mut Ledger,
-    ) -> Result<(), Problem> {
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         match step {
             Step::Write(range) => {
                 let data = make(content, range);
@@ -163,7 +163,12 @@ impl Writer {
         Ok(())
     }
 
-    fn write(&mut self, data: &[u8], offset: u64, ledger: &mut Ledger) -> Result<(), Problem> {
+    fn write(
+        &mut self,
+        data: &[u8],
+        offset: u64,
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         let written = write_all(self.file(ledger)?, data, offset);
         ledger.must("write", &self.path, written)
     }
@@ -173,8 +178,8 @@ impl Writer {
         &mut self,
         length: u64,
         lengthened: bool,
-        ledger: &mut Ledger,
-    ) -> Result<(), Problem> {
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         let cut = self.file(ledger)?.set_length(length);
         match cut {
             Err(error) if lengthened && is_refusal(&error) => {
@@ -190,8 +195,8 @@ impl Writer {
         data: &[u8],
         offset: u64,
         length: u64,
-        ledger: &mut Ledger,
-    ) -> Result<(), Problem> {
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         let in_memory = |value: u64| usize::try_from(value).expect("a mapping fits into memory");
         let mapped = Mapping::new(self.file(ledger)?, in_memory(length), true);
         match mapped {
@@ -203,11 +208,15 @@ impl Writer {
                 ledger.note(format!("files cannot be mapped for writing: {error}"));
                 self.write(data, offset, ledger)
             }
-            Err(error) => Err(Problem::io("map", &self.path, error)),
+            Err(error) => Err(ConformanceFailure::io("map", &self.path, error)),
         }
     }
 
-    fn close(&mut self, content: &Content, ledger: &mut Ledger) -> Result<(), Problem> {
+    fn close(
+        &mut self,
+        content: &Content,
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         self.compare_length(content, ledger)?;
         if let Some(file) = self.file.take() {
             ledger.must("close", &self.path, file.close())?;
@@ -215,7 +224,11 @@ impl Writer {
         Ok(())
     }
 
-    fn compare_length(&mut self, content: &Content, ledger: &mut Ledger) -> Result<(), Problem> {
+    fn compare_length(
+        &mut self,
+        content: &Content,
+        ledger: &mut CheckContext,
+    ) -> Result<(), ConformanceFailure> {
         let length = self.file(ledger)?.length();
         let length = ledger.must("stat", &self.path, length)?;
         ledger.demand(length == content.length(), &self.path, || {
@@ -226,14 +239,18 @@ impl Writer {
         })
     }
 
-    fn file(&mut self, ledger: &mut Ledger) -> Result<&DataFile, Problem> {
+    fn file(&mut self, ledger: &mut CheckContext) -> Result<&DataFile, ConformanceFailure> {
         if self.file.is_none() {
             self.file = Some(self.open(OpenedSync::None, ledger)?);
         }
         Ok(self.file.as_ref().expect("opened just now"))
     }
 
-    fn open(&self, sync: OpenedSync, ledger: &mut Ledger) -> Result<DataFile, Problem> {
+    fn open(
+        &self,
+        sync: OpenedSync,
+        ledger: &mut CheckContext,
+    ) -> Result<DataFile, ConformanceFailure> {
         let options = DataFileOptions {
             read: true,
             write: true,
@@ -250,8 +267,8 @@ pub(crate) fn compare(
     path: &Path,
     content: &Content,
     range: Range<u64>,
-    ledger: &mut Ledger,
-) -> Result<(), Problem> {
+    ledger: &mut CheckContext,
+) -> Result<(), ConformanceFailure> {
     let end = range.end.min(content.length());
     let mut buffer = vec![0; index(READ_BYTES.min(end.saturating_sub(range.start)).max(1))];
     let mut offset = range.start;
@@ -264,7 +281,7 @@ pub(crate) fn compare(
             format!("ends at offset {at}, before its {} bytes", content.length())
         })?;
         if let Some(difference) = content.difference(offset, &buffer[..read]) {
-            return Err(Problem::corrupt(path, difference));
+            return Err(ConformanceFailure::corrupt(path, difference));
         }
         ledger.bytes += read as u64;
         offset += read as u64;

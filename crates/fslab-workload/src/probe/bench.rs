@@ -5,10 +5,12 @@ use std::io;
 use std::path::Path;
 
 use fslab_engine::{DataJob, Measured, RunContext, SyncPolicy, run_data};
-use fslab_model::{CpuUse, LatencyHistogram, OperationLatency, ValueList};
+use fslab_model::{LatencyHistogram, OperationLatency, ValueList};
 use fslab_sys::{BlockCounters, DeviceNumber, ResourceUse, monotonic_ns};
 
-use crate::conformance::Problem;
+use crate::conformance::ConformanceFailure;
+use crate::programs::cpu_use;
+use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 
 /// A probe's workbench.
@@ -67,7 +69,7 @@ impl<'a> Bench<'a> {
     /// Whether nobody asked the trial to stop.
     pub(crate) fn go_on(&self) -> Result<(), RunError> {
         if self.context.stop.is_raised() {
-            return Err(Problem::interrupted().into());
+            return Err(ConformanceFailure::interrupted().into());
         }
         Ok(())
     }
@@ -133,12 +135,7 @@ impl<'a> Bench<'a> {
         let (start_ns, used) = self.began;
         let elapsed_ns = monotonic_ns() - start_ns;
         let used = ResourceUse::of_process().since(used);
-        let cpu = CpuUse {
-            user_ns: used.user_ns,
-            system_ns: used.system_ns,
-            voluntary_switches: used.voluntary_switches,
-            involuntary_switches: used.involuntary_switches,
-        };
+        let cpu = cpu_use(used);
         let latency = |(operation, histogram): (&str, LatencyHistogram)| OperationLatency {
             operation: operation.to_owned(),
             histogram,
@@ -146,16 +143,9 @@ impl<'a> Bench<'a> {
         Finished {
             measured: Measured {
                 start_ns,
-                elapsed_ns,
-                operations: self.operations,
-                bytes: Some(self.bytes),
                 latencies: self.latencies.into_iter().map(latency).collect(),
-                series: None,
                 cpu: Some(cpu),
-                threads: Vec::new(),
-                first_done_ns: elapsed_ns,
-                last_done_ns: elapsed_ns,
-                notes: Vec::new(),
+                ..measured(elapsed_ns, self.operations, Some(self.bytes))
             },
             notes: self.notes,
             figures: self.figures,
@@ -169,24 +159,14 @@ impl<'a> Bench<'a> {
 /// # Errors
 /// Its own, with both names.
 pub(crate) fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, RunError> {
-    outcome.map_err(|error| Problem::io(operation, path, error).into())
+    outcome.map_err(|error| ConformanceFailure::io(operation, path, error).into())
 }
 
-/// What the null engine says: nothing is looked at, and the figures come from the parameters.
-pub(crate) fn imagined(operations: u64, bytes: u64) -> Finished {
-    let elapsed_ns = operations * 2_000 + bytes / 4;
-    Measured {
-        start_ns: 0,
-        elapsed_ns,
-        operations,
-        bytes: Some(bytes),
-        latencies: Vec::new(),
-        series: None,
-        cpu: None,
-        threads: Vec::new(),
-        first_done_ns: elapsed_ns,
-        last_done_ns: elapsed_ns,
-        notes: Vec::new(),
-    }
-    .into()
+/// The result of the null engine: the figures come from the parameters alone.
+pub(crate) fn synthetic_probe(operations: u64, bytes: u64) -> Finished {
+    let cost = SyntheticCost {
+        spread_ns: 0,
+        ..SyntheticCost::CALL
+    };
+    synthetic_result(0, cost, operations, Some(bytes)).into()
 }

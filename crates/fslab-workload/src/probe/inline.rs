@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fslab_engine::{EngineKind, RunContext};
 use fslab_model::{ValueList, definitions};
 
-use super::bench::{Bench, imagined, must};
+use super::bench::{Bench, must, synthetic_probe};
 use super::evidence::{Evidence, Seen};
 use super::inline_gain::GainTrees;
 use super::parameters::InlineParameters;
@@ -24,7 +24,7 @@ pub(crate) fn inline_probe(
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
         let sizes = parameters.largest.0 / parameters.step.0;
-        return Ok(imagined(sizes, sizes * parameters.largest.0 / 2));
+        return Ok(synthetic_probe(sizes, sizes * parameters.largest.0 / 2));
     }
     let mut bench = Bench::new(context);
     let folder = context.root.join(&parameters.directory);
@@ -285,7 +285,7 @@ fn gain(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
     use fslab_model::Bytes;
 
     #[test]

@@ -14,7 +14,7 @@ use fslab_engine::{
 };
 use fslab_model::{MetricDefinition, definitions};
 
-use super::bench::{Bench, imagined, must};
+use super::bench::{Bench, must, synthetic_probe};
 use super::parameters::InlineParameters;
 use crate::workload::{Finished, RunError};
 
@@ -154,7 +154,7 @@ pub(crate) fn inline_read(
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
         let files = parameters.files.max(1);
-        return Ok(imagined(2 * files, files * parameters.largest.0));
+        return Ok(synthetic_probe(2 * files, files * parameters.largest.0));
     }
     let folder = context.root.join(&parameters.directory);
     let Some(trees) = GainTrees::kept(parameters, &folder)? else {
@@ -169,7 +169,7 @@ pub(crate) fn inline_read(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
     use fslab_model::Bytes;
 
     #[test]

@@ -17,7 +17,4 @@ mod parameters;
 mod readahead;
 mod waits;
 
-pub(crate) use inline::inline_probe;
-pub(crate) use inline_gain::inline_read;
 pub(crate) use parameters::{InlineParameters, PrefetchParameters};
-pub(crate) use readahead::prefetch;

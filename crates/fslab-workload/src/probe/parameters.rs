@@ -2,11 +2,17 @@
 
 use std::path::PathBuf;
 
+use fslab_engine::RunContext;
 use fslab_model::{Bytes, Need};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::parameters::{Size, demand_inside, tree_footprint};
-use crate::workload::WorkloadParameters;
+use super::inline::inline_probe;
+use super::inline_gain::inline_read;
+use super::readahead::prefetch;
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside, tree_footprint};
+use crate::workload::{Finished, RunError};
 
 /// More reads than anybody waits for.
 const READS_MAX: u64 = 1 << 20;
@@ -14,7 +20,7 @@ const READS_MAX: u64 = 1 << 20;
 const SIZES_MAX: u64 = 1 << 16;
 
 /// The file of `prefetch` and how it is read.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PrefetchParameters {
     /// Path below the file system's root. Where it is not there, or not of that size, it is made.
@@ -22,6 +28,7 @@ pub(crate) struct PrefetchParameters {
     /// Its size, or a share of the file system's.
     pub(crate) file_size: Size,
     /// How much is read at once.
+    #[schemars(with = "Size")]
     pub(crate) block: Bytes,
     /// In which order.
     pub(crate) order: ReadOrder,
@@ -30,7 +37,7 @@ pub(crate) struct PrefetchParameters {
 }
 
 /// The order in which blocks are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReadOrder {
     /// From the first to the last.
@@ -58,9 +65,11 @@ impl PrefetchParameters {
     }
 }
 
-impl WorkloadParameters for PrefetchParameters {
+impl Job for PrefetchParameters {
+    const NAME: &'static str = "prefetch";
+
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
-        demand_inside(&self.file)?;
+        ensure_inside(&self.file)?;
         let bytes = self.file_size.resolve(size)?;
         if self.block.0 == 0 || !self.block.0.is_multiple_of(512) {
             return Err(format!(
@@ -94,23 +103,41 @@ impl WorkloadParameters for PrefetchParameters {
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(Bytes(self.file_size.bytes()))]
     }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        prefetch(self, context)
+    }
 }
 
 /// The files of `inline-probe`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct InlineParameters {
     /// The folder for them, below the file system's root.
     pub(crate) directory: PathBuf,
     /// The largest size that is tried.
+    #[schemars(with = "Size")]
     pub(crate) largest: Bytes,
     /// From one size to the next, before the threshold is found to the byte.
+    #[schemars(with = "Size")]
     pub(crate) step: Bytes,
     /// How many files of the threshold, and of a byte more, are made and read to find the gain; 0
     /// for none.
     pub(crate) files: u64,
     /// How many of those are in a directory; 0 for all in one.
     pub(crate) files_per_directory: u64,
+    /// "probe" finds the threshold and makes the files, "read" reads them.
+    pub(crate) part: InlinePart,
+}
+
+/// The two phases of the probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum InlinePart {
+    /// Finds the threshold.
+    Probe,
+    /// Reads the files at the threshold and above it.
+    Read,
 }
 
 impl Default for InlineParameters {
@@ -121,13 +148,16 @@ impl Default for InlineParameters {
             step: Bytes(64),
             files: 1_000,
             files_per_directory: 200,
+            part: InlinePart::Probe,
         }
     }
 }
 
-impl WorkloadParameters for InlineParameters {
+impl Job for InlineParameters {
+    const NAME: &'static str = "inline";
+
     fn settle(&mut self, _size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
+        ensure_inside(&self.directory)?;
         let sizes = self.largest.0 / self.step.0.max(1);
         if self.step.0 == 0 || sizes == 0 || sizes > SIZES_MAX {
             return Err(format!(
@@ -145,12 +175,15 @@ impl WorkloadParameters for InlineParameters {
         Bytes(gain.0.saturating_add(probed.0))
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(self.largest)]
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        match self.part {
+            InlinePart::Probe => inline_probe(self, context),
+            InlinePart::Read => inline_read(self, context),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use fslab_engine::{EngineKind, RunContext, evict};
 use fslab_model::{Bytes, FailureKind, ValueList, definitions};
 
-use super::bench::{Bench, imagined, must};
+use super::bench::{Bench, must, synthetic_probe};
 use super::parameters::{PrefetchParameters, ReadOrder};
 use super::waits;
 use crate::workload::{Finished, RunError};
@@ -29,7 +29,7 @@ pub(crate) fn prefetch(
 ) -> Result<Finished, RunError> {
     let bytes = parameters.file_size.bytes();
     if context.engine == EngineKind::Null {
-        return Ok(imagined(parameters.blocks(), bytes));
+        return Ok(synthetic_probe(parameters.blocks(), bytes));
     }
     let mut bench = Bench::new(context);
     let path = prepare(&mut bench, parameters)?;
@@ -292,7 +292,7 @@ fn report(bench: &mut Bench<'_>, seen: Seen, block: Bytes) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     fn parameters(order: ReadOrder) -> PrefetchParameters {
         let mut parameters = PrefetchParameters {

@@ -18,8 +18,8 @@ use fslab_engine::RunContext;
 use fslab_model::{Failure, FailureKind, PhaseSpec};
 
 use super::error::ProgramError;
-use crate::registry::find;
-use crate::workload::WorkloadParameters;
+use crate::job::Job;
+use crate::workload::Workload;
 
 /// The most characters of a foreign text that are shown.
 const SHOWN_MAX: usize = 400;
@@ -27,7 +27,7 @@ const SHOWN_MAX: usize = 400;
 const HINT: &str = "look at all of it, and allow it with --allow-commands";
 
 /// Parameters of a workload that starts programs.
-pub(crate) trait ProgramParameters: WorkloadParameters {
+pub(crate) trait ProgramParameters: Job {
     /// What a phase with these parameters would have interpreted that is the study's own, in a few
     /// words; `None` where all of it comes with fslab and the machine.
     ///
@@ -49,7 +49,7 @@ impl Leave {
         parameters: &impl ProgramParameters,
         context: &RunContext,
     ) -> Result<Self, ProgramError> {
-        match parameters.foreign().filter(|_| !context.allow_commands) {
+        match ProgramParameters::foreign(parameters).filter(|_| !context.allow_commands) {
             None => Ok(Self(())),
             Some(foreign) => Err(ProgramError::refused(format!(
                 "the phase would start a program that the study names: {}",
@@ -67,7 +67,7 @@ impl Leave {
 /// is unknown, or whose parameters cannot be read, counts as one that does.
 pub fn demand_leave(phases: &[PhaseSpec]) -> Result<(), Failure> {
     let mut foreign = phases.iter().filter_map(|phase| {
-        let found = match find(&phase.workload) {
+        let found = match Workload::of_phase(phase) {
             Ok(workload) => workload.foreign(&phase.parameters)?,
             Err(error) => error.to_string(),
         };
@@ -112,7 +112,7 @@ mod tests {
     use fslab_model::Bytes;
 
     use super::*;
-    use crate::registry::{all, names};
+    use crate::catalogue::{all, find, names};
 
     fn phase(workload: &str, parameters: serde_json::Value) -> PhaseSpec {
         let parameters = serde_json::from_value(parameters).expect("a map");

@@ -5,22 +5,24 @@ use std::path::{Component, Path, PathBuf};
 
 use fslab_engine::{EngineKind, RunContext};
 use fslab_model::{Brings, Bytes, InputPlace};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::allowance::{Leave, ProgramParameters};
 use super::error::ProgramError;
-use super::figures::{Account, imagined};
+use super::figures::{Account, synthetic_program};
 use super::locate;
 use super::script::Script;
 use super::session::{Ran, Session};
-use crate::parameters::{Size, demand_inside};
-use crate::workload::{Finished, RunError, WorkloadParameters};
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside};
+use crate::workload::{Finished, RunError};
 
 /// What a program takes that is not started: that of starting one.
-const IMAGINED_NS: u64 = 1_000_000;
+const SYNTHETIC_NS: u64 = 1_000_000;
 
 /// Parameters of `command`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CommandParameters {
     /// The program that is timed: words, or a text for the shell.
@@ -73,10 +75,12 @@ impl Default for CommandParameters {
     }
 }
 
-impl WorkloadParameters for CommandParameters {
+impl Job for CommandParameters {
+    const NAME: &'static str = "command";
+
     fn settle(&mut self, size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
-        demand_inside(&self.temporary)?;
+        ensure_inside(&self.directory)?;
+        ensure_inside(&self.temporary)?;
         self.argv.validate("argv")?;
         for (name, script) in [("prepare", &self.prepare), ("cleanup", &self.cleanup)] {
             script.as_ref().map_or(Ok(()), |it| it.validate(name))?;
@@ -114,10 +118,6 @@ impl WorkloadParameters for CommandParameters {
         Bytes(self.room.bytes())
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
     /// The program itself, those that are named, and each word of the texts that is the name of a
     /// program here: what a shell would start.
     fn brings(&self) -> Brings {
@@ -140,6 +140,14 @@ impl WorkloadParameters for CommandParameters {
             brings = brings.with_file(path.clone(), InputPlace::SamePath);
         }
         brings
+    }
+
+    fn foreign(&self) -> Option<String> {
+        ProgramParameters::foreign(self)
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        run_command(self, context)
     }
 }
 
@@ -206,7 +214,7 @@ pub(crate) fn run_command(
     context: &RunContext,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
-        return Ok(imagined(context.seed, 1, None, IMAGINED_NS).into());
+        return Ok(synthetic_program(context.seed, 1, None, SYNTHETIC_NS).into());
     }
     let leave = Leave::of(parameters, context)?;
     let mut session = Session::open(context, leave, &parameters.directory, &parameters.temporary)?;

@@ -4,6 +4,7 @@ use fslab_engine::Measured;
 use fslab_model::CpuUse;
 use fslab_sys::ResourceUse;
 
+use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::Finished;
 use fslab_stats::mix;
 
@@ -33,16 +34,8 @@ impl Account {
     pub(crate) fn measured(self) -> Measured {
         Measured {
             start_ns: self.start_ns,
-            elapsed_ns: self.elapsed_ns,
-            operations: self.operations,
-            bytes: self.bytes,
-            latencies: Vec::new(),
-            series: None,
             cpu: self.used.map(cpu_use),
-            threads: Vec::new(),
-            first_done_ns: self.elapsed_ns,
-            last_done_ns: self.elapsed_ns,
-            notes: Vec::new(),
+            ..measured(self.elapsed_ns, self.operations, self.bytes)
         }
     }
 }
@@ -62,16 +55,13 @@ pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
     }
 }
 
-/// What the null engine says: no program is started, and the figures come from the seed. An
-/// operation takes about `each_ns`.
-pub(crate) fn imagined(seed: u64, operations: u64, bytes: Option<u64>, each_ns: u64) -> Measured {
-    let spread = mix(seed, operations) % (each_ns / 4).max(1);
-    let account = Account {
-        start_ns: 0,
-        elapsed_ns: operations * (each_ns + spread) + bytes.unwrap_or(0) / 4,
-        operations,
-        bytes,
-        used: None,
-    };
-    account.measured()
+/// The result of the null engine: no program is started. An operation takes about `each_ns`.
+pub(crate) fn synthetic_program(
+    seed: u64,
+    operations: u64,
+    bytes: Option<u64>,
+    each_ns: u64,
+) -> Measured {
+    let draw = mix(seed, operations);
+    synthetic_result(draw, SyntheticCost::about(each_ns), operations, bytes)
 }

@@ -26,5 +26,6 @@ pub(crate) mod web;
 
 pub use allowance::demand_leave;
 pub(crate) use allowance::{Leave, ProgramParameters};
-pub(crate) use command::{CommandParameters, run_command};
+pub(crate) use command::CommandParameters;
 pub use error::ProgramError;
+pub(crate) use figures::cpu_use;

@@ -6,11 +6,11 @@
 //!     stage       makes the files that were there            (not timed)
 //!     script      operations, ready to be issued
 //!     player      a thread for each recorded one --> moves   (timed)
-//!     aftermath   compares the names that are left           (not timed)
+//!     final_state compares the names that are left           (not timed)
 //! ```
 
-mod aftermath;
 mod deviations;
+mod final_state;
 mod gate;
 mod moves;
 mod parameters;
@@ -23,4 +23,3 @@ mod stage;
 mod tests;
 
 pub(crate) use parameters::ReplayParameters;
-pub(crate) use phase::replay;

@@ -14,7 +14,7 @@ use super::script::{LinkText, Move, Subject};
 pub(super) const CALL_BYTES_MAX: u64 = 16 << 20;
 
 /// What one thread issues operations with.
-pub(super) struct Hands<'a> {
+pub(super) struct Worker<'a> {
     pub(super) files: &'a Descriptors,
     pub(super) base: &'a Path,
     pub(super) buffer: &'a mut [u8],
@@ -23,7 +23,7 @@ pub(super) struct Hands<'a> {
     pub(super) turn: u64,
 }
 
-impl Hands<'_> {
+impl Worker<'_> {
     /// Issues `operation`; gives the bytes that it moved, or nothing in particular.
     #[inline]
     pub(super) fn perform(&mut self, operation: &Move) -> io::Result<u64> {
@@ -264,7 +264,7 @@ mod tests {
         let flags = fslab_sys::flag_bits("O_WRONLY|O_CREAT").expect("known");
         files.open(Some(1), c"b", flags, 0o600).expect("creates");
         let (mut buffer, mut filler) = (vec![0; 128], Filler::new(1, 128));
-        let mut hands = Hands {
+        let mut hands = Worker {
             files: &files,
             base: folder.path(),
             buffer: &mut buffer,

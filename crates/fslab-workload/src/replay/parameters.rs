@@ -2,16 +2,20 @@
 
 use std::path::PathBuf;
 
+use fslab_engine::RunContext;
 use fslab_model::{Brings, Bytes, InputPlace, Need};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::phase::replay;
 use super::source::Source;
 use crate::applications::Part;
-use crate::parameters::demand_inside;
-use crate::workload::{RunError, WorkloadError, WorkloadParameters};
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside};
+use crate::workload::{Finished, RunError, WorkloadError};
 
 /// How fast operations follow each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReplayPace {
     /// Each as soon as what it waits for is done.
@@ -22,16 +26,18 @@ pub(crate) enum ReplayPace {
 }
 
 /// Parameters of `replay`. What a study leaves empty, the trace decides.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReplayParameters {
     /// The file of the trace, or `sample` for the one that comes with the program.
     pub(crate) trace: String,
     /// SHA-256 of the trace: another content under the same name is another plan.
     pub(crate) sha256: String,
+    /// Whether think times are kept.
     pub(crate) pace: ReplayPace,
     /// What the traced folder becomes, below the root.
     pub(crate) directory: PathBuf,
+    /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
     pub(crate) part: Part,
     /// More operations than this that end otherwise than recorded are a failure, and so are more
     /// names that are not as they were left.
@@ -39,10 +45,14 @@ pub(crate) struct ReplayParameters {
     /// Whether what is left is compared with what was left then.
     pub(crate) check: bool,
     /// The most that its files take.
+    #[schemars(with = "Size")]
     pub(crate) footprint: Bytes,
     /// Its largest file.
+    #[schemars(with = "Size")]
     pub(crate) largest: Bytes,
+    /// Whether the trace has symbolic links; taken from the trace.
     pub(crate) symlinks: bool,
+    /// Whether the trace has hard links; taken from the trace.
     pub(crate) hard_links: bool,
 }
 
@@ -68,15 +78,18 @@ impl ReplayParameters {
     /// The error of a phase whose trace cannot be used.
     pub(super) fn refused(&self, problem: String) -> RunError {
         RunError::Workload(WorkloadError::Value {
-            workload: "replay",
+            workload: "replay".into(),
             problem,
         })
     }
 }
 
-impl WorkloadParameters for ReplayParameters {
+impl Job for ReplayParameters {
+    const NAME: &'static str = "replay";
+    const FOREIGN_NAMES: bool = true;
+
     fn settle(&mut self, _size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
+        ensure_inside(&self.directory)?;
         let percent = self.deviations_percent_max;
         if !(0.0..=100.0).contains(&percent) {
             return Err(format!(
@@ -97,10 +110,6 @@ impl WorkloadParameters for ReplayParameters {
         self.footprint
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
     fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::FileBytes(self.largest)];
         needs.extend(self.symlinks.then_some(Need::Symlinks));
@@ -114,5 +123,9 @@ impl WorkloadParameters for ReplayParameters {
         }
         let sha256 = self.sha256.clone();
         Brings::default().with_file(self.trace.clone().into(), InputPlace::Content { sha256 })
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        replay(self, context)
     }
 }

@@ -4,14 +4,14 @@ use fslab_engine::{EngineKind, RunContext};
 use fslab_model::MetricDefinition;
 use fslab_model::definitions::{REPLAY_DEVIATIONS, REPLAY_DIFFERENCES};
 
-use crate::applications::{Part, imagined};
+use crate::applications::{Part, synthetic_application};
 use crate::workload::{Finished, RunError};
 
 use super::parameters::ReplayParameters;
 use super::player::Player;
 use super::script::Script;
 use super::source::Source;
-use super::{aftermath, stage};
+use super::{final_state, stage};
 
 /// Runs one phase of a replay.
 pub(crate) fn replay(
@@ -24,7 +24,11 @@ pub(crate) fn replay(
         .map_err(|problem| parameters.refused(problem))?;
     if context.engine == EngineKind::Null {
         let operations = source.trace.events.len() as u64;
-        return Ok(imagined(context.seed, operations, parameters.footprint.0));
+        return Ok(synthetic_application(
+            context.seed,
+            operations,
+            parameters.footprint.0,
+        ));
     }
     let base = context.root.join(&parameters.directory);
     let trace = &source.trace;
@@ -57,7 +61,7 @@ pub(crate) fn replay(
     };
     figure(&REPLAY_DEVIATIONS, deviations.count());
     if parameters.check {
-        let aftermath = aftermath::look(&base, trace)?;
+        let aftermath = final_state::look(&base, trace)?;
         figure(&REPLAY_DIFFERENCES, aftermath.differences.len() as u64);
         notes.extend(aftermath.note());
         aftermath.demand(parameters.deviations_percent_max, &base)?;

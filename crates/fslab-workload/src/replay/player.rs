@@ -15,7 +15,7 @@ use fslab_trace::Trace;
 
 use super::deviations::Deviations;
 use super::gate::Gate;
-use super::moves::{CALL_BYTES_MAX, Hands};
+use super::moves::{CALL_BYTES_MAX, Worker};
 use super::parameters::ReplayPace;
 use super::script::{Cue, Move, Script};
 
@@ -132,7 +132,7 @@ impl<'a> Player<'a> {
         if kit.book.operations() == 0 {
             kit.book.begin(self.start_ns);
         }
-        let mut hands = Hands {
+        let mut hands = Worker {
             files: &self.files,
             base: self.base,
             buffer: &mut kit.buffer,
@@ -172,7 +172,7 @@ impl<'a> Player<'a> {
 
     /// Issues an operation; where it is refused that was done then, in another way if there is one.
     #[inline]
-    fn issue(&self, hands: &mut Hands<'_>, cue: &Cue) -> std::io::Result<u64> {
+    fn issue(&self, hands: &mut Worker<'_>, cue: &Cue) -> std::io::Result<u64> {
         let found = hands.perform(&cue.operation);
         let Err(refused) = &found else {
             return found;

@@ -8,8 +8,10 @@ use fslab_engine::{EngineKind, RunContext};
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_trace::{RecordRequest, Trace, TraceError, record};
 
-use super::{ReplayParameters, replay};
-use crate::workload::{Finished, RunError, WorkloadParameters};
+use super::ReplayParameters;
+use super::phase::replay;
+use crate::job::Job;
+use crate::workload::{Finished, RunError};
 
 /// Records `script`, run by sh in a folder that `prepare` has filled; `None`, with the reason said,
 /// where this machine lets nobody listen to system calls.

@@ -13,4 +13,3 @@ mod steps;
 mod words;
 
 pub(crate) use parameters::CompileParameters;
-pub(crate) use steps::run_compile;

@@ -2,16 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use fslab_engine::RunContext;
 use fslab_model::{Brings, Bytes, InputPlace, PhaseKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::plan::Size;
+use super::plan::Size as TreeSize;
+use super::steps::run_compile;
 use super::words::{are_known_flags, is_known_to_make};
 use crate::inputs::sha256_of;
-use crate::parameters::demand_inside;
+use crate::job::Job;
+use crate::parameters::ensure_inside;
 use crate::programs::ProgramParameters;
 use crate::programs::script::line;
-use crate::workload::WorkloadParameters;
+use crate::workload::{Finished, RunError};
 
 /// What a build is made with, and the packages of Debian that have it.
 pub(super) const TOOLS: [(&str, &str); 4] = [
@@ -56,7 +60,7 @@ const FUNCTIONS_MAX: u32 = 99;
 const CFLAGS: &str = "-O1 -pipe";
 
 /// A step of a build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Step {
     /// The source tree is written, or unpacked by tar.
@@ -72,7 +76,7 @@ pub(crate) enum Step {
 }
 
 /// Parameters of `compile`, which must be the same in all phases of a build, but for `step`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CompileParameters {
     /// What this phase does.
@@ -123,17 +127,9 @@ impl Default for CompileParameters {
 }
 
 impl CompileParameters {
-    /// To unpack is to write; of the others nobody counts the bytes.
-    pub(crate) fn kind(&self) -> PhaseKind {
-        match self.step {
-            Step::Unpack => PhaseKind::Write,
-            Step::Configure | Step::Make | Step::Install | Step::Clean => PhaseKind::Metadata,
-        }
-    }
-
-    pub(super) fn size(&self) -> Size {
+    pub(super) fn size(&self) -> TreeSize {
         let number = |number: u32| number as usize;
-        Size {
+        TreeSize {
             units: number(self.units),
             headers: number(self.headers),
             functions: number(self.functions),
@@ -141,9 +137,11 @@ impl CompileParameters {
     }
 }
 
-impl WorkloadParameters for CompileParameters {
+impl Job for CompileParameters {
+    const NAME: &'static str = "compile";
+
     fn settle(&mut self, _size: Bytes) -> Result<(), String> {
-        demand_inside(&self.directory)?;
+        ensure_inside(&self.directory)?;
         for (name, value, most) in [
             ("units", self.units, UNITS_MAX),
             ("headers", self.headers, HEADERS_MAX),
@@ -192,10 +190,6 @@ impl WorkloadParameters for CompileParameters {
         Bytes((small + u64::from(self.headers) * 16) << 10)
     }
 
-    fn data_files(&self) -> Option<Vec<PathBuf>> {
-        None
-    }
-
     fn brings(&self) -> Brings {
         let brings = Brings::default();
         match (self.step, &self.tarball) {
@@ -214,6 +208,21 @@ impl WorkloadParameters for CompileParameters {
                 .with_required(&SCRIPT_TOOLS)
                 .with_helpful(OF_SCRIPTS),
         }
+    }
+
+    fn kind(&self) -> Option<PhaseKind> {
+        Some(match self.step {
+            Step::Unpack => PhaseKind::Write,
+            Step::Configure | Step::Make | Step::Install | Step::Clean => PhaseKind::Metadata,
+        })
+    }
+
+    fn foreign(&self) -> Option<String> {
+        ProgramParameters::foreign(self)
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        run_compile(self, context)
     }
 }
 

@@ -12,7 +12,7 @@ use super::source::{self, PROGRAM};
 use crate::inputs::input_or;
 use crate::programs::Leave;
 use crate::programs::error::ProgramError;
-use crate::programs::figures::{Account, imagined};
+use crate::programs::figures::{Account, synthetic_program};
 use crate::programs::links::demand_none_leads_out;
 use crate::programs::locate;
 use crate::programs::plain_text::plain_text;
@@ -26,7 +26,7 @@ const DESTINATION: &str = "dest";
 /// Where programs are installed below that.
 const PREFIX: &str = "/usr";
 /// About what a step takes for each of its operations, where none is run.
-const IMAGINED_NS: u64 = 60_000_000;
+const SYNTHETIC_NS: u64 = 60_000_000;
 
 /// A step that is run, with what it needs.
 struct Build<'a> {
@@ -41,7 +41,7 @@ pub(crate) fn run_compile(
     context: &RunContext,
 ) -> Result<Finished, RunError> {
     if context.engine == EngineKind::Null {
-        return Ok(imagined_step(parameters, context.seed));
+        return Ok(synthetic_step(parameters, context.seed));
     }
     let is_written = parameters.step == Step::Unpack && parameters.tarball.is_none();
     let tools: &[_] = match parameters.step {
@@ -73,16 +73,16 @@ pub(crate) fn run_compile(
     })
 }
 
-/// What the null engine says.
-fn imagined_step(parameters: &CompileParameters, seed: u64) -> Finished {
+/// The result of the null engine.
+fn synthetic_step(parameters: &CompileParameters, seed: u64) -> Finished {
     let units = u64::from(parameters.units) + 1;
     let files = units + u64::from(parameters.headers);
     match parameters.step {
-        Step::Unpack => imagined(seed, files, Some(files * 4_096), 50_000).into(),
-        Step::Configure => imagined(seed, 1, None, 30 * IMAGINED_NS).into(),
-        Step::Make => imagined(seed, units, None, IMAGINED_NS).into(),
-        Step::Install => imagined(seed, 1, None, IMAGINED_NS).into(),
-        Step::Clean => imagined(seed, 1, None, IMAGINED_NS / 4).into(),
+        Step::Unpack => synthetic_program(seed, files, Some(files * 4_096), 50_000).into(),
+        Step::Configure => synthetic_program(seed, 1, None, 30 * SYNTHETIC_NS).into(),
+        Step::Make => synthetic_program(seed, units, None, SYNTHETIC_NS).into(),
+        Step::Install => synthetic_program(seed, 1, None, SYNTHETIC_NS).into(),
+        Step::Clean => synthetic_program(seed, 1, None, SYNTHETIC_NS / 4).into(),
     }
 }
 
@@ -332,7 +332,7 @@ mod tests {
     use fslab_model::{Bytes, Failure, FailureKind};
 
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     fn run(root: &Path, given: serde_json::Value) -> Result<Finished, RunError> {
         let mut parameters: CompileParameters = serde_json::from_value(given).expect("parameters");

@@ -189,7 +189,7 @@ mod tests {
     use fslab_model::Bytes;
 
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     type Writer = fn(&Task) -> Result<String, String>;
     const WRITERS: [Writer; 2] = [nginx, |task| apache(task, Path::new("/modules"))];

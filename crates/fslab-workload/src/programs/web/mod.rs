@@ -19,5 +19,3 @@ mod server;
 mod site;
 
 pub(crate) use parameters::{PublishParameters, ServeParameters};
-pub(crate) use publish::run_publish;
-pub(crate) use serve::run_serve;

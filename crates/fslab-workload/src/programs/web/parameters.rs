@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 
+use fslab_engine::RunContext;
 use fslab_model::{Brings, Bytes, Need};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::publish::run_publish;
+use super::serve::run_serve;
 use super::server::{NGINX, apache_name, installed, is_apache_here};
 use super::site::Site;
-use crate::parameters::demand_inside;
+use crate::job::Job;
+use crate::parameters::{Size, ensure_inside};
 use crate::programs::ProgramParameters;
 use crate::programs::plain_text::plain_text;
-use crate::workload::WorkloadParameters;
+use crate::workload::{Finished, RunError};
 
 /// Files of a site where there is room for them.
 const FILES: u64 = 100;
@@ -23,7 +28,7 @@ const CLIENTS_MAX: u32 = 512;
 const PASSES_MAX: u32 = 10_000;
 
 /// Parameters of `web-publish`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PublishParameters {
     /// The site's root below that of the file system.
@@ -31,6 +36,7 @@ pub(crate) struct PublishParameters {
     /// How many files; 0: 100, or as many as give 256 MiB.
     files: u64,
     /// Size of each.
+    #[schemars(with = "Size")]
     file_size: Bytes,
     /// Files in each directory; 0: all in one.
     files_per_directory: u64,
@@ -58,7 +64,9 @@ impl PublishParameters {
     }
 }
 
-impl WorkloadParameters for PublishParameters {
+impl Job for PublishParameters {
+    const NAME: &'static str = "web-publish";
+
     fn settle(&mut self, _size: Bytes) -> Result<(), String> {
         let mut site = self.site();
         settle_site(&mut site)?;
@@ -77,10 +85,14 @@ impl WorkloadParameters for PublishParameters {
     fn needs(&self) -> Vec<Need> {
         vec![Need::FileBytes(self.file_size)]
     }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        run_publish(self, context)
+    }
 }
 
 /// Which program serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ServerKind {
     /// The first of the following that is installed. A plan names which one that is.
@@ -94,7 +106,7 @@ pub(crate) enum ServerKind {
 }
 
 /// By what way requests go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Transport {
     /// A Unix-domain socket: no network, no timers of one.
@@ -104,7 +116,7 @@ pub(crate) enum Transport {
 }
 
 /// How a server moves a file to its socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Method {
     /// sendfile(2).
@@ -114,15 +126,19 @@ pub(crate) enum Method {
 }
 
 /// Parameters of `web-server`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ServeParameters {
     /// Which program serves.
     pub(super) server: ServerKind,
     /// The site, as `web-publish` has it.
     directory: PathBuf,
+    /// How many files the site has; 0: 100, or as many as give 256 MiB.
     files: u64,
+    /// Bytes of each file: at most 16 GiB.
+    #[schemars(with = "Size")]
     file_size: Bytes,
+    /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
     /// How often each file is asked for.
     pub(super) passes: u32,
@@ -180,7 +196,9 @@ impl ServeParameters {
     }
 }
 
-impl WorkloadParameters for ServeParameters {
+impl Job for ServeParameters {
+    const NAME: &'static str = "web-server";
+
     fn settle(&mut self, _size: Bytes) -> Result<(), String> {
         let mut site = self.site();
         settle_site(&mut site)?;
@@ -235,6 +253,14 @@ impl WorkloadParameters for ServeParameters {
             ServerKind::Embedded | ServerKind::Auto => brings,
         }
     }
+
+    fn foreign(&self) -> Option<String> {
+        ProgramParameters::foreign(self)
+    }
+
+    fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
+        run_serve(self, context)
+    }
 }
 
 impl ProgramParameters for ServeParameters {
@@ -262,7 +288,7 @@ impl ProgramParameters for ServeParameters {
 
 /// Fills in how many files there are, and says what makes no sense.
 fn settle_site(site: &mut Site) -> Result<(), String> {
-    demand_inside(&site.directory)?;
+    ensure_inside(&site.directory)?;
     let file_size = Bytes(site.file_bytes);
     if file_size.0 == 0 || file_size > FILE_MAX {
         return Err(format!("file_size = {file_size}; 1 B to {FILE_MAX}"));

@@ -11,12 +11,12 @@ use fslab_sys::ResourceUse;
 use super::parameters::PublishParameters;
 use super::site::{self, Site};
 use crate::programs::error::ProgramError;
-use crate::programs::figures::{Account, imagined, virtual_note};
+use crate::programs::figures::{Account, synthetic_program, virtual_note};
 use crate::workload::{Finished, RunError};
 
 /// What is written at once.
 const RECORD_BYTES: usize = 1 << 20;
-const IMAGINED_NS: u64 = 80_000;
+const SYNTHETIC_NS: u64 = 80_000;
 
 /// Writes the files one after the other, each with open, write and close; nothing is synced.
 pub(crate) fn run_publish(
@@ -26,7 +26,7 @@ pub(crate) fn run_publish(
     let site = parameters.site();
     if context.engine == EngineKind::Null {
         let bytes = Some(site.bytes());
-        return Ok(imagined(context.seed, site.files, bytes, IMAGINED_NS).into());
+        return Ok(synthetic_program(context.seed, site.files, bytes, SYNTHETIC_NS).into());
     }
     Ok(publish(&site, context)?)
 }

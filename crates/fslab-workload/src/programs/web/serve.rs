@@ -9,11 +9,11 @@ use super::parameters::ServeParameters;
 use super::server::{Server, SiteFolders};
 use super::site::Site;
 use crate::programs::Leave;
-use crate::programs::figures::{cpu_use, imagined, virtual_note};
+use crate::programs::figures::{cpu_use, synthetic_program, virtual_note};
 use crate::programs::links::demand_none_leads_out;
 use crate::workload::{Finished, RunError};
 
-const IMAGINED_NS: u64 = 150_000;
+const SYNTHETIC_NS: u64 = 150_000;
 
 /// Starts the server, lets the clients ask for every file, and ends the server.
 pub(crate) fn run_serve(
@@ -24,7 +24,7 @@ pub(crate) fn run_serve(
     let passes = u64::from(parameters.passes);
     if context.engine == EngineKind::Null {
         let (requests, bytes) = (passes * site.files, passes * site.bytes());
-        return Ok(imagined(context.seed, requests, Some(bytes), IMAGINED_NS).into());
+        return Ok(synthetic_program(context.seed, requests, Some(bytes), SYNTHETIC_NS).into());
     }
     let leave = Leave::of(parameters, context)?;
     demand_none_leads_out(context, &site.directory)?;
@@ -109,8 +109,8 @@ mod tests {
     use fslab_model::{Bytes, Failure, FailureKind, Parameters};
 
     use super::*;
+    use crate::catalogue::find;
     use crate::programs::locate;
-    use crate::registry::find;
 
     const SEED: u64 = 9;
 

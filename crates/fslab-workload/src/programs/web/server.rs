@@ -283,7 +283,7 @@ mod tests {
 
     use super::super::http::parse_response;
     use super::*;
-    use crate::workload::WorkloadParameters;
+    use crate::job::Job;
 
     /// A folder that everybody may enter, with a site and with links that lead out of it.
     struct Stage {

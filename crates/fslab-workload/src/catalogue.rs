@@ -1,0 +1,404 @@
+//! The kinds of jobs, and the workloads that are built in: one for each file of `workloads/`.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use fslab_model::{WorkloadDefinition, nearest_name};
+use schemars::Schema;
+use serde_json::Value;
+
+use crate::applications::{DatabaseParameters, OltpParameters, PersonalityParameters};
+use crate::conformance::{FillParameters, TreeParameters};
+use crate::job::{AnyJob, Typed};
+use crate::jobs::{
+    ClearParameters, DataParameters, DiskImageParameters, FifoParameters, FilesParameters,
+    IoParameters, ParallelParameters, SeeksParameters, SizedFilesParameters, SmallFilesParameters,
+    TreesParameters,
+};
+use crate::probe::{InlineParameters, PrefetchParameters};
+use crate::programs::CommandParameters;
+use crate::programs::compile::CompileParameters;
+use crate::programs::web::{PublishParameters, ServeParameters};
+use crate::replay::ReplayParameters;
+use crate::workload::{ParameterInfo, Workload, WorkloadError};
+
+/// Every kind of job.
+static JOBS: &[&dyn AnyJob] = &[
+    &Typed::<ClearParameters>::new(),
+    &Typed::<CommandParameters>::new(),
+    &Typed::<CompileParameters>::new(),
+    &Typed::<TreeParameters>::new(),
+    &Typed::<DataParameters>::new(),
+    &Typed::<DiskImageParameters>::new(),
+    &Typed::<FifoParameters>::new(),
+    &Typed::<FilesParameters>::new(),
+    &Typed::<FillParameters>::new(),
+    &Typed::<InlineParameters>::new(),
+    &Typed::<IoParameters>::new(),
+    &Typed::<OltpParameters>::new(),
+    &Typed::<ParallelParameters>::new(),
+    &Typed::<PersonalityParameters>::new(),
+    &Typed::<PrefetchParameters>::new(),
+    &Typed::<ReplayParameters>::new(),
+    &Typed::<SeeksParameters>::new(),
+    &Typed::<SizedFilesParameters>::new(),
+    &Typed::<SmallFilesParameters>::new(),
+    &Typed::<DatabaseParameters>::new(),
+    &Typed::<TreesParameters>::new(),
+    &Typed::<PublishParameters>::new(),
+    &Typed::<ServeParameters>::new(),
+];
+
+/// The parameters of every kind of job, by its name; those of a workload have its defaults.
+static PARAMETERS: LazyLock<BTreeMap<&'static str, Vec<ParameterInfo>>> = LazyLock::new(|| {
+    let of_job = |job: &&dyn AnyJob| (job.name(), parameters(&job.schema()));
+    JOBS.iter().map(of_job).collect()
+});
+
+/// The parameters that a schema describes.
+fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let parameter = |(name, schema): (&String, &Value)| {
+        let meaning = schema.get("description").and_then(Value::as_str);
+        ParameterInfo {
+            name: name.clone(),
+            meaning: meaning.unwrap_or_default().replace('\n', " "),
+            default: None,
+        }
+    };
+    properties.into_iter().flatten().map(parameter).collect()
+}
+
+/// The parameters of that kind of job.
+pub(crate) fn parameters_of(job: &dyn AnyJob) -> &'static [ParameterInfo] {
+    &PARAMETERS[job.name()]
+}
+
+/// The name and the text of every file of `workloads/`, by name: see `build.rs`.
+static FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
+
+static BUILT_IN: LazyLock<Vec<Workload>> = LazyLock::new(|| {
+    FILES
+        .iter()
+        .map(|(name, text)| built_in(name, text))
+        .collect()
+});
+
+fn built_in(name: &str, text: &str) -> Workload {
+    let definition = WorkloadDefinition::from_toml(text)
+        .unwrap_or_else(|error| panic!("workloads/{name}.toml: {error}"));
+    assert_eq!(definition.name, name, "workloads/{name}.toml has its name");
+    Workload::new(definition).unwrap_or_else(|error| panic!("workloads/{name}.toml: {error}"))
+}
+
+/// Every built-in workload, by name.
+#[must_use]
+pub fn all() -> &'static [Workload] {
+    &BUILT_IN
+}
+
+/// The names of all built-in workloads.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}
+
+/// The built-in workload of that name.
+///
+/// # Errors
+/// [`WorkloadError::Unknown`] with the nearest known name.
+pub fn find(name: &str) -> Result<&'static Workload, WorkloadError> {
+    let found = all().binary_search_by(|workload| workload.name().cmp(name));
+    found
+        .map(|index| &all()[index])
+        .map_err(|_| WorkloadError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest_name(name, names()),
+        })
+}
+
+/// The kind of job of that name; else what is wrong with it.
+pub(crate) fn job(name: &str) -> Result<&'static dyn AnyJob, String> {
+    let found = JOBS.iter().find(|job| job.name() == name);
+    found.copied().ok_or_else(|| {
+        let nearest = nearest_name(name, JOBS.iter().map(|job| job.name()));
+        let hint = nearest.map(|nearest| format!("; did you mean '{nearest}'?"));
+        format!("there is no job '{name}'{}", hint.unwrap_or_default())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fslab_engine::{EngineKind, RunContext};
+    use fslab_model::{Bytes, Need, Parameters, PhaseKind};
+
+    use super::*;
+
+    #[test]
+    fn the_registry_is_sorted_and_every_name_is_found() {
+        let names: Vec<_> = names().collect();
+        assert!(names.is_sorted(), "{names:?}");
+        for name in names {
+            let found = find(name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(found.name(), name);
+        }
+    }
+
+    #[test]
+    fn a_parameter_that_a_workload_has_no_use_for_is_refused_by_name() {
+        for (name, value) in [
+            ("stride", "3"),
+            ("sync", "\"none\""),
+            ("access", "\"random\""),
+        ] {
+            let given = format!("{{ \"{name}\": {value} }}");
+            let given = serde_json::from_str(&given).expect("a map");
+            let refused = find("read").and_then(|read| read.resolve(&given, Bytes::gib(1)));
+            let text = refused.expect_err(name).to_string();
+            assert!(
+                text.contains(&format!("'{name}', which it has no use for")),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn zero_is_the_default_of_the_workload_where_a_study_may_write_it() {
+        let given = serde_json::from_str(r#"{ "record": 0, "stride": 0 }"#).expect("a map");
+        let workload = find("strided-read").expect("known");
+        let resolved = workload.resolve(&given, Bytes::gib(1)).expect("resolves");
+        assert_eq!(resolved["stride"], 17);
+        assert_eq!(resolved["record"], 1 << 20);
+    }
+
+    #[test]
+    fn every_parameter_of_every_job_has_a_meaning() {
+        for job in JOBS {
+            for parameter in parameters_of(*job) {
+                let words = parameter.meaning.split_whitespace().count();
+                assert!(words > 1, "{}: {}", job.name(), parameter.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_workload_suggests_the_nearest() {
+        let Err(WorkloadError::Unknown { nearest, .. }) = find("ranom-read") else {
+            panic!("must be unknown")
+        };
+        assert_eq!(nearest, Some("random-read"));
+    }
+
+    #[test]
+    fn resolved_parameters_resolve_to_themselves() {
+        for workload in all() {
+            let once = workload
+                .resolve(&Parameters::new(), Bytes::mib(64))
+                .expect("resolves");
+            let twice = workload
+                .resolve(&once, Bytes::gib(8))
+                .expect("resolves again");
+            assert_eq!(once, twice, "{}", workload.name());
+        }
+    }
+
+    #[test]
+    fn an_unknown_parameter_is_refused_by_name() {
+        let mut given = Parameters::new();
+        given.insert("recrod".into(), "4KiB".into());
+        for workload in all() {
+            let error = workload
+                .resolve(&given, Bytes::gib(1))
+                .expect_err(workload.name());
+            let source = std::error::Error::source(&error)
+                .expect("has a source")
+                .to_string();
+            assert!(source.contains("recrod"), "{source}");
+        }
+    }
+
+    /// Every workload runs on the null engine, moves what it says, and does so again.
+    #[test]
+    fn every_workload_runs_on_the_null_engine_the_same_way_twice() {
+        let context = RunContext::new(EngineKind::Null, "/nowhere", 42);
+        for workload in all() {
+            let parameters = workload
+                .resolve(&Parameters::new(), Bytes::mib(64))
+                .expect("plan");
+            let run = || {
+                workload
+                    .run(&parameters, &context)
+                    .expect("the null engine never fails")
+            };
+            let first = run().measured;
+            assert_eq!(first, run().measured, "{}", workload.name());
+            assert!(first.operations > 0, "{}", workload.name());
+            if workload.kind(&parameters) != PhaseKind::Metadata {
+                assert!(
+                    first.bytes.is_some_and(|bytes| bytes > 0),
+                    "{}",
+                    workload.name()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_workload_needs_what_its_parameters_say() {
+        let needs = |name: &str, given: Value| {
+            let given = serde_json::from_value(given).expect("a map");
+            let workload = find(name).expect("known");
+            let parameters = workload.resolve(&given, Bytes::gib(1)).expect(name);
+            workload.needs(&parameters).expect("resolved")
+        };
+        let none = || serde_json::json!({});
+        assert_eq!(
+            needs("write", none()),
+            [Need::FileBytes(Bytes::mib(256))],
+            "a quarter of the file system"
+        );
+        assert!(needs("chmod", none()).contains(&Need::Permissions));
+        assert!(!needs("stat", none()).contains(&Need::Permissions));
+        for (operation, need) in [
+            ("symlink", Need::Symlinks),
+            ("link", Need::HardLinks(2)),
+            ("chown", Need::Permissions),
+            ("set-xattr", Need::ExtendedAttributes),
+        ] {
+            let given = serde_json::json!({ "operation": operation });
+            assert!(needs("files", given).contains(&need), "{operation}");
+        }
+        let by_link = serde_json::json!({ "operation": "stat", "names": "links" });
+        assert!(needs("files", by_link).contains(&Need::HardLinks(2)));
+        let large = serde_json::json!({ "largest": "5GiB" });
+        assert_eq!(
+            needs("exercise", large),
+            [Need::FileBytes(Bytes::gib(5))],
+            "the largest file"
+        );
+    }
+
+    /// In a guest there is nothing of the machine but what a phase says that it brings.
+    #[test]
+    fn a_workload_brings_the_programs_that_it_starts_and_the_files_that_it_reads() {
+        let brings = |name: &str, given: Value| {
+            let given = serde_json::from_value(given).expect("a map");
+            let workload = find(name).expect("known");
+            let parameters = workload.resolve(&given, Bytes::gib(1)).expect(name);
+            workload.brings(&parameters).expect("resolved")
+        };
+        for workload in all() {
+            let name = workload.name();
+            let starts = matches!(name, "command" | "web-server");
+            let found = brings(name, serde_json::json!({}));
+            assert!(starts || found.is_empty(), "{name}: {found:?}");
+        }
+        let server = |server: &str| brings("web-server", serde_json::json!({ "server": server }));
+        assert!(server("nginx").programs["nginx"].is_required);
+        let apache = server("apache2").programs;
+        assert_eq!(apache.len(), 1, "{apache:?}");
+        assert!(server("embedded").is_empty());
+        let folder = tempfile::tempdir().expect("a folder");
+        let trace = folder.path().join("x.trace");
+        std::fs::write(&trace, include_bytes!("replay/sample.trace")).expect("written");
+        let found = brings("replay", serde_json::json!({ "trace": trace }));
+        let (path, place) = found.files.first_key_value().expect("the trace");
+        assert_eq!(*path, trace.canonicalize().expect("a path"));
+        let fslab_model::InputPlace::Content { sha256 } = place else {
+            panic!("a trace is known by its content")
+        };
+        assert_eq!(sha256.len(), 64);
+    }
+
+    /// The workloads in the only order in which they make sense.
+    const ORDER: &[&str] = &[
+        "write",
+        "rewrite",
+        "read",
+        "strided-read",
+        "random-read",
+        "random-write",
+        "backward-read",
+        "record-rewrite",
+        "update",
+        "seeks",
+        "disk-image",
+        "parallel",
+        "fwrite",
+        "refwrite",
+        "fread",
+        "refread",
+        "mmap-write",
+        "mmap-read",
+        "put-char",
+        "get-char",
+        "create",
+        "list",
+        "stat",
+        "read-files",
+        "chmod",
+        "unlink",
+        "append",
+        "io",
+        "files",
+        "command",
+        "compile",
+        "web-publish",
+        "web-server",
+        "fb-fileserver",
+        "fb-webserver",
+        "fb-varmail",
+        "fb-oltp",
+        "sqlite",
+        "replay",
+        "exercise",
+        "verify",
+        "prefetch",
+        "inline-probe",
+        "inline-read",
+        "fill",
+        "tree-write",
+        "tree-read",
+        "tree-stat",
+        "tree-rewrite",
+        "tree-unlink",
+        "write-files",
+        "hash",
+        "fifo",
+        "clear",
+    ];
+
+    #[test]
+    fn every_workload_runs_on_a_real_directory() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let mut context = RunContext::new(EngineKind::Psync, folder.path(), 42);
+        // `command` starts `true`.
+        context.allow_commands = true;
+        assert_eq!(ORDER.len(), all().len());
+        for &name in ORDER {
+            let workload = find(name).expect("known");
+            let mut given = Parameters::new();
+            if workload.kind(&given) == PhaseKind::Metadata {
+                given.insert("files".into(), 500.into());
+            }
+            if matches!(name, "read" | "strided-read" | "random-read") {
+                given.insert("record".into(), 65_536.into());
+            }
+            if name == "prefetch" {
+                given.insert("wait_ms".into(), 1.into());
+            }
+            let parameters = match workload.resolve(&given, Bytes::mib(16)) {
+                Ok(parameters) => parameters,
+                Err(_) => workload
+                    .resolve(&Parameters::new(), Bytes::mib(16))
+                    .expect(name),
+            };
+            let finished = match workload.run(&parameters, &context) {
+                // Where every file has a data block, none was kept to be read.
+                Err(crate::workload::RunError::Impossible(_)) if name == "inline-read" => continue,
+                finished => finished.expect(name),
+            };
+            let measured = finished.measured;
+            assert!(measured.operations > 0 && measured.elapsed_ns > 0, "{name}");
+        }
+    }
+}

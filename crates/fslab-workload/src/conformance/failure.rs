@@ -1,0 +1,105 @@
+//! What the conformance suite found wrong: a kind to match, a sentence, the cause.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use fslab_model::{Failure, FailureKind};
+
+/// Why a conformance phase ended early.
+///
+/// Its kinds: `Io` (and those that an errno suggests) for a call that failed, `Corrupt` for what
+/// is not as it was written, `Check` for a file system that is not as its entry says.
+#[derive(Debug)]
+pub struct ConformanceFailure(Box<Details>);
+
+#[derive(Debug)]
+struct Details {
+    kind: FailureKind,
+    message: String,
+    hint: Option<&'static str>,
+    source: Option<io::Error>,
+}
+
+impl ConformanceFailure {
+    /// `operation` on `path` failed.
+    pub(crate) fn io(operation: &str, path: &Path, source: io::Error) -> Self {
+        let kind = FailureKind::from(&source);
+        Self::new(
+            kind,
+            format!("cannot {operation} {}", path.display()),
+            Some(source),
+        )
+    }
+
+    /// `path` is not what it was made to be; `what` ends the sentence.
+    pub(crate) fn corrupt(path: &Path, what: impl fmt::Display) -> Self {
+        let message = format!("{} {what}", path.display());
+        Self::new(FailureKind::Corrupt, message, None)
+    }
+
+    /// The file system does not do what its entry says, or does more.
+    pub(crate) fn against_entry(message: impl Into<String>) -> Self {
+        let mut problem = Self::new(FailureKind::Check, message.into(), None);
+        problem.0.hint = Some(
+            "either the driver does not do what it should, or the entry of the catalogue is wrong",
+        );
+        problem
+    }
+
+    /// Room that should be there is not.
+    pub(crate) fn no_room(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::NoSpace, message.into(), None)
+    }
+
+    /// Somebody asked the trial to stop.
+    pub(crate) fn interrupted() -> Self {
+        let message = "interrupted in a conformance phase";
+        Self::new(FailureKind::Interrupted, message.into(), None)
+    }
+
+    /// Says which part of the suite was at work.
+    #[must_use]
+    pub(crate) fn during(mut self, part: &str) -> Self {
+        self.0.message = format!("{part}: {}", self.0.message);
+        self
+    }
+
+    fn new(kind: FailureKind, message: String, source: Option<io::Error>) -> Self {
+        Self(Box::new(Details {
+            kind,
+            message,
+            hint: None,
+            source,
+        }))
+    }
+
+    /// The kind, to be matched.
+    #[must_use]
+    pub fn kind(&self) -> FailureKind {
+        self.0.kind
+    }
+}
+
+impl fmt::Display for ConformanceFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for ConformanceFailure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}
+
+impl From<ConformanceFailure> for Failure {
+    fn from(problem: ConformanceFailure) -> Self {
+        let mut failure = Self::new(problem.kind(), problem.to_string());
+        if let Some(source) = &problem.0.source {
+            failure = failure.because(source);
+        }
+        failure.hint = problem.0.hint.map(str::to_owned);
+        failure
+    }
+}
