@@ -1,7 +1,7 @@
 //! What the values of a base and a new run say about the speed of one against the other.
 //!
 //! Where each side is one run, its repeats are what is independent. Where a side is several runs,
-//! the runs are: a machine may be in another state in each, and no number of repeats tells that.
+//! the runs are: a machine may be in another state in each, and no number of repeats shows that.
 
 use fslab_model::Better;
 use fslab_stats::{

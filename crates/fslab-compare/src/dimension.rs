@@ -223,6 +223,12 @@ pub(crate) fn phase_difference(base: &PhaseSpec, new: &PhaseSpec) -> Option<Stri
     if base.settle != new.settle {
         return Some("another end: sync and unmount are timed in one of them".to_owned());
     }
+    if base.definition != new.definition {
+        return Some(format!(
+            "another definition of the workload {}",
+            new.workload
+        ));
+    }
     let names = base.parameters.keys().chain(new.parameters.keys());
     let differs = |name: &&String| base.parameters.get(*name) != new.parameters.get(*name);
     let name = names.into_iter().find(differs)?;
@@ -237,7 +243,7 @@ fn is_virtual(plan: &Plan) -> bool {
     plan.venue.kind() == VenueKind::Sim
 }
 
-/// Demands that `found` names one dimension at most that nobody waived, and that time is of one
+/// Demands that `found` names one dimension at most that is not waived, and that time is of one
 /// kind in both runs.
 ///
 /// # Errors
@@ -274,7 +280,7 @@ pub fn ensure_comparable(
     Ok(())
 }
 
-/// Demands that the runs of one side agree in all that nobody waived: they are to be the same
+/// Demands that the runs of one side agree in all that is not waived: they are to be the same
 /// measurement, made several times.
 ///
 /// # Errors
@@ -295,7 +301,7 @@ pub(crate) fn ensure_alike(runs: &[RunRecord], waived: &[Dimension]) -> Result<(
     Ok(())
 }
 
-/// In what two runs are not the same measurement, made twice: the first dimension that nobody
+/// In what two runs are not the same measurement, made twice: the first dimension that is not
 /// waived in which they differ, for the subjects that both have.
 #[must_use]
 pub fn unlike(first: &RunRecord, other: &RunRecord, waived: &[Dimension]) -> Option<Difference> {

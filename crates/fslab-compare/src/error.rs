@@ -25,7 +25,7 @@ pub enum DiffError {
         /// What differs.
         difference: Difference,
     },
-    /// What nobody can waive.
+    /// What cannot be waived.
     #[error("{base} and {new} do not compare: {why}")]
     Question {
         /// The run that is compared with.

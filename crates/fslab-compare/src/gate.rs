@@ -1,6 +1,6 @@
 //! The gate: whether a run is slower than another by more than is allowed, and that with certainty.
 //!
-//! A check fails only where the whole interval of its speed is past the limit. The intervals hold
+//! A check fails only where the complete interval of its speed is past the limit. The intervals hold
 //! together: each is as wide as it takes that all of them hold what they estimate in the share of
 //! gates that the rule's confidence names, however many checks there are (Holm, "A simple
 //! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So
@@ -15,7 +15,7 @@ use crate::contrast::{Absence, Contrast};
 use crate::diff::Diff;
 use crate::wording::percent;
 
-/// Of a loss of more than this nothing is left that could be told.
+/// A loss above this leaves nothing to compare.
 pub const NEARLY_ALL: f64 = 0.995;
 
 /// What a gate lets through.
@@ -32,7 +32,7 @@ pub struct GateRule {
 }
 
 impl GateRule {
-    /// The rule for a slowdown; all else as it is where nobody says otherwise.
+    /// The rule for a slowdown; all else by default.
     #[must_use]
     pub fn of(max_slowdown: Percent) -> Self {
         Self {
@@ -59,9 +59,9 @@ impl GateRule {
 /// What is said of one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ruling {
-    /// The whole interval is past the limit.
+    /// The complete interval is past the limit.
     Slower,
-    /// The whole interval is on this side of the limit.
+    /// The complete interval is on this side of the limit.
     Passed,
     /// The limit lies within the interval: it may be slower, or not.
     Undecided,

@@ -51,12 +51,12 @@ pub struct Observation<'a> {
     pub trial: &'a TrialRecord,
     /// Which round of the trial; `None` where the phases run once.
     pub round: Option<Round>,
-    /// A record of the phase, for what is the same in all of them; `None` for figures of a trial
-    /// as a whole, and where no trial recorded the phase.
+    /// A record of the phase, for what is the same in all of them; `None` for figures of a
+    /// complete trial, and where no trial recorded the phase.
     pub record: Option<&'a PhaseRecord>,
-    /// How the phase ended, in a word; of a trial as a whole, how that did.
+    /// How the phase ended, in a word; of a complete trial, how that did.
     pub outcome: &'static str,
-    /// The phase; empty for figures of a trial as a whole.
+    /// The phase; empty for figures of a complete trial.
     pub phase: &'a str,
     /// Its workload.
     pub workload: &'a str,
@@ -72,7 +72,7 @@ pub struct Observation<'a> {
 }
 
 impl Observation<'_> {
-    /// The values of [`DIMENSIONS`], of a trial of `run`. What nobody knows of an imported run is
+    /// The values of [`DIMENSIONS`], of a trial of `run`. What is not known of an imported run is
     /// empty.
     #[must_use]
     pub fn dimensions(&self, run: &RunRecord) -> [String; 18] {
@@ -145,7 +145,7 @@ fn kind_word(kind: PhaseKind) -> &'static str {
 }
 
 /// Every metric of every phase of every trial, trial by trial and round by round; those of a trial
-/// as a whole (mkfs, mount, unmount, check) before those of its phases. Trials without a record
+/// (mkfs, mount, unmount, check) before those of its phases. Trials without a record
 /// are not there.
 #[must_use]
 pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
@@ -186,7 +186,7 @@ pub fn observations(run: &RunRecord) -> Vec<Observation<'_>> {
     observations
 }
 
-/// The figures of a trial as a whole.
+/// The figures of a complete trial.
 fn of_trial(trial: &TrialRecord) -> impl Iterator<Item = Observation<'_>> {
     let outcome = match trial.outcome {
         TrialOutcome::Done => "done",

@@ -103,7 +103,7 @@ impl DiskOp {
         }
     }
 
-    /// Whether nobody asked for it but the disk itself.
+    /// Whether it is background work of the disk, not a request.
     #[must_use]
     pub fn is_background(self) -> bool {
         matches!(self, Self::MediaRead | Self::MediaWrite)
@@ -185,7 +185,7 @@ pub struct DiskDone {
 pub struct DiskModel {
     model: NonNull<RawModel>,
     capacity_sectors: u64,
-    /// The last time that the model was told, which never goes back.
+    /// The latest time that the model was given; it never goes back.
     now_ns: u64,
 }
 
@@ -310,7 +310,7 @@ impl DiskModel {
 
 impl Drop for DiskModel {
     fn drop(&mut self) {
-        // SAFETY: the model was made by sd_new, and nobody uses it any more.
+        // SAFETY: the model was made by sd_new, and is not used any more.
         unsafe { sd_destroy(self.model.as_ptr()) }
     }
 }

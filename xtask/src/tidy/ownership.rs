@@ -1,5 +1,5 @@
-//! Dangers with an owner: `unsafe` in the crates of [`UNSAFE_OWNERS`], each with its reason, and SQL
-//! in fslab-store, but for that of the workload that measures SQLite.
+//! Dangers with an owner: `unsafe` in the crates of [`UNSAFE_OWNERS`], each with its reason, and
+//! SQL in fslab-store, but for that of the workload that measures SQLite.
 
 use super::finding::Finding;
 use super::rust_text::RustText;

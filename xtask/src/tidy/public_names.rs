@@ -9,14 +9,7 @@ use super::tree::Tree;
 /// Names that still mean two things. The list only becomes shorter: an entry that is no longer
 /// needed is a finding, too.
 const TWICE: [&str; 8] = [
-    "Dimension",
-    "Finding",
-    "Kind",
-    "Outcome",
-    "Overall",
-    "Stage",
-    "Standing",
-    "Verdict",
+    "Finding", "Kind", "Outcome", "Overall", "Stage", "Standing", "Verdict",
 ];
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! A whole run, arranged for comparison.
+//! A run, arranged for comparison.
 
 use super::{Comparison, Diagnosis, OverallAnalysis, PhaseAnalysis, correct, phase};
 use fslab_model::definitions::{CHECK, MKFS, MOUNT, UNMOUNT};
@@ -41,7 +41,7 @@ impl<'a> Analysis<'a> {
         analysis
     }
 
-    /// Arranges `run` for whoever has tests of his own: without any, and without a diagnosis.
+    /// Arranges `run` for callers that have their own tests: without any, and without a diagnosis.
     #[must_use]
     pub fn uncorrected(run: &'a RunRecord) -> Self {
         let cells: Vec<Vec<&TrialRecord>> = run

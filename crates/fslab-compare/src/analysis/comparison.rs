@@ -1,7 +1,7 @@
 //! One metric over all subjects: where each stands, and how certain that is.
 //!
 //! A comparison alone judges by its intervals. Many that are read together are corrected together,
-//! see [`super::correction`]: then a subject is told apart from the best only where both the
+//! see [`super::correction`]: then a subject is distinguished from the best only where both the
 //! interval and the corrected p-value say so.
 
 use fslab_model::{Better, MetricDefinition};
@@ -10,18 +10,18 @@ use fslab_stats::{difference_test_among, location, ratio, verdict};
 
 /// The difference that does not matter, for the verdict "the same".
 pub const TOLERANCE: f64 = 0.05;
-/// Single exact figures that differ by less are a tie: a convention, since nothing tells how much
+/// Single exact figures that differ by less are a tie: a convention, since nothing shows how much
 /// what should not matter moves them.
 pub const EXACT_TOLERANCE: f64 = 0.01;
 
 /// Where a subject stands in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Best, and told apart from every other subject that has values.
+    /// Best, and distinguished from every other subject that has values.
     Winner,
-    /// The best, or one that cannot be told apart from the best.
+    /// The best, or one that cannot be distinguished from the best.
     Tied,
-    /// Told apart from the best, and behind it.
+    /// Distinguished from the best, and behind it.
     Behind,
     /// No other subject has values.
     Alone,
@@ -212,7 +212,7 @@ impl Comparison {
         verdict(self.certainty(subject, other), TOLERANCE)
     }
 
-    /// The verdict on one that is not told apart from the best although its interval excludes 1.
+    /// The verdict on one that is not distinguished from the best although its interval excludes 1.
     fn without_difference(&self, subject: usize) -> Verdict {
         let speed = self.entries[subject].to_best;
         let within = speed
@@ -234,7 +234,7 @@ impl Comparison {
         corrected.is_none_or(|p| p <= 1.0 - CONFIDENCE)
     }
 
-    /// Whether the interval would have told the subject apart from the best, but not the corrected
+    /// Whether the interval would have distinguished the subject from the best, but not the corrected
     /// p-value.
     #[must_use]
     pub fn is_lost_in_correction(&self, subject: usize) -> bool {

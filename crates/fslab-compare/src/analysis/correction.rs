@@ -7,7 +7,7 @@ use super::Comparison;
 /// Tests every subject of every comparison against the best of its comparison, corrects the
 /// p-values for how many they are, and ranks anew.
 ///
-/// The family is all pairs of subjects of all comparisons: whoever looks through a table for
+/// The family is all pairs of subjects of all comparisons: a reader who looks through a table for
 /// differences looks at each, and which subject is the best was seen in the same data. To hold all
 /// others against the highest of many is to look for the farthest of all pairs: of 25 equals, one
 /// run in four would have a false difference otherwise. So a p-value among k subjects is first

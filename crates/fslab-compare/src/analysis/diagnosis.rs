@@ -27,9 +27,9 @@ pub enum Anomaly {
 /// An anomaly and where it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The phase, by its place in the run; `None` for the run as a whole.
+    /// The phase, by its place in the run; `None` for the complete run.
     pub phase: Option<usize>,
-    /// The subject; `None` for the run as a whole.
+    /// The subject; `None` for the complete run.
     pub subject: Option<usize>,
     /// What is odd.
     pub anomaly: Anomaly,
@@ -43,7 +43,7 @@ pub struct Finding {
 /// What is odd about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnosis {
-    /// In the order of phases and subjects; what concerns the run as a whole comes first.
+    /// In the order of phases and subjects; what concerns the complete run comes first.
     pub findings: Vec<Finding>,
     /// How many samples were large enough to be looked at for anything.
     pub samples: usize,
@@ -97,7 +97,7 @@ impl Diagnosis {
             let modes = certain(modes).map(|(p, it)| (p, Anomaly::TwoModes(it)));
             let warm_up = certain(warm_up).map(|(p, it)| (p, Anomaly::WarmUp(it)));
             let drift = certain(drift).map(|(p, it)| (p, Anomaly::Drift(it)));
-            // A group, or a first trial that is told of already, is not told again.
+            // A group, or a first trial that was reported already, is not reported again.
             let is_told = |found: &[Outlier]| {
                 let first_alone = matches!(found, [only] if only.index == 0);
                 modes.is_some() || (warm_up.is_some() && first_alone)
@@ -171,7 +171,7 @@ fn certain<T>(found: Option<(f64, T)>) -> Option<(f64, T)> {
     found.filter(|(p, _)| *p <= ODD)
 }
 
-/// The drift of the whole run: of each trial the median, over its phases, of how far its figures
+/// The drift of the run: of each trial the median, over its phases, of how far its figures
 /// are from the geometric means of its subject, in the order in which the trials ran. The median,
 /// since a phase that drifts alone is not the machine.
 fn whole_run(samples: &[Sample]) -> Option<Finding> {

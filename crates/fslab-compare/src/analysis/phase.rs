@@ -83,7 +83,7 @@ pub struct PhaseAnalysis<'a> {
     pub is_virtual: bool,
     /// Whether its repeats differ by a perturbation of their guest, and in nothing else.
     pub is_perturbed: bool,
-    /// Where it stands in its sweep; `None` for a phase that runs once, and for a whole sweep.
+    /// Where it stands in its sweep; `None` for a phase that runs once, and for a sweep.
     pub point: Option<&'a Point>,
     /// Its points, where it was run at many: then `cells` and `comparison` are of their geometric
     /// means.

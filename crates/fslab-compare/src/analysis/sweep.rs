@@ -27,7 +27,7 @@ pub struct SweepDimension<'a> {
 pub struct SweepAnalysis<'a> {
     /// The dimensions; that with the most values first.
     pub dimensions: Vec<SweepDimension<'a>>,
-    /// The points in the order of the study, each as a phase of its own.
+    /// The points in the order of the study, each as a separate phase.
     pub points: Vec<PhaseAnalysis<'a>>,
     /// Of how many points the headline figure is the geometric mean.
     pub shared: usize,

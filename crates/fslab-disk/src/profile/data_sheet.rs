@@ -6,10 +6,10 @@ use super::group::group;
 use super::quantity::{BytesPerSecond, Nanoseconds, OperationsPerSecond};
 
 group! {
-    /// What the disk as a whole is said to do. No parameter: the model must come to it by itself,
-    /// and `fslab disk test` says how near it comes.
+    /// What the maker or a measurement says of the disk. No parameter: the model must reach it by
+    /// itself, and `fslab disk test` says how near it comes.
     "data_sheet" => DataSheet {
-        /// The part of the disk in which random access was measured; the whole where left out.
+        /// The part of the disk in which random access was measured; all of it where left out.
         span: Option<Bytes>,
         /// Mean time of a read of 4 KiB at random, one at a time.
         random_read: Option<Nanoseconds>,

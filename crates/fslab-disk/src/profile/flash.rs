@@ -34,7 +34,7 @@ group! {
         open_blocks: Option<u32>,
         /// What the disk holds beyond its capacity, as a share of that.
         spare: Permille,
-        /// Whether it heeds discards.
+        /// Whether it uses discards.
         discard: bool,
         /// The share of the disk that was written before the first request.
         used: Permille,
