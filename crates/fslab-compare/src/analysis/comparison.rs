@@ -234,8 +234,8 @@ impl Comparison {
         corrected.is_none_or(|p| p <= 1.0 - CONFIDENCE)
     }
 
-    /// Whether the interval would have distinguished the subject from the best, but not the corrected
-    /// p-value.
+    /// Whether the interval would have distinguished the subject from the best, but not the
+    /// corrected p-value.
     #[must_use]
     pub fn is_lost_in_correction(&self, subject: usize) -> bool {
         let apart = self.best.and_then(|best| self.certainty(best, subject));
