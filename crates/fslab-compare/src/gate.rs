@@ -1,8 +1,8 @@
 //! The gate: whether a run is slower than another by more than is allowed, and that with certainty.
 //!
 //! A check fails only where the complete interval of its speed is past the limit. The intervals
-//! hold together: each is as wide as it takes that all of them hold what they estimate in the share of
-//! gates that the rule's confidence names, however many checks there are (Holm, "A simple
+//! hold together: each is as wide as it takes that all of them hold what they estimate in the share
+//! of gates that the rule's confidence names, however many checks there are (Holm, "A simple
 //! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979). So
 //! where nothing is slower than the limit, at most half of one minus that share of all gates fail.
 
