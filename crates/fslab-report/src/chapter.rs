@@ -9,7 +9,7 @@ pub struct Chapter<'a> {
     /// The run.
     pub run: &'a RunRecord,
     /// In what its subjects were not measured alike, where that was waived: see
-    /// [`crate::merge`].
+    /// [`fslab_compare::merge`].
     pub differences: &'a [String],
     /// The study's original, where there is one.
     pub original: Option<&'a Original>,
