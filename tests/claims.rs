@@ -132,7 +132,7 @@ fn a_mistake_in_the_claims_is_named_by_its_file_claim_and_key() {
     fs::write(desk.path("mistaken.toml"), mistaken).expect("written");
     let refused = check(&desk, &["--claims", "mistaken.toml"]);
     refused.expect_code(2);
-    for part in ["mistaken.toml", "line 4", "reads-in-place"] {
+    for part in ["mistaken.toml", "line 8", "reads-in-place"] {
         assert!(refused.err.contains(part), "{part}: {}", refused.err);
     }
     let missing = check(&desk, &["--claims", "none.toml"]);
