@@ -79,7 +79,12 @@ impl SchemaArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         match &self.name {
             None => {
-                let line = |format: &Format| format!("{:<8}{}\n", format.name, format.about);
+                let width = FORMATS
+                    .iter()
+                    .map(|it| it.name.len())
+                    .max()
+                    .unwrap_or_default();
+                let line = |it: &Format| format!("{:<width$}  {}\n", it.name, it.about);
                 screen::print(&FORMATS.iter().map(line).collect::<String>())?;
             }
             Some(name) => screen::print_json(&find(name)?.schema())?,
