@@ -372,10 +372,11 @@ struct Samples {
     waiting_ns: u64,
 }
 
-/// The thread that looks.
+/// The thread that looks. It ends with this value: a phase that fails ends without its samples, and
+/// a thread that went on would take processor time from the phases after it.
 struct Sampler {
     is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Samples>,
+    thread: Option<JoinHandle<Samples>>,
 }
 
 impl Sampler {
@@ -383,13 +384,29 @@ impl Sampler {
         let is_over = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&is_over);
         let thread = thread::spawn(move || sample(&flag));
-        Self { is_over, thread }
+        Self {
+            is_over,
+            thread: Some(thread),
+        }
     }
 
-    fn end(self) -> Samples {
+    fn end(mut self) -> Samples {
+        self.join()
+    }
+
+    fn join(&mut self) -> Samples {
         self.is_over.store(true, Ordering::Relaxed);
-        self.thread.thread().unpark();
-        self.thread.join().unwrap_or_default()
+        let Some(thread) = self.thread.take() else {
+            return Samples::default();
+        };
+        thread.thread().unpark();
+        thread.join().unwrap_or_default()
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.join();
     }
 }
 
@@ -567,6 +584,16 @@ mod tests {
         child.kill().expect("ends");
         child.wait().expect("has ended");
         assert!(samples.stopped_ns >= STOP_NS_MIN, "{samples:?}");
+    }
+
+    // A phase that failed left its thread behind, which sampled until the end of the trial.
+    #[test]
+    fn the_thread_ends_with_its_sampler() {
+        let sampler = Sampler::start();
+        let is_over = Arc::clone(&sampler.is_over);
+        drop(sampler);
+        assert!(is_over.load(Ordering::Relaxed));
+        assert_eq!(Arc::strong_count(&is_over), 1, "the thread has ended");
     }
 
     #[test]
