@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use fslab_model::{PointValue, VenueKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{PointRange, Score};
@@ -79,25 +80,27 @@ pub struct Limits {
     pub strict: bool,
 }
 
-/// Which way a series goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Shapes of a series of scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Shape {
-    /// Up.
+    /// Rises.
     Rises,
-    /// Down.
+    /// Falls.
     Falls,
-    /// It stays.
+    /// Stays level.
     Levels,
-    /// Up, and then it stays.
+    /// Rises, then stays level.
     RisesThenLevels,
-    /// Up and down again.
+    /// Rises, then falls.
     RisesThenFalls,
-    /// It drops at one value.
+    /// Drops at one value.
     Cliff,
 }
 
-/// Which end of an order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Ends of an order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
 pub enum Position {
     /// The best.
     #[default]
@@ -106,12 +109,13 @@ pub enum Position {
     Last,
 }
 
-/// Two phases of one subject, or two of their scores: the first is divided by the second.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Two phases, the first divided by the second.
+#[derive(Clone, Debug, PartialEq, Eq, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct PhasePair {
-    /// Above the line.
+    /// Numerator.
     pub phase: String,
-    /// Below it.
+    /// Denominator.
     pub than: String,
 }
 

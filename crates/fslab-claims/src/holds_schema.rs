@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 
+use crate::{PhasePair, Position, Shape};
+
 /// The condition of a claim: its kind with that kind's keys; docs/claims.md explains each.
 #[derive(JsonSchema)]
 #[schemars(rename = "Holds", deny_unknown_fields)]
@@ -28,7 +30,7 @@ pub(crate) struct HoldsSchema {
     /// What is compared with: subjects for `faster`, a phase for `phases` and `gain`.
     than: Option<OneOrMore>,
     /// Second ratio of `gain`.
-    against: Option<PairSchema>,
+    against: Option<PhasePair>,
     /// Subjects that take part in `best`, `worst` and `wins`. Default: all that were measured.
     among: Option<Vec<String>>,
     /// Distance from the end that still counts as the end, as a share, for `best` and `worst`.
@@ -41,13 +43,13 @@ pub(crate) struct HoldsSchema {
     /// Dimension of a `trend`.
     over: Option<String>,
     /// Shape of a `trend`.
-    shape: Option<ShapeSchema>,
+    shape: Option<Shape>,
     /// Value of the dimension at which a `trend` ends, begins, or drops.
     at: Option<NumberOrText>,
     /// Values of a `sequence`; after the last one, it repeats.
     values: Option<Vec<f64>>,
     /// End of the order for `wins`. Default: `"first"`.
-    position: Option<PositionSchema>,
+    position: Option<Position>,
     /// Groups of subjects for `spread`.
     groups: Option<Vec<Vec<String>>>,
     /// Disks of two runs for `spread` with one group.
@@ -106,45 +108,4 @@ enum NumberOrText {
     Number(f64),
     /// With its unit.
     Text(String),
-}
-
-/// Two phases, the first divided by the second.
-#[derive(JsonSchema)]
-#[schemars(rename = "PhasePair", deny_unknown_fields)]
-#[expect(dead_code, reason = "describes a file, and holds nothing")]
-struct PairSchema {
-    /// Numerator.
-    phase: String,
-    /// Denominator.
-    than: String,
-}
-
-/// Shapes of a series of scores.
-#[derive(JsonSchema)]
-#[schemars(rename = "Shape", rename_all = "kebab-case")]
-#[expect(dead_code, reason = "describes a file, and holds nothing")]
-enum ShapeSchema {
-    /// Rises.
-    Rises,
-    /// Falls.
-    Falls,
-    /// Stays level.
-    Levels,
-    /// Rises, then stays level.
-    RisesThenLevels,
-    /// Rises, then falls.
-    RisesThenFalls,
-    /// Drops at one value.
-    Cliff,
-}
-
-/// Ends of an order.
-#[derive(JsonSchema)]
-#[schemars(rename = "Position", rename_all = "kebab-case")]
-#[expect(dead_code, reason = "describes a file, and holds nothing")]
-enum PositionSchema {
-    /// The best.
-    First,
-    /// The worst.
-    Last,
 }
