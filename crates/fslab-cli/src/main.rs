@@ -4,6 +4,7 @@ mod color;
 mod commands;
 mod defaults;
 mod exit;
+mod paragraph;
 mod progress;
 #[cfg(test)]
 mod reference;

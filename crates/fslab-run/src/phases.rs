@@ -60,7 +60,7 @@ pub enum PhasesError {
     },
     /// More phases than any trial has time for.
     #[error(
-        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted,          from '{phase}' on"
+        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted, from '{phase}' on"
     )]
     TooMany {
         /// The first that is too many.
@@ -76,10 +76,7 @@ impl PhasesError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Workload {
-                source: WorkloadError::Unknown { nearest, .. },
-                ..
-            } => nearest.map(|nearest| format!("did you mean '{nearest}'?")),
+            Self::Workload { source, .. } => source.hint(),
             Self::UnknownSweep { sweep, .. } => Some(format!("declare it as [sweep.{sweep}]")),
             Self::UnknownDimension { .. } => {
                 Some("a text that begins with $ stands for a dimension of the phase's sweep".into())
@@ -88,7 +85,7 @@ impl PhasesError {
             Self::TooMany { .. } => {
                 Some("give its sweep fewer points, or fewer phases to run over it".into())
             }
-            Self::Workload { .. } | Self::Sweep { .. } | Self::Size { .. } => None,
+            Self::Sweep { .. } | Self::Size { .. } => None,
         }
     }
 }

@@ -54,6 +54,19 @@ pub enum WorkloadError {
     },
 }
 
+impl WorkloadError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Unknown { nearest, .. } => {
+                nearest.map(|nearest| format!("did you mean '{nearest}'?"))
+            }
+            Self::Parameters { .. } | Self::Value { .. } | Self::Definition { .. } => None,
+        }
+    }
+}
+
 /// A workload, built in or of the user's: a job and its definition.
 #[derive(Clone)]
 pub struct Workload {

@@ -11,10 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::disk_test::TestArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::paragraph::write_paragraph;
 use crate::screen;
-
-/// Columns of a text that is set as a paragraph.
-const WIDTH: usize = 96;
 
 /// Arguments of `fslab disk`.
 #[derive(Debug, Args)]
@@ -226,22 +224,4 @@ fn write_profile(text: &mut String, profile: &Profile) -> std::fmt::Result {
         "digest",
         profile.digest()
     )
-}
-
-/// Words in lines of [`WIDTH`].
-pub(super) fn write_paragraph(text: &mut String, indent: &str, words: &str) -> std::fmt::Result {
-    let mut line = String::from(indent);
-    for word in words.split_whitespace() {
-        let length = line.chars().count() + 1 + word.chars().count();
-        if length > WIDTH && line.len() > indent.len() {
-            writeln!(text, "{line}")?;
-            line.clear();
-            line.push_str(indent);
-        }
-        if line.len() > indent.len() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    writeln!(text, "{line}")
 }

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use clap::{Args, Subcommand};
 use fslab_model::{Bytes, Failure, FailureKind, Parameters};
 use fslab_report::{Column, Table, TableCell};
-use fslab_workload::{Workload, WorkloadError};
+use fslab_workload::Workload;
 use serde_json::{Value, json};
 
-use super::disk::write_paragraph;
 use crate::exit::{CommandError, CommandResult, Exit};
+use crate::paragraph::write_paragraph;
 use crate::screen;
 
 /// The file system of which defaults show their share.
@@ -80,14 +80,7 @@ fn list(json: bool) -> Result<(), CommandError> {
 
 fn show(name: &str, json: bool) -> Result<(), CommandError> {
     let workload = fslab_workload::find(name).map_err(|error| {
-        let failure = Failure::new(FailureKind::BadInput, error.to_string());
-        match error {
-            WorkloadError::Unknown {
-                nearest: Some(nearest),
-                ..
-            } => failure.hint(format!("did you mean '{nearest}'?")),
-            _ => failure,
-        }
+        Failure::new(FailureKind::BadInput, error.to_string()).with_hint(error.hint())
     })?;
     if json {
         return screen::print_json(&document(workload));
