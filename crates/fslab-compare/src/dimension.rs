@@ -254,8 +254,7 @@ pub fn ensure_comparable(
     found: &[Difference],
     waived: &[Dimension],
 ) -> Result<(), DiffError> {
-    let names = || (base.header.run.to_string(), new.header.run.to_string());
-    let (base_name, new_name) = names();
+    let (base_name, new_name) = (base.header.run.to_string(), new.header.run.to_string());
     if is_virtual(&base.header.plan) != is_virtual(&new.header.plan) {
         return Err(DiffError::Question {
             base: base_name,

@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, getpid, pidfd_open, set_child_subreaper};
+use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
 use crate::clock::monotonic_ns;
 use crate::group_keeper::GroupKeeper;
@@ -98,7 +98,7 @@ impl ChildGroup {
         };
         let start_ns = monotonic_ns();
         let group = ProcessGroup::spawn(command)?;
-        let leader = pid_of(&group)?;
+        let leader = group.leader();
         let mut started = Self {
             _reaping: reaping,
             keeper,
@@ -223,7 +223,7 @@ impl ChildGroup {
         let (status, mut used) = self.group.reap()?;
         // Its orphans are ours, and so are those that they leave.
         loop {
-            match wait_with_use(-pid_of(&self.group)?.as_raw_pid()) {
+            match wait_with_use(-self.group.leader().as_raw_pid()) {
                 Ok((_, more)) => used = used.and(more),
                 Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
                 Err(error) => return Err(error),
@@ -231,10 +231,6 @@ impl ChildGroup {
         }
         Ok((status, used))
     }
-}
-
-fn pid_of(group: &ProcessGroup) -> io::Result<Pid> {
-    Pid::from_raw(group.id().cast_signed()).ok_or(io::ErrorKind::InvalidInput.into())
 }
 
 /// Makes this process the reaper of orphans for as long as there is one of these.

@@ -51,6 +51,11 @@ impl ProcessGroup {
         self.leader.as_raw_pid().cast_unsigned()
     }
 
+    /// The same, as rustix has it.
+    pub(crate) fn leader(&self) -> Pid {
+        self.leader
+    }
+
     /// The leader for good.
     #[must_use]
     pub fn identity(&self) -> ProcessIdentity {
