@@ -1,10 +1,11 @@
 //! What fslab adds to every source: the simulated disk, what a lab needs of its kernel (images, the
 //! exchange with the host, memory in two parts), the few lines by which the source's own files lead
-//! to them, and the mends of what is Debian's.
+//! to them, and patches of Debian's source.
 //!
 //! Invariant: a file of the source is replaced and never written through, since in the copy of a
 //! user's tree it is a link to the original.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -71,10 +72,11 @@ simdisk![
     "model/unit.h",
 ];
 
-/// A change of one file of the source. Where the file or the text is missing, nothing is changed: a
-/// kernel that asks its host for no random numbers needs none of ours.
+/// A change of one file of the source. Where the file or the text is missing, nothing is changed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
+    /// What it is for. Edits with one effect are alternatives, for several versions.
+    pub(crate) effect: &'static str,
     pub(crate) file: &'static str,
     pub(crate) old: &'static str,
     pub(crate) new: &'static str,
@@ -83,12 +85,14 @@ pub(crate) struct Edit {
 /// What leads from the source to the simulated disk.
 pub(crate) const EDITS: &[Edit] = &[
     Edit {
+        effect: "the simulated disk",
         file: "arch/um/drivers/Makefile",
         old: "obj-y := stdio_console.o",
         new: "obj-y := simdisk/ stdio_console.o",
     },
     // The simulated disk has a function of this name, which follows a seed where one is given.
     Edit {
+        effect: "random numbers from the seed",
         file: "arch/um/os-Linux/util.c",
         old: "\nssize_t os_getrandom(",
         new: "\nssize_t os_getrandom_of_host(void *, size_t, unsigned int);\n\
@@ -96,12 +100,14 @@ pub(crate) const EDITS: &[Edit] = &[
     },
     // A page of memory has the time, so that reading it costs no system call.
     Edit {
+        effect: "a declaration for the clock",
         file: "arch/um/kernel/time.c",
         old: "static void time_travel_set_time(unsigned long long ns)\n{\n",
         new: "void simdisk_set_clock(unsigned long long ns);\n\n\
               static void time_travel_set_time(unsigned long long ns)\n{\n",
     },
     Edit {
+        effect: "the clock as a page of memory",
         file: "arch/um/kernel/time.c",
         old: "\n\ttime_travel_time = ns;\n}\n",
         new: "\n\ttime_travel_time = ns;\n\tsimdisk_set_clock(ns);\n}\n",
@@ -111,28 +117,58 @@ pub(crate) const EDITS: &[Edit] = &[
     yield_edit("kernel/sched/core.c"),
     // zfs-fuse waits for its other threads by calling sync(2) until they are done.
     Edit {
+        effect: "progress of programs that wait by sync(2)",
         file: "fs/sync.c",
         old: "void ksys_sync(void)\n{\n\tint nowait = 0, wait = 1;\n",
         new: "void simdisk_yield(void);\n\nvoid ksys_sync(void)\n{\n\
               \tint nowait = 0, wait = 1;\n\n\tsimdisk_yield();\n",
     },
+    // What was there before the measured memory became free is never used again.
+    declare_kept("mm/page_alloc.c"),
+    Edit {
+        effect: "set-up memory stays separate: pages",
+        file: "mm/page_alloc.c",
+        old: "\tif (unlikely(PageHWPoison(page)) && !order) {\n",
+        new: "\tif (lab_keeps_page(page))\n\t\treturn false;\n\n\
+              \tif (unlikely(PageHWPoison(page)) && !order) {\n",
+    },
+    declare_kept("mm/slub.c"),
+    Edit {
+        effect: "set-up memory stays separate: objects",
+        file: "mm/slub.c",
+        old: "\tstruct kmem_cache_cpu *c;\n\tunsigned long tid;\n\tvoid **freelist;\n\nredo:\n",
+        new: "\tstruct kmem_cache_cpu *c;\n\tunsigned long tid;\n\tvoid **freelist;\n\n\
+              \tif (lab_keeps_page(slab_page(slab)))\n\t\treturn;\nredo:\n",
+    },
     // Features and cache lines of the host's processor would choose routines and the size of
     // objects, and the length of its description where memory begins.
     Edit {
+        effect: "no features of the host's processor",
         file: "arch/um/kernel/um_arch.c",
         old: "\tget_host_cpu_features(parse_host_cpu_flags, parse_cache_line);\n",
         new: "\t(void)parse_host_cpu_flags;\n\t(void)parse_cache_line;\n",
     },
     // /proc/cpuinfo would have the host's name and kernel.
     Edit {
+        effect: "no name of the host in /proc/cpuinfo",
         file: "arch/um/kernel/um_arch.c",
         old: "\tsetup_hostinfo(host_info, sizeof host_info);\n",
         new: "\tstrscpy(host_info, \"unknown\", sizeof(host_info));\n",
     },
 ];
 
+const fn declare_kept(file: &'static str) -> Edit {
+    Edit {
+        effect: "a declaration for set-up memory",
+        file,
+        old: "#include \"internal.h\"\n",
+        new: "#include \"internal.h\"\n\nbool lab_keeps_page(const struct page *page);\n",
+    }
+}
+
 const fn yield_edit(file: &'static str) -> Edit {
     Edit {
+        effect: "progress of programs that wait by sched_yield(2)",
         file,
         old: "static void do_sched_yield(void)\n{\n\tstruct rq_flags rf;\n\tstruct rq *rq;\n",
         new: "void simdisk_yield(void);\n\nstatic void do_sched_yield(void)\n{\n\
@@ -140,12 +176,13 @@ const fn yield_edit(file: &'static str) -> Edit {
     }
 }
 
-/// Puts the driver into `tree`.
+/// Puts the driver into `tree`; gives the effects that this source does not have, since none of their
+/// edits fits.
 pub(crate) fn install(
     tree: &Path,
     drivers: &[(&str, &str)],
     edits: &[Edit],
-) -> Result<(), LabError> {
+) -> Result<Vec<String>, LabError> {
     for (path, text) in drivers {
         let path = tree.join(FOLDER).join(path);
         if let Some(folder) = path.parent() {
@@ -153,21 +190,28 @@ pub(crate) fn install(
         }
         fs::write(&path, text).map_err(LabError::io("write", &path))?;
     }
-    edits.iter().try_for_each(|edit| apply(tree, edit))
+    let mut effects = BTreeMap::<&str, bool>::new();
+    for edit in edits {
+        *effects.entry(edit.effect).or_default() |= apply(tree, edit)?;
+    }
+    let missing = effects.into_iter().filter(|(_, is_there)| !is_there);
+    Ok(missing.map(|(effect, _)| effect.to_owned()).collect())
 }
 
-fn apply(tree: &Path, edit: &Edit) -> Result<(), LabError> {
+/// Whether the source has the text, and is changed.
+fn apply(tree: &Path, edit: &Edit) -> Result<bool, LabError> {
     let path = tree.join(edit.file);
     let text = match fs::read_to_string(&path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         read => read.map_err(LabError::io("read", &path))?,
     };
     if !text.contains(edit.old) {
-        return Ok(());
+        return Ok(false);
     }
     fs::remove_file(&path).map_err(LabError::io("replace", &path))?;
     let changed = text.replacen(edit.old, edit.new, 1);
-    fs::write(&path, changed).map_err(LabError::io("write", &path))
+    fs::write(&path, changed).map_err(LabError::io("write", &path))?;
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -204,7 +248,9 @@ mod tests {
         fs::create_dir_all(tree.join("arch/um/drivers")).expect("made");
         let link = tree.join("arch/um/drivers/Makefile");
         std::os::unix::fs::symlink(&original, &link).expect("linked");
-        install(&tree, DRIVERS, EDITS).expect("installed");
+        let missing = install(&tree, DRIVERS, EDITS).expect("installed");
+        assert!(!missing.contains(&"the simulated disk".to_owned()));
+        assert!(missing.contains(&"random numbers from the seed".to_owned()));
         let text = |path: &Path| fs::read_to_string(path).expect("read");
         assert!(text(&link).contains("obj-y := simdisk/ stdio_console.o fd.o\n"));
         assert!(!text(&original).contains("simdisk"));
@@ -217,7 +263,8 @@ mod tests {
         let file = place.path().join("arch/um/os-Linux/util.c");
         fs::create_dir_all(file.parent().expect("a folder")).expect("made");
         fs::write(&file, "}\n\nssize_t os_getrandom(void *buf)\n{\n").expect("written");
-        install(place.path(), &[], EDITS).expect("installed");
+        let missing = install(place.path(), &[], EDITS).expect("installed");
+        assert!(!missing.contains(&"random numbers from the seed".to_owned()));
         let text = fs::read_to_string(file).expect("read");
         assert!(text.ends_with("\nssize_t os_getrandom_of_host(void *buf)\n{\n"));
     }

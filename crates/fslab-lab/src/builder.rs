@@ -151,7 +151,15 @@ impl Plan {
     fn carry_out(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
         build_dir.reporter.enter(Stage::Configuring);
         let patches = self.patch(build_dir)?;
-        additions::install(&self.tree, self.recipe.drivers, self.recipe.edits)?;
+        let edits_ignored = match (
+            self.origin.kind,
+            additions::install(&self.tree, self.recipe.drivers, self.recipe.edits)?,
+        ) {
+            (SourceKind::Debian, missing) if !missing.is_empty() => {
+                return Err(LabError::EditsRefused(missing));
+            }
+            (_, missing) => missing,
+        };
         let config_ignored = self.configure(build_dir)?;
         build_dir.reporter.enter(Stage::Compiling);
         let mut make = self.make(build_dir);
@@ -173,6 +181,7 @@ impl Plan {
             source_kind: self.origin.kind,
             source: self.origin.description.clone(),
             config_ignored,
+            edits_ignored,
             patches,
             simdisk: !self.recipe.drivers.is_empty(),
             lab_devices: !self.recipe.drivers.is_empty(),
@@ -188,7 +197,7 @@ impl Plan {
         Ok(finished)
     }
 
-    /// Mends Debian's source, and gives the names of the patches.
+    /// Patches Debian's source, and gives the names of the patches.
     fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let mut applied = Vec::new();
         let wanted = match self.origin.kind {

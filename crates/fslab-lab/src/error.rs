@@ -56,6 +56,9 @@ pub enum LabError {
     #[error("the kernel's source does not take these lines of the configuration: {}",
             .0.join(", "))]
     ConfigRefused(Vec<String>),
+    /// Edits of Debian's source do not fit.
+    #[error("the kernel's source lacks the lines that are edited for: {}", .0.join("; "))]
+    EditsRefused(Vec<String>),
     /// A program failed.
     #[error("cannot {task}: {program} ended with {status}")]
     Failed {
@@ -196,6 +199,7 @@ impl LabError {
             | Self::BadTree { .. }
             | Self::BadProgram { .. }
             | Self::ConfigRefused(_)
+            | Self::EditsRefused(_)
             | Self::WrongRelease { .. }
             | Self::NotHere(_)
             | Self::Interrupted
@@ -216,6 +220,7 @@ impl LabError {
             | Self::MissingTools(_)
             | Self::NoPackage { .. } => FailureKind::MissingTool,
             Self::ConfigRefused(_)
+            | Self::EditsRefused(_)
             | Self::Failed { .. }
             | Self::WrongRelease { .. }
             | Self::NotHere(_)

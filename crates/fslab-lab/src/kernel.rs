@@ -48,7 +48,10 @@ pub struct KernelFacts {
     /// Lines of the configuration that the source does not know.
     #[serde(default)]
     pub config_ignored: Vec<String>,
-    /// Mends that the source got.
+    /// Effects of edits that the source does not have, since its lines are others.
+    #[serde(default)]
+    pub edits_ignored: Vec<String>,
+    /// Patches that the source got.
     #[serde(default)]
     pub patches: Vec<String>,
     /// Whether it has the driver of simulated disks.
@@ -144,6 +147,7 @@ pub(crate) mod tests {
             source_kind: SourceKind::Debian,
             source: "linux-source-6.12 6.12.0-1".into(),
             config_ignored: Vec::new(),
+            edits_ignored: Vec::new(),
             patches: Vec::new(),
             simdisk: true,
             lab_devices: true,

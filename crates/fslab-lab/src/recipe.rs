@@ -8,8 +8,7 @@ use crate::key::Fingerprint;
 /// The lines that every guest kernel is configured with.
 const CONFIG: &str = include_str!("../../../kernel/config");
 
-/// Mends of Debian's source: the name, and the text of patch(1). What users bring is theirs, and is
-/// not patched.
+/// Patches of Debian's source: the name, and the text of patch(1). A user's source is not patched.
 const PATCHES: &[(&str, &str)] = &[
     (
         "hfs-full-volume",
@@ -91,7 +90,7 @@ mod tests {
             ..plain
         };
         let patched = Recipe {
-            patches: &[("mend", "--- a")],
+            patches: &[("fix", "--- a")],
             ..plain
         };
         assert_ne!(plain.digest(), patched.digest());

@@ -7,10 +7,12 @@
  * boots; what mem= gives beyond it is the set-up memory. Programs that are to stay lock their pages in
  * it. Then N is written to /sys/module/fslab/parameters/measured_memory: what is left of the set-up
  * memory is taken away, free objects in slabs too, and the measured memory becomes free, whole and in
- * order. From there on each allocation is the same, whatever was there before. N pages of it are held
- * back: a change of where everything lies that should not matter, for whoever asks what does.
+ * order. What is freed of the set-up memory later is never used again: how many pages and objects that
+ * are depends on how fslab was built. So from there on each allocation is the same, whatever was there
+ * before. N pages of the measured memory are held back: a change of where everything lies that should
+ * not matter.
  *
- * /sys/module/fslab/parameters/memory_state tells two states of the measured memory apart.
+ * /sys/module/fslab/parameters/memory_state distinguishes two states of the measured memory.
  */
 #include <linux/errno.h>
 #include <linux/file.h>
@@ -28,6 +30,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
+#include <linux/version.h>
 
 #include <init.h>
 
@@ -107,6 +110,35 @@ static void take_every_object(void)
 			;
 }
 
+/* The allocator adapts the length of a processor's lists of pages to what was freed and taken. */
+static void reset_page_lists(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	struct zone *zone;
+
+	for_each_populated_zone(zone) {
+		struct per_cpu_pages *lists = this_cpu_ptr(zone->per_cpu_pageset);
+
+		lists->high = lists->high_min;
+		lists->alloc_factor = 0;
+		lists->free_count = 0;
+		lists->flags = 0;
+		clear_bit(ZONE_BELOW_HIGH, &zone->flags);
+	}
+#endif
+}
+
+/*
+ * Whether a page, or an object in it, is not to be used again once it is free: called by the page
+ * allocator and by SLUB for all that they free, which have no header in common.
+ */
+bool lab_keeps_page(const struct page *page);
+
+bool lab_keeps_page(const struct page *page)
+{
+	return unlikely(is_open) && !test_bit(page_to_pfn(page) >> BLOCK_ORDER, is_measured);
+}
+
 static void open_blocks(void)
 {
 	struct page *page, *next;
@@ -127,13 +159,14 @@ static int open_memory(const char *text, const struct kernel_param *parameter)
 		return -ENODEV;
 	if (is_open)
 		return -EALREADY;
-	is_open = true;
 	settle();
 	/* Nothing sleeps from here on, so that no one else allocates. */
 	mutex_lock(&slab_mutex);
 	drain_all_pages(NULL);
 	take_every_page();
 	take_every_object();
+	reset_page_lists();
+	is_open = true;
 	open_blocks();
 	while (held-- && alloc_pages(GFP_KERNEL, 0))
 		;

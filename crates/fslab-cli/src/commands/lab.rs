@@ -162,6 +162,13 @@ impl BuildArgs {
                 facts.config_ignored.join(", ")
             ));
         }
+        if !facts.edits_ignored.is_empty() {
+            screen::warn(&format!(
+                "this source lacks lines that are edited for: {}. Figures in virtual time may depend \
+                 on the host where an edit was needed",
+                facts.edits_ignored.join("; ")
+            ));
+        }
         if let Some(missing) = lab_status::missing_programs(&built.lab) {
             screen::notice(&missing);
         }

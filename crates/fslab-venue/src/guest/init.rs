@@ -126,6 +126,8 @@ fn fix_limits(measured_kib: u64) -> io::Result<()> {
         let limit = (bytes / share).next_multiple_of(4096);
         fs::write(format!("/proc/sys/vm/{name}"), limit.to_string())?;
     }
+    // Compaction would move pages of fslab, as many as its build has. Not every kernel compacts.
+    let _ = fs::write("/proc/sys/vm/compact_unevictable_allowed", "0");
     let reserve_kib = measured_kib
         .saturating_mul(16)
         .isqrt()
