@@ -176,8 +176,7 @@ const fn yield_edit(file: &'static str) -> Edit {
     }
 }
 
-/// Puts the driver into `tree`; gives the effects that this source does not have, since none of their
-/// edits fits.
+/// Puts the driver into `tree`; gives the effects of edits of which none fits this source.
 pub(crate) fn install(
     tree: &Path,
     drivers: &[(&str, &str)],
