@@ -2,7 +2,8 @@
 //! every parameter spelled out.
 
 use fslab_model::{
-    Bytes, ParseBytesError, PhaseEntry, PhaseSpec, Point, Scale, Study, SweepError, Swept,
+    Bytes, Parameters, ParseBytesError, PhaseEntry, PhaseSpec, Point, Scale, Study, SweepError,
+    Swept,
 };
 use fslab_workload::{Workload, WorkloadError};
 use serde_json::Value;
@@ -151,7 +152,7 @@ fn points(
 fn phase(
     study: &Study,
     entry: &PhaseEntry,
-    mut parameters: fslab_model::Parameters,
+    mut parameters: Parameters,
     (point, size): (Option<&Point>, Bytes),
 ) -> Result<PhaseSpec, PhasesError> {
     let failed = |source| PhasesError::Workload {
@@ -164,11 +165,7 @@ fn phase(
             value,
         })?;
     }
-    let definition = study.workloads.get(&entry.workload).cloned();
-    let planned = PhaseSpec {
-        definition: definition.map(Box::new),
-        ..PhaseSpec::new("", &entry.workload, parameters)
-    };
+    let planned = planned(study, entry, parameters);
     let workload = Workload::of_phase(&planned).map_err(failed)?;
     let parameters = workload.resolve(&planned.parameters, size);
     let swept = point.map(|point| Swept {
@@ -227,22 +224,48 @@ fn taken(text: &str, point: Option<&Point>) -> Option<Value> {
 }
 
 /// The entry's parameters with those that the study's rules name at `scale`.
-fn scaled(study: &Study, entry: &PhaseEntry, scale: Scale) -> fslab_model::Parameters {
+fn scaled(study: &Study, entry: &PhaseEntry, scale: Scale) -> Parameters {
     let mut parameters = entry.parameters.clone();
     if scale.is_full() {
         return parameters;
     }
-    let step_bytes = parameters
-        .get("record")
-        .and_then(bytes_of)
-        .filter(|bytes| *bytes > 0)
-        .unwrap_or(BLOCK_BYTES);
+    let step_bytes = step_bytes(study, entry);
     for name in &study.scale.parameters {
         if let Some(value) = parameters.get_mut(name) {
             shrink(value, scale, step_bytes);
         }
     }
     parameters
+}
+
+/// What scaled sizes are multiples of: the phase's record. Phases of a group share files, whose sizes
+/// must be equal for all of them: there it is the largest record, those of the workloads included.
+fn step_bytes(study: &Study, entry: &PhaseEntry) -> u64 {
+    let given = |entry: &PhaseEntry| entry.parameters.get("record").and_then(bytes_of);
+    let of_group = study
+        .phases
+        .iter()
+        .filter(|other| entry.group.is_some() && other.group == entry.group)
+        .filter_map(|other| given(other).or_else(|| record_of_workload(study, other)));
+    let largest = given(entry).into_iter().chain(of_group).max();
+    largest.filter(|bytes| *bytes > 0).unwrap_or(BLOCK_BYTES)
+}
+
+fn record_of_workload(study: &Study, entry: &PhaseEntry) -> Option<u64> {
+    let workload = Workload::of_phase(&planned(study, entry, Parameters::new())).ok()?;
+    // A record does not depend on the size of the file system.
+    let parameters = workload.parameters(Bytes::gib(1));
+    let record = parameters.iter().find(|it| it.name == "record")?;
+    bytes_of(record.default.as_ref()?)
+}
+
+/// The phase of an entry before its parameters are resolved.
+fn planned(study: &Study, entry: &PhaseEntry, parameters: Parameters) -> PhaseSpec {
+    let definition = study.workloads.get(&entry.workload).cloned();
+    PhaseSpec {
+        definition: definition.map(Box::new),
+        ..PhaseSpec::new("", &entry.workload, parameters)
+    }
 }
 
 /// Makes numbers and sizes smaller, however deep; shares of the file system stay what they are,
@@ -368,6 +391,26 @@ mod tests {
         assert_eq!(swept.phase, "write");
         assert_eq!(swept.point["record"], PointValue::Bytes(4096));
         assert_eq!(phases[0].swept, None);
+    }
+
+    #[test]
+    fn phases_of_a_group_find_their_file_in_one_size_at_every_scale() {
+        let study = study(
+            "[scale]\nparameters = ['file_size']\n\
+             [[phase]]\nname = 'w'\nworkload = 'write'\ngroup = 'g'\nfile_size = '1GiB'\n\
+             [[phase]]\nname = 'a'\nworkload = 'disk-image'\ngroup = 'g'\nfile_size = '1GiB'\n\
+             operations = 8\n\
+             [[phase]]\nname = 'r'\nworkload = 'read'\nrecord = '64KiB'\ngroup = 'g'\n\
+             file_size = '1GiB'\n",
+        );
+        for scale in ["1/3", "1/50", "1/999"] {
+            let phases = at(&study, scale).expect("planned");
+            let sizes: Vec<_> = phases
+                .iter()
+                .map(|phase| phase.parameters["file_size"].clone())
+                .collect();
+            assert!(sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
+        }
     }
 
     #[test]
