@@ -7,6 +7,7 @@
 
 mod bounds;
 mod conductor;
+mod dimension_text;
 mod machine;
 mod order;
 mod overrides;

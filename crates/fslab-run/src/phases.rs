@@ -8,6 +8,8 @@ use fslab_model::{
 use fslab_workload::{Workload, WorkloadError};
 use serde_json::Value;
 
+use crate::dimension_text;
+
 /// Scaled sizes are whole numbers of these, unless the phase has a record of another size.
 const BLOCK_BYTES: u64 = 4096;
 /// More phases than any trial has time for; each is a record in each trial.
@@ -49,6 +51,8 @@ pub enum PhasesError {
         phase: String,
         /// What stands there.
         value: String,
+        /// The dimensions of the phase's sweep.
+        known: Vec<String>,
     },
     /// A size of the study that is none.
     #[error("cannot use the {what} of the study")]
@@ -79,8 +83,11 @@ impl PhasesError {
         match self {
             Self::Workload { source, .. } => source.hint(),
             Self::UnknownSweep { sweep, .. } => Some(format!("declare it as [sweep.{sweep}]")),
-            Self::UnknownDimension { .. } => {
-                Some("a text that begins with $ stands for a dimension of the phase's sweep".into())
+            Self::UnknownDimension { known, .. } if known.is_empty() => {
+                Some("the phase has no sweep: add sweep = \"NAME\" and [sweep.NAME]".into())
+            }
+            Self::UnknownDimension { known, .. } => {
+                Some(format!("the sweep has ${}", known.join(", $")))
             }
             Self::AllOff(_) => Some("turn one on: --set phase.NAME.enabled=true".into()),
             Self::TooMany { .. } => {
@@ -155,16 +162,22 @@ fn phase(
     mut parameters: Parameters,
     (point, size): (Option<&Point>, Bytes),
 ) -> Result<PhaseSpec, PhasesError> {
-    let failed = |source| PhasesError::Workload {
-        phase: entry.name.clone(),
-        source,
-    };
-    for value in parameters.values_mut() {
-        take_point(value, point).map_err(|value| PhasesError::UnknownDimension {
+    let unknown: Vec<String> = parameters
+        .values_mut()
+        .filter_map(|value| dimension_text::substitute(value, point))
+        .collect();
+    // Where a text may stand, `$NAME` is one.
+    let failed = |source| match unknown.first() {
+        Some(value) => PhasesError::UnknownDimension {
             phase: entry.name.clone(),
-            value,
-        })?;
-    }
+            value: value.clone(),
+            known: point.into_iter().flat_map(Point::keys).cloned().collect(),
+        },
+        None => PhasesError::Workload {
+            phase: entry.name.clone(),
+            source,
+        },
+    };
     let planned = planned(study, entry, parameters);
     let workload = Workload::of_phase(&planned).map_err(failed)?;
     let parameters = workload.resolve(&planned.parameters, size);
@@ -190,37 +203,6 @@ fn name(swept: &Swept) -> String {
         .map(|value| value.to_string().replace(' ', ""))
         .collect();
     format!("{} {}", swept.phase, values.join("/"))
-}
-
-/// Puts the point's values in the place of `"$DIMENSION"`, however deep: the number where a text is
-/// nothing else, its digits where it stands in a longer text.
-///
-/// # Errors
-/// The text that names no dimension.
-fn take_point(value: &mut Value, point: Option<&Point>) -> Result<(), String> {
-    match value {
-        Value::String(text) if text.contains('$') => {
-            *value = taken(text, point).ok_or_else(|| text.clone())?;
-            Ok(())
-        }
-        Value::Array(values) => values.iter_mut().try_for_each(|it| take_point(it, point)),
-        Value::Object(map) => map.values_mut().try_for_each(|it| take_point(it, point)),
-        _ => Ok(()),
-    }
-}
-
-fn taken(text: &str, point: Option<&Point>) -> Option<Value> {
-    let point = point?;
-    if let Some(value) = text.strip_prefix('$').and_then(|name| point.get(name)) {
-        return Some(value.number().into());
-    }
-    // The longest name first: one may begin with another.
-    let mut names: Vec<_> = point.iter().collect();
-    names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    let whole = names.iter().fold(text.to_owned(), |text, (name, value)| {
-        text.replace(&format!("${name}"), &value.number().to_string())
-    });
-    (!whole.contains('$')).then(|| whole.into())
 }
 
 /// The entry's parameters with those that the study's rules name at `scale`.
@@ -465,11 +447,13 @@ mod tests {
             panic!("must be refused")
         };
         assert_eq!(value, "$x");
-        let inside = study(&format!(
-            "[sweep.x]\na = [3]\nab = ['4KiB']\n{phase}sweep = 'x'\nfile = 'f-$a-$ab'"
-        ));
-        let named = at(&inside, "1").expect("phases");
-        assert_eq!(named[0].parameters["file"], "f-3-4096");
+        let shell = "[[phase]]\nname = 'c'\nworkload = 'command'\n\
+                     argv = ['sh', '-c', 'for f in *; do echo $f; done']\n";
+        let planned = at(&study(shell), "1").expect("phases");
+        assert_eq!(
+            planned[0].parameters["argv"][2],
+            "for f in *; do echo $f; done"
+        );
         let empty = study(&format!("[sweep.x]\na = []\n{phase}sweep = 'x'"));
         assert!(matches!(at(&empty, "1"), Err(PhasesError::Sweep { .. })));
     }
