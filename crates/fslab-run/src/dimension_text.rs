@@ -1,5 +1,5 @@
 //! Texts of a study in which `$NAME` stands for the value of a dimension: `"web-$file_size"`.
-//! Only names of dimensions are special, `$$` is a `$`, and any other `$` stays, as in a shell's text.
+//! Only names of dimensions are special, `$$` is a `$`, and any other `$` stays: a shell's.
 
 use fslab_model::Point;
 use serde_json::Value;

@@ -220,8 +220,8 @@ fn scaled(study: &Study, entry: &PhaseEntry, scale: Scale) -> Parameters {
     parameters
 }
 
-/// What scaled sizes are multiples of: the phase's record. Phases of a group share files, whose sizes
-/// must be equal for all of them: there it is the largest record, those of the workloads included.
+/// What scaled sizes are multiples of: the phase's record. Phases of a group share files, whose
+/// sizes must be equal for all: there it is the largest record, those of the workloads included.
 fn step_bytes(study: &Study, entry: &PhaseEntry) -> u64 {
     let given = |entry: &PhaseEntry| entry.parameters.get("record").and_then(bytes_of);
     let of_group = study

@@ -93,14 +93,6 @@ pub enum ResolveError {
     /// A trial that could not even begin.
     #[error("the time limit of a trial is 0 s; there must be at least 1 s")]
     NoTime,
-    /// A size that no device can have.
-    #[error("the size of {} bytes is not a multiple of {SIZE_STEP_BYTES} bytes", .size.0)]
-    UnevenSize {
-        /// What was asked for.
-        size: Bytes,
-        /// The nearest that can be had: the one below, but for the smallest.
-        nearest: Bytes,
-    },
     /// The simulated disk.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -145,9 +137,6 @@ impl ResolveError {
                  --set phase.NAME.file_size=64MiB"
                     .into(),
             ),
-            Self::UnevenSize { nearest, .. } => {
-                Some(format!("use --size {}", nearest.to_argument()))
-            }
             Self::Phases(phases) => phases.hint(),
             Self::Venue { .. } => {
                 Some("`fake` runs alone, and without --venue; the others run elsewhere".into())
@@ -177,7 +166,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         .size
         .map_or_else(|| phases::size(study, scale), Ok)?;
     let memory = phases::memory(study, scale)?;
-    ensure_even(size)?;
+    let size = whole_pages(size, &mut notices);
     let asked = if request.subjects.is_empty() {
         &study.subjects
     } else {
@@ -237,13 +226,16 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     })
 }
 
-fn ensure_even(size: Bytes) -> Result<(), ResolveError> {
-    if size.0.is_multiple_of(SIZE_STEP_BYTES) {
-        return Ok(());
+/// Rounds down to what a device can have, as with the decimal `20GB`.
+fn whole_pages(size: Bytes, notices: &mut Vec<String>) -> Bytes {
+    let whole = Bytes((size.0 / SIZE_STEP_BYTES * SIZE_STEP_BYTES).max(SIZE_STEP_BYTES));
+    if whole != size {
+        notices.push(format!(
+            "the size of {} bytes is rounded to {}, a multiple of {SIZE_STEP_BYTES} bytes",
+            size.0, whole.0
+        ));
     }
-    let whole = size.0 / SIZE_STEP_BYTES * SIZE_STEP_BYTES;
-    let nearest = Bytes(whole.max(SIZE_STEP_BYTES));
-    Err(ResolveError::UnevenSize { size, nearest })
+    whole
 }
 
 /// What there is of a size, in words, where a subject was filled before.
@@ -580,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_nobody_means_are_refused() {
+    fn a_limit_of_zero_is_refused_and_an_uneven_size_is_rounded_down() {
         let hasty = Request {
             trial_limit_s: Some(0),
             ..request(&[])
@@ -590,9 +582,15 @@ mod tests {
             size: Some(Bytes((1 << 30) + 1)),
             ..request(&[])
         };
-        let Err(ResolveError::UnevenSize { nearest, .. }) = resolve(&uneven) else {
-            panic!("must be refused")
-        };
-        assert_eq!(nearest, Bytes::gib(1));
+        let resolved = resolve(&uneven).expect("a plan");
+        assert_eq!(resolved.plan.size_bytes, Bytes::gib(1));
+        assert!(
+            resolved
+                .notices
+                .iter()
+                .any(|notice| notice.contains("is rounded to 1073741824")),
+            "{:?}",
+            resolved.notices
+        );
     }
 }
