@@ -158,8 +158,41 @@ fn numbers_that_nobody_means_are_refused() {
     refused(&["fake", "--trial-limit", "0"], "limit of a trial is 0", "");
     refused(&["fake", "--size", "-1GiB"], "'-1GiB' is not a size", "");
     refused(&["fake", "--seed", "-1"], "'-1'", "");
-    let uneven = ["fake", "--size", "419430401B"];
-    refused(&uneven, "not a multiple", "--size 400MiB");
+}
+
+#[test]
+fn a_decimal_size_is_rounded_down_with_a_notice() {
+    let desk = Desk::new();
+    let planned = desk.run(&["compare", "fake", "--size", "1GB", "--dry-run", "--json"]);
+    planned.expect_code(0);
+    assert!(
+        planned.err.contains("rounded to 999997440"),
+        "{}",
+        planned.err
+    );
+    let plan: serde_json::Value = serde_json::from_str(&planned.out).expect("pure JSON");
+    assert_eq!(plan["size_bytes"], 999_997_440);
+}
+
+#[test]
+fn words_of_other_tools_are_answered_with_those_of_fslab() {
+    refused(&["vfat"], "no file system 'vfat'", "fat32");
+    refused(
+        &["/mnt/a", "/mnt/b"],
+        "no file system '/mnt/a'",
+        "compare --dir /mnt/a",
+    );
+    let desk = Desk::new();
+    let without_command = desk.run(&["ext4", "xfs"]);
+    without_command.expect_code(2);
+    assert!(
+        without_command.err.contains("hint: fslab compare ext4 xfs"),
+        "{}",
+        without_command.err
+    );
+    let usb = desk.run(&["run", "usb"]);
+    usb.expect_code(2)
+        .expect_error("no study 'usb'", "home-usb");
 }
 
 #[test]

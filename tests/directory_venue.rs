@@ -5,25 +5,42 @@ use std::fs;
 use crate::harness::{Desk, is_root, turn};
 
 #[test]
-fn a_user_without_privileges_measures_the_directory_at_hand_and_is_told_why() {
+fn file_systems_that_cannot_be_formatted_here_are_refused_with_what_helps() {
+    let _turn = turn();
+    let desk = Desk::new().unprivileged();
+    let compare = ["compare", "ext4", "xfs", "--study", "./small.toml"];
+    let ended = desk.run(&compare);
+    ended.expect_code(4);
+    for text in [
+        "there is no lab for a guest",
+        "fslab lab build",
+        "--dir DIR",
+    ] {
+        assert!(ended.err.contains(text), "{text}: {}", ended.err);
+    }
+    let in_directory = desk.run(&[&compare[..], &["--dir", "."]].concat());
+    in_directory.expect_code(4);
+    assert!(
+        in_directory.err.contains("is mounted"),
+        "{}",
+        in_directory.err
+    );
+}
+
+#[test]
+fn a_user_without_privileges_measures_the_directory_at_hand() {
     let _turn = turn();
     let desk = Desk::new().unprivileged();
     let ended = desk.run(&[
         "compare",
-        "ext4",
-        "xfs",
+        "--dir",
+        ".",
         "--study",
         "./small.toml",
         "--out",
         "out",
     ]);
     ended.expect_code(0);
-    assert!(
-        ended.err.contains("venue dir instead of loop, because"),
-        "{}",
-        ended.err
-    );
-    assert!(ended.err.contains("not measured: "), "{}", ended.err);
     let run = desk.last_run();
     assert_eq!(run["plan"]["venue"]["venue"], "dir");
     assert_eq!(run["plan"]["cold"], "evict");

@@ -112,7 +112,7 @@ impl From<StoreError> for CommandError {
 
 impl From<ResolveError> for CommandError {
     fn from(error: ResolveError) -> Self {
-        let failure = Failure::of_error(FailureKind::BadInput, &error);
+        let failure = Failure::of_error(error.kind(), &error);
         failure.with_hint(error.hint()).into()
     }
 }

@@ -11,6 +11,7 @@ mod reference;
 mod screen;
 mod signals;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -57,6 +58,9 @@ fn main() -> ExitCode {
                 exit::Exit::Done
             };
             print_clap(&error);
+            if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
+                hint_at_compare();
+            }
             return code.into();
         }
     };
@@ -70,10 +74,21 @@ fn main() -> ExitCode {
     }
 }
 
+/// `fslab ext4 xfs` lacks the command, whose name the answer has.
+fn hint_at_compare() {
+    let words = std::env::args_os().skip(1).map(OsString::into_string);
+    let Ok(words) = words.collect::<Result<Vec<_>, _>>() else {
+        return;
+    };
+    if fslab_fs::parse_subjects(&words).is_ok() {
+        screen::say(&format!("  hint: fslab compare {}", words.join(" ")));
+    }
+}
+
 /// Prints what clap says. It quotes arguments, which a script may have taken from anywhere: where
 /// one of them would act on the terminal, the text is shown without that, and without colours.
 fn print_clap(error: &clap::Error) {
-    let acts = |argument: std::ffi::OsString| {
+    let acts = |argument: OsString| {
         let text = argument.to_string_lossy();
         screen::plain(&text) != text
     };

@@ -95,6 +95,9 @@ impl CatalogueError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::UnknownFileSystem { name, .. } if name.starts_with(['/', '.', '~']) => Some(
+                format!("a mounted directory is measured by `fslab compare --dir {name}`"),
+            ),
             Self::UnknownFileSystem {
                 nearest: Some(nearest),
                 ..

@@ -42,6 +42,18 @@ static ENTRIES: &[&FileSystem] = &[
     &ZFS,
 ];
 
+/// Names by which the kernel, mkfs and mount know file systems of the catalogue.
+const OTHER_NAMES: [(&str, &str); 8] = [
+    ("fuseblk", "ntfs-3g"),
+    ("hfsplus", "hfs+"),
+    ("msdos", "fat16"),
+    ("nilfs", "nilfs2"),
+    ("ntfs", "ntfs3"),
+    ("reiserfs", "reiserfs-3.6"),
+    ("ufs", "ufs2"),
+    ("vfat", "fat32"),
+];
+
 /// Stands for every entry that something can mount.
 pub const ALL_WORD: &str = "all";
 
@@ -57,13 +69,14 @@ pub fn all() -> &'static [&'static FileSystem] {
 /// [`CatalogueError::UnknownFileSystem`], with the nearest name.
 pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
     let names = || ENTRIES.iter().map(|entry| entry.name);
+    let other = OTHER_NAMES.iter().find(|(other, _)| *other == name);
     ENTRIES
         .iter()
         .copied()
         .find(|entry| entry.name == name)
         .ok_or_else(|| CatalogueError::UnknownFileSystem {
             name: name.to_owned(),
-            nearest: nearest_name(name, names()),
+            nearest: other.map_or_else(|| nearest_name(name, names()), |(_, known)| Some(known)),
         })
 }
 
@@ -78,13 +91,15 @@ pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
     Ok(subject)
 }
 
-/// Reads subjects in their order; `all` stands for every entry that something can mount.
+/// Reads subjects in their order; `all` stands for every entry that something can mount. Commas
+/// separate subjects, too.
 ///
 /// # Errors
 /// Those of [`parse_subject`], and [`CatalogueError::DuplicateSubject`].
 pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, CatalogueError> {
     let mut subjects: Vec<Subject> = Vec::new();
-    for text in texts.iter().map(AsRef::as_ref) {
+    let separated = texts.iter().flat_map(|text| separated(text.as_ref()));
+    for text in separated {
         if text == ALL_WORD {
             let real = ENTRIES.iter().filter(|entry| entry.driver.is_mountable());
             subjects.extend(real.map(|entry| Subject::plain(entry.name)));
@@ -98,6 +113,22 @@ pub fn parse_subjects<S: AsRef<str>>(texts: &[S]) -> Result<Vec<Subject>, Catalo
         }
     }
     Ok(subjects)
+}
+
+/// Subjects between commas. One of an option separates nothing: it stands behind a colon and before
+/// a word that is no file system.
+fn separated(text: &str) -> Vec<&str> {
+    let mut subjects = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices(',') {
+        let next = text[at + 1..].split([',', ':']).next().unwrap_or_default();
+        if !text[start..at].contains(':') || find(next).is_ok() || next == ALL_WORD {
+            subjects.push(&text[start..at]);
+            start = at + 1;
+        }
+    }
+    subjects.push(&text[start..]);
+    subjects
 }
 
 #[cfg(test)]
@@ -122,6 +153,34 @@ mod tests {
             error.hint().as_deref(),
             Some("fslab fs list names them all")
         );
+    }
+
+    #[test]
+    fn subjects_are_separated_by_spaces_and_commas_alike() {
+        assert_eq!(names(&["ext4,xfs", "jfs"]), ["ext4", "xfs", "jfs"]);
+        assert_eq!(
+            names(&["ext4:noatime,data=journal,xfs:mkfs=-m reflink=0,crc=1,btrfs"]),
+            [
+                "ext4:mount=noatime,data=journal",
+                "xfs:mkfs=-m reflink=0,crc=1",
+                "btrfs"
+            ]
+        );
+        assert!(
+            parse_subjects(&["ext4,xsf"])
+                .expect_err("a slip")
+                .to_string()
+                .contains("'xsf'")
+        );
+    }
+
+    #[test]
+    fn names_of_the_kernel_lead_to_those_of_the_catalogue() {
+        for (other, known) in OTHER_NAMES {
+            let hint = find(other).expect_err("no entry").hint();
+            assert_eq!(hint, Some(format!("did you mean {known}?")));
+            assert!(find(known).is_ok(), "{known}");
+        }
     }
 
     #[test]

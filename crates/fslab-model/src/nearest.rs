@@ -1,6 +1,7 @@
 //! "Did you mean ...": the known name that is nearest to a mistyped one.
 
-/// The candidate that `name` was most likely meant to be, or `None` where none is near.
+/// The candidate that `name` was most likely meant to be, or `None` where none is near. A word of a
+/// name that has several, such as `nvme` of `ssd-nvme-2024`, is near.
 pub fn nearest_name<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -16,6 +17,9 @@ pub fn nearest_name<'a>(
 
 /// From 0 to 1; a swap of neighbours counts as one slip.
 fn likeness(name: &str, candidate: &str) -> f64 {
+    if candidate.contains('-') && candidate.split('-').any(|word| word == name) {
+        return 0.9;
+    }
     strsim::normalized_damerau_levenshtein(name, &candidate.to_ascii_lowercase())
 }
 
@@ -30,5 +34,6 @@ mod tests {
         assert_eq!(nearest_name("XSF", names), Some("xfs"));
         assert_eq!(nearest_name("etx4", names), Some("ext4"));
         assert_eq!(nearest_name("qqqq", names), None);
+        assert_eq!(nearest_name("usb", ["quick", "home-usb"]), Some("home-usb"));
     }
 }

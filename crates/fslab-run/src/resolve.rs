@@ -11,8 +11,8 @@ use fslab_disk::DiskError;
 use fslab_engine::EngineKind;
 use fslab_fs::CatalogueError;
 use fslab_model::{
-    Brings, Bytes, ColdMethod, FORMAT_VERSION, PhaseSpec, Plan, Scale, Study, Subject, SubjectPlan,
-    VenuePlan,
+    Brings, Bytes, ColdMethod, FORMAT_VERSION, FailureKind, PhaseSpec, Plan, Scale, Study, Subject,
+    SubjectPlan, VenuePlan,
 };
 use fslab_workload::Workload;
 
@@ -120,9 +120,34 @@ pub enum ResolveError {
         /// The venue.
         venue: &'static str,
     },
+    /// Neither loop devices nor a guest.
+    #[error("cannot format and mount file systems: {reason}, and there is no lab for a guest")]
+    NoVenue {
+        /// Why not in the venue `loop`.
+        reason: &'static str,
+    },
+    /// Subjects that are not what is mounted in the directory.
+    #[error("cannot measure {subjects} in {dir}, where {mounted} is mounted", dir = .dir.display())]
+    NotMounted {
+        /// What was asked for.
+        subjects: String,
+        /// The directory.
+        dir: PathBuf,
+        /// The file system there.
+        mounted: String,
+    },
 }
 
 impl ResolveError {
+    /// Whether the request or this machine is at fault.
+    #[must_use]
+    pub fn kind(&self) -> FailureKind {
+        match self {
+            Self::NoVenue { .. } | Self::NotMounted { .. } => FailureKind::Unsupported,
+            _ => FailureKind::BadInput,
+        }
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
@@ -149,6 +174,15 @@ impl ResolveError {
             )),
             Self::Repetition(repetition) => repetition.hint(),
             Self::TooMuch(too_much) => Some(too_much.hint()),
+            Self::NoVenue { .. } => Some(
+                "`fslab lab build` makes a lab, once, and needs no privileges; --dir DIR measures \
+                 what is mounted there"
+                    .into(),
+            ),
+            Self::NotMounted { mounted, .. } => Some(format!(
+                "name no subject to measure {mounted}; the venues loop, guest and sim format what \
+                 is named"
+            )),
             Self::NoTime => None,
         }
     }
@@ -188,7 +222,9 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
         return Err(ResolveError::NoTime);
     }
     let subjects = match &venue {
-        VenuePlan::Dir { dir } => vec![recognised(dir, &subjects, &mut notices)?],
+        VenuePlan::Dir { dir } => {
+            vec![recognised(dir, &subjects, !request.subjects.is_empty())?]
+        }
         _ => subjects
             .iter()
             .map(|subject| planned(subject, &venue, (!is_whole_catalogue).then_some(size)))
@@ -344,30 +380,30 @@ fn together(largest: &BTreeMap<Option<Vec<PathBuf>>, u64>) -> u64 {
     largest.values().copied().fold(0, u64::saturating_add)
 }
 
-/// The subject of the `dir` venue: the file system that is there, whatever was named.
+/// The subject of the `dir` venue: the file system that is mounted there. Subjects that the user
+/// named must be that one; those of the study need not.
 fn recognised(
     dir: &Path,
-    named: &[Subject],
-    notices: &mut Vec<String>,
+    subjects: &[Subject],
+    are_named: bool,
 ) -> Result<SubjectPlan, ResolveError> {
-    if let Some(subject) = named.iter().find(|subject| !subject.stages().is_empty()) {
+    if let Some(subject) = subjects.iter().find(|subject| !subject.stages().is_empty()) {
         return Err(ResolveError::Stages {
             subject: subject.to_string(),
         });
     }
     let found = fslab_fs::recognise(dir)?;
-    let others: Vec<_> = named
+    let others: Vec<_> = subjects
         .iter()
-        .filter(|subject| **subject != Subject::plain(&found.fs_type))
+        .filter(|subject| are_named && **subject != Subject::plain(&found.fs_type))
         .map(ToString::to_string)
         .collect();
     if !others.is_empty() {
-        notices.push(format!(
-            "not measured: {}, because {} is on {} and is used as it is",
-            others.join(", "),
-            dir.display(),
-            found.fs_type
-        ));
+        return Err(ResolveError::NotMounted {
+            subjects: others.join(", "),
+            dir: dir.to_owned(),
+            mounted: found.fs_type,
+        });
     }
     Ok(SubjectPlan {
         subject: Subject::plain(found.fs_type),
@@ -510,7 +546,6 @@ mod tests {
         let auto = VenueChoice::Auto {
             folder: "/var/tmp".into(),
             guest: None,
-            dir: ".".into(),
         };
         let fake = Request {
             venue: auto,
@@ -528,24 +563,23 @@ mod tests {
     }
 
     #[test]
-    fn in_a_directory_the_file_system_is_the_one_that_is_there_and_it_is_said() {
+    fn in_a_directory_the_file_system_is_the_one_that_is_mounted_there() {
         let folder = tempfile::tempdir().expect("a directory");
         let dir = VenuePlan::Dir {
             dir: folder.path().into(),
         };
-        let asked = Request {
-            venue: VenueChoice::Named(dir),
-            ..request(&["xfs:noatime"])
+        let asked = |subjects: &[&str]| Request {
+            venue: VenueChoice::Named(dir.clone()),
+            ..request(subjects)
         };
-        let resolved = resolve(&asked).expect("resolves");
+        let resolved = resolve(&asked(&[])).expect("resolves");
         assert_eq!(resolved.plan.subjects.len(), 1);
         assert_eq!(resolved.plan.subjects[0].mkfs, None);
-        assert!(
-            resolved
-                .notices
-                .iter()
-                .any(|notice| notice.contains("xfs:mount=noatime"))
-        );
+        let mounted = resolved.plan.subjects[0].subject.to_string();
+        assert!(resolve(&asked(&[&mounted])).is_ok());
+        let error = resolve(&asked(&["xfs:noatime"])).expect_err("another one");
+        assert_eq!(error.kind(), FailureKind::Unsupported);
+        assert!(error.to_string().contains("xfs:mount=noatime"), "{error}");
     }
 
     #[test]

@@ -14,14 +14,12 @@ const DISK: &str = "hdd-7200-ata100-2002";
 /// Where the user wants trials to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VenueChoice {
-    /// `loop` where it can be had, else `guest`, else `dir`, with a notice.
+    /// `loop` where it can be had, else `guest`, with a notice.
     Auto {
         /// Where images are kept.
         folder: PathBuf,
         /// The guest kernel, where one is built.
         guest: Option<GuestChoice>,
-        /// The directory to fall back to.
-        dir: PathBuf,
     },
     /// A guest kernel.
     Guest(GuestChoice),
@@ -60,13 +58,13 @@ pub(crate) fn choose_venue(
     subjects: &[Subject],
     notices: &mut Vec<String>,
 ) -> Result<VenuePlan, ResolveError> {
-    let (folder, guest, dir) = match &request.venue {
+    let (folder, guest) = match &request.venue {
         VenueChoice::Named(plan) => return Ok(plan.clone()),
         VenueChoice::Guest(guest) => return Ok(guest_venue(guest, sizes)),
         VenueChoice::Sim(guest, disk) => {
             return sim_venue(guest, disk.as_deref(), &request.study, sizes);
         }
-        VenueChoice::Auto { folder, guest, dir } => (folder, guest, dir),
+        VenueChoice::Auto { folder, guest } => (folder, guest),
     };
     if !subjects.is_empty() && subjects.iter().all(|subject| subject.fs() == "fake") {
         return Ok(VenuePlan::Fake);
@@ -80,19 +78,12 @@ pub(crate) fn choose_venue(
             folder: folder.clone(),
         });
     };
-    if let Some(guest) = guest {
-        notices.push(format!(
-            "venue guest instead of loop, because {reason}: file systems are those of the guest \
-             kernel, and its disk is a file behind this machine's page cache"
-        ));
-        return Ok(guest_venue(guest, sizes));
-    }
+    let guest = guest.as_ref().ok_or(ResolveError::NoVenue { reason })?;
     notices.push(format!(
-        "venue dir instead of loop, because {reason}: nothing is formatted, and what is mounted at \
-         {} is measured",
-        dir.display()
+        "venue guest instead of loop, because {reason}: file systems are those of the guest \
+         kernel, and its disk is a file behind this machine's page cache"
     ));
-    Ok(VenuePlan::Dir { dir: dir.clone() })
+    Ok(guest_venue(guest, sizes))
 }
 
 fn guest_venue(guest: &GuestChoice, sizes: Sizes) -> VenuePlan {

@@ -18,7 +18,7 @@ use crate::exit::CommandError;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where")]
 pub(super) struct PlaceArgs {
-    /// Where trials run [default: loop; guest or dir if loop is not possible]
+    /// Where trials run [default: loop, or guest if loop is not possible]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
     /// Folder for the images of the venues loop, guest and sim [default: /var/tmp]
@@ -65,7 +65,6 @@ impl PlaceArgs {
                     .ok()
                     .map(|lab| self.guest(&lab))
                     .transpose()?,
-                dir: self.true_dir()?,
             });
         };
         Ok(VenueChoice::Named(match venue {
