@@ -114,6 +114,7 @@ pub struct Study {
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
     /// Time limit of one trial, in seconds, 1 or more.
+    #[serde(default = "default_trial_limit_s")]
     #[schemars(range(min = 1))]
     pub trial_limit_s: u32,
     /// What `--scale` makes smaller, and the scale where the command line names none.
@@ -184,12 +185,28 @@ fn check_name(path: &[&str], name: &str) -> Result<(), TomlError> {
     Ok(())
 }
 
+fn default_trial_limit_s() -> u32 {
+    3600
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const HEAD: &str = "format = 1\nname = 'q'\ntitle = 't'\nsize = '1GiB'\nrepeats = 3\n\
                         trial_limit_s = 60\n";
+
+    #[test]
+    fn a_study_without_a_time_limit_has_one_of_an_hour() {
+        let text = format!(
+            "{}[[phase]]\nname = 'w'\nworkload = 'write'\n",
+            HEAD.replace("trial_limit_s = 60\n", "")
+        );
+        assert_eq!(
+            Study::from_toml(&text).expect("a study").trial_limit_s,
+            3600
+        );
+    }
 
     #[test]
     fn parameters_that_are_not_our_words_go_to_the_workload() {

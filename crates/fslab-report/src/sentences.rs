@@ -184,11 +184,20 @@ impl SummaryWriter<'_> {
             .collect();
         match failed.as_slice() {
             [] => {}
-            [(trial, failure)] => {
+            [(trial, failure), more @ ..] => {
                 let (subject, repeat) = (name(&trial.subject), trial.trial.repeat + 1);
-                text += &format!("; {subject} failed in repeat {repeat}: {}", failure.message);
+                let reason = failure.to_string();
+                let reason = reason.trim_end_matches('.');
+                match more.len() {
+                    0 => text += &format!("; {subject} failed in repeat {repeat}: {reason}"),
+                    more => {
+                        text += &format!(
+                            "; {} failed, first {subject} in repeat {repeat}: {reason}",
+                            more + 1
+                        );
+                    }
+                }
             }
-            several => text += &format!("; {} failed", several.len()),
         }
         let missing = planned.saturating_sub(recorded);
         if missing > 0 {

@@ -76,7 +76,7 @@ pub(crate) fn run_well(
     kind: FailureKind,
     cannot: &str,
 ) -> Result<StepRecord, Failure> {
-    let record = run(step, line)?.record;
+    let Ran { record, output } = run(step, line)?;
     match record.exit_code {
         Some(0) => Ok(record),
         code => Err(Failure::new(
@@ -85,7 +85,7 @@ pub(crate) fn run_well(
                 "cannot {cannot}: `{}` ended with status {}: {}",
                 record.command.join(" "),
                 code.unwrap_or(-1),
-                last_lines(&record.output)
+                last_lines(&output)
             ),
         )),
     }
@@ -111,14 +111,20 @@ pub(crate) fn cannot_start(line: &CommandLine, error: &std::io::Error) -> Failur
     Failure::new(FailureKind::MissingTool, text).because(error)
 }
 
-/// The last words of a command's output on one line.
+/// The last three lines of a command's output on one line. Where a text on usage follows, as that of
+/// mkfs.xfs, they are those before it.
 pub(crate) fn last_lines(output: &str) -> String {
     let lines: Vec<_> = output
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    lines[lines.len().saturating_sub(3)..].join("; ")
+    let is_usage = |line: &&str| line.to_ascii_lowercase().starts_with("usage:");
+    let end = match lines.iter().position(is_usage) {
+        None | Some(0) => lines.len(),
+        Some(usage) => usage,
+    };
+    lines[end.saturating_sub(3)..end].join("; ")
 }
 
 /// Nanoseconds since `began`.
@@ -143,6 +149,12 @@ mod tests {
     fn the_last_three_lines_that_say_something_are_kept() {
         assert_eq!(last_lines("a\n\nb\n c \n\nd\n"), "b; c; d");
         assert_eq!(last_lines(""), "");
+        let usage = "Invalid value 3000 for -b size option.\nUsage: mkfs.xfs\n\t[-b size=num]\n";
+        assert_eq!(last_lines(usage), "Invalid value 3000 for -b size option.");
+        assert_eq!(
+            last_lines("usage: mkfs\nno device"),
+            "usage: mkfs; no device"
+        );
     }
 
     #[test]
