@@ -20,6 +20,7 @@ mod error;
 mod evict;
 mod jobs;
 mod kind;
+mod lay_out;
 mod logbook;
 mod measured;
 mod recording;
@@ -39,6 +40,7 @@ pub use jobs::{
 };
 pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};
+pub use lay_out::{lay_out, lays_out};
 pub use logbook::{Filler, Kind, Logbook, run_crew};
 pub use measured::{Measured, ThreadMeasured};
 pub use registry::run_metadata;

@@ -111,7 +111,7 @@ pub(crate) fn cannot_start(line: &CommandLine, error: &std::io::Error) -> Failur
     Failure::new(FailureKind::MissingTool, text).because(error)
 }
 
-/// The last three lines of a command's output on one line. Where a text on usage follows, as that of
+/// The last three lines of a command's output on one line. Where a text on usage follows, as in
 /// mkfs.xfs, they are those before it.
 pub(crate) fn last_lines(output: &str) -> String {
     let lines: Vec<_> = output

@@ -6,8 +6,8 @@ use std::path::Path;
 use fslab_engine::{Calibration, EngineKind, Measured, RunContext, ThreadMeasured};
 use fslab_fs::FileSystem;
 use fslab_model::{
-    CachePolicy, Capabilities, ColdMethod, Facts, Failure, FailureKind, PhaseKind, PhaseOutcome,
-    PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject, ThreadRecord, Window,
+    Bytes, CachePolicy, Capabilities, ColdMethod, Facts, Failure, FailureKind, PhaseKind,
+    PhaseOutcome, PhaseRecord, PhaseSpec, Round, START_STATE_FACT, Subject, ThreadRecord, Window,
 };
 use fslab_workload::{Finished, RunError, Workload};
 
@@ -106,6 +106,7 @@ impl Phase<'_> {
         if meets_foreign_links && self.context.engine != EngineKind::Null {
             self.fence.demand(&self.spec.name)?;
         }
+        let laid_out_note = self.lay_out(target)?;
         let warm_note = match self.prepare_caches(target, steps)? {
             Prepared::Ready(note) => note,
             Prepared::Impossible(reason) => {
@@ -135,6 +136,7 @@ impl Phase<'_> {
         target.ensure_mounted()?;
         let mut record = self.without_figures(PhaseOutcome::Done);
         record.notes = finished.notes;
+        record.notes.extend(laid_out_note);
         record.notes.extend(warm_note);
         record.figures = finished.figures;
         record.lists = finished.lists;
@@ -186,6 +188,24 @@ impl Phase<'_> {
                 Ok(finished) => Ok(Ok(finished)),
             }
         })?
+    }
+
+    /// Writes files that the workload reads and that are missing; gives a note where it did.
+    fn lay_out(&self, target: &Target) -> Result<Option<String>, Failure> {
+        let parameters = &self.spec.parameters;
+        let is_null = self.context.engine == EngineKind::Null;
+        if is_null || !self.workload.lays_out(parameters)? {
+            return Ok(None);
+        }
+        let missing_bytes = self.fence.within(target.root(), |inside| {
+            let context = inside.context(self.context);
+            let laid_out = self.workload.lay_out(parameters, &context);
+            laid_out.map_err(|error| inside.failure(error))
+        })??;
+        Ok((missing_bytes > 0).then(|| {
+            let missing = Bytes(missing_bytes);
+            format!("{missing} of its files were missing and were written before it was timed")
+        }))
     }
 
     /// Makes the caches as cold or as warm as the phase is to find them.

@@ -47,6 +47,14 @@ pub(crate) trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'sta
     fn foreign(&self) -> Option<String> {
         None
     }
+    /// Whether [`Job::lay_out`] may write files.
+    fn lays_out(&self) -> bool {
+        false
+    }
+    /// See [`crate::Workload::lay_out`].
+    fn lay_out(&self, _context: &RunContext) -> Result<u64, RunError> {
+        Ok(0)
+    }
     /// Runs it once.
     fn run(&self, context: &RunContext) -> Result<Finished, RunError>;
 }
@@ -87,6 +95,12 @@ pub(crate) trait AnyJob: Sync {
     fn brings(&self, parameters: &Parameters) -> Result<Brings, JobError>;
     fn kind(&self, parameters: &Parameters) -> Result<Option<PhaseKind>, JobError>;
     fn foreign(&self, parameters: &Parameters) -> Result<Option<String>, JobError>;
+    fn lays_out(&self, parameters: &Parameters) -> Result<bool, JobError>;
+    fn lay_out(
+        &self,
+        parameters: &Parameters,
+        context: &RunContext,
+    ) -> Result<Result<u64, RunError>, JobError>;
     fn run(
         &self,
         parameters: &Parameters,
@@ -155,6 +169,18 @@ impl<J: Job> AnyJob for Typed<J> {
 
     fn foreign(&self, parameters: &Parameters) -> Result<Option<String>, JobError> {
         Ok(from_map::<J>(parameters)?.foreign())
+    }
+
+    fn lays_out(&self, parameters: &Parameters) -> Result<bool, JobError> {
+        Ok(from_map::<J>(parameters)?.lays_out())
+    }
+
+    fn lay_out(
+        &self,
+        parameters: &Parameters,
+        context: &RunContext,
+    ) -> Result<Result<u64, RunError>, JobError> {
+        Ok(from_map::<J>(parameters)?.lay_out(context))
     }
 
     fn run(

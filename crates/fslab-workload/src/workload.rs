@@ -272,6 +272,23 @@ impl Workload {
         self.typed(self.job.brings(&self.merged(resolved)))
     }
 
+    /// Whether [`Workload::lay_out`] may write files.
+    ///
+    /// # Errors
+    /// Where `resolved` was not made by [`Workload::resolve`].
+    pub fn lays_out(&self, resolved: &Parameters) -> Result<bool, WorkloadError> {
+        self.typed(self.job.lays_out(&self.merged(resolved)))
+    }
+
+    /// Writes files that it reads and that are missing, before the phase; gives the bytes that were
+    /// missing.
+    ///
+    /// # Errors
+    /// [`RunError`].
+    pub fn lay_out(&self, resolved: &Parameters, context: &RunContext) -> Result<u64, RunError> {
+        self.typed(self.job.lay_out(&self.merged(resolved), context))?
+    }
+
     /// Runs it once.
     ///
     /// # Errors

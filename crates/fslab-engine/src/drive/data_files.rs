@@ -95,6 +95,9 @@ pub(crate) fn open_data_file(
             EngineError::io("open with O_DIRECT", path, source)
                 .of_kind(FailureKind::Unsupported)
                 .hint("this file system has no O_DIRECT; leave it out, and the page cache counts")
+        } else if source.kind() == std::io::ErrorKind::NotFound {
+            EngineError::io("open", path, source)
+                .hint("a phase before it must write the file, such as `write` with the same `file`")
         } else {
             EngineError::io("open", path, source)
         }

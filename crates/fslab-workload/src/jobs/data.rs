@@ -237,7 +237,11 @@ impl DataParameters {
         let mut job = DataJob {
             direction: self.direction,
             access: self.order(),
-            amount: Amount::Operations(self.operations),
+            amount: match self.operations {
+                // A specification that no plan was made of.
+                0 => Amount::WholeFile,
+                operations => Amount::Operations(operations),
+            },
             open: self.open.unwrap_or(job.open),
             generation: self.generation,
             segment_bytes: self.segment.map(|segment| segment.0),
@@ -321,6 +325,14 @@ pub(crate) fn with_engine(context: &RunContext, engine: EngineKind) -> RunContex
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_without_a_number_of_operations_works_on_the_whole_file() {
+        let file: DataParameters =
+            serde_json::from_value(serde_json::json!({"file_size": 65536, "record": 4096}))
+                .expect("parameters");
+        assert_eq!(file.job().amount, Amount::WholeFile);
+    }
 
     #[test]
     fn a_share_becomes_whole_records_and_as_many_operations() {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use fslab_engine::{
     Access, Advice, Amount, Content, DataJob, Direction, EngineKind, OpenMode, OpenSync, Pace,
-    Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, run_data,
+    Preparation, RunContext, Sharing, StdioTuning, SyncPolicy, UringTuning, Workers, lay_out,
+    lays_out, run_data,
 };
 use fslab_model::{Bytes, Need, PhaseKind};
 use schemars::JsonSchema;
@@ -53,7 +54,8 @@ pub(crate) struct IoParameters {
     /// When operations are issued: "as-fast-as-possible", or at a rate.
     #[schemars(with = "serde_json::Value")]
     pace: Pace,
-    /// "existing", "create" or "replace" (create or empty).
+    /// "existing", "create" or "replace" (create or empty). With "create", a file that is read and
+    /// is missing or short is written before the phase is timed.
     #[schemars(with = "serde_json::Value")]
     open: OpenMode,
     /// Space that is reserved before the phase is timed: "none", "truncate" or "allocate".
@@ -71,7 +73,8 @@ pub(crate) struct IoParameters {
     #[schemars(with = "Option<serde_json::Value>")]
     advice: Option<Advice>,
     /// Calls that make data durable: { every = { operations = N, call = CALL }, updated = CALL,
-    /// closing = CALL }, each CALL "fsync", "fdatasync", "file-range" or "msync".
+    /// closing = CALL }, each CALL "fsync", "fdatasync", "file-range" or "msync". `operations`
+    /// counts writes, not reads.
     #[schemars(with = "serde_json::Value")]
     sync: SyncPolicy,
     /// How far the data written can be compressed and deduplicated.
@@ -215,6 +218,14 @@ impl Job for IoParameters {
 
     fn kind(&self) -> Option<PhaseKind> {
         Some(kind_of(self.direction))
+    }
+
+    fn lays_out(&self) -> bool {
+        lays_out(&self.job())
+    }
+
+    fn lay_out(&self, context: &RunContext) -> Result<u64, RunError> {
+        Ok(lay_out(context, &self.job())?)
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
