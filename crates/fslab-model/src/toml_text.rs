@@ -111,9 +111,9 @@ impl TomlError {
     fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         let message = Message::read(error.message());
         let position = error.span().map(|span| TextPosition::of(text, span.start));
-        let mut path = error
-            .span()
-            .map_or_else(Vec::new, |span| path_at(text, &span));
+        // The table around all others has an empty span.
+        let span = error.span().filter(|span| !span.is_empty());
+        let mut path = span.map_or_else(Vec::new, |span| path_at(text, &span));
         match message {
             Message::UnknownKey { key, known } => {
                 if path.last().is_none_or(|last| last != key) {
@@ -316,6 +316,8 @@ mod tests {
     fn a_missing_key_has_the_position_of_its_table_and_a_slip_of_syntax_its_own() {
         let (message, _) = error("size = 1\n[[phase]]\nkind = 'cold'\n");
         assert_eq!(message, "line 2, column 1: phase.0.name: missing");
+        let (message, _) = error("[[phase]]\nname = 'a'\n");
+        assert_eq!(message, "line 1, column 1: size: missing");
         let (message, _) = error("size = 1\nphase = [\n");
         assert!(message.starts_with("line "), "{message}");
     }
