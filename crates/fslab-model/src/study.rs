@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::duration_text::{Seconds, deserialize_seconds};
 use crate::units::SIZE_PATTERN;
 use crate::{
     FigureSpec, Parameters, Percent, Rounds, ScaleRules, Sweep, TomlError, WorkloadDefinition,
@@ -113,9 +114,12 @@ pub struct Study {
     /// How often the phases run in each repeat. Default: once.
     #[serde(default, skip_serializing_if = "Rounds::is_one")]
     pub rounds: Rounds,
-    /// Time limit of one trial, in seconds, 1 or more.
-    #[serde(default = "default_trial_limit_s")]
-    #[schemars(range(min = 1))]
+    /// Time limit of one trial: a number of seconds, 1 or more, or a time such as `"10min"`.
+    #[serde(
+        default = "default_trial_limit_s",
+        deserialize_with = "deserialize_seconds"
+    )]
+    #[schemars(with = "Seconds")]
     pub trial_limit_s: u32,
     /// What `--scale` makes smaller, and the scale where the command line names none.
     #[serde(default, skip_serializing_if = "is_default")]

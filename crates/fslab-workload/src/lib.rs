@@ -15,6 +15,7 @@ mod probe;
 mod programs;
 mod replay;
 mod synthetic;
+mod times;
 mod workload;
 
 pub use catalogue::{all, find, names};

@@ -15,6 +15,7 @@ use crate::catalogue;
 use crate::conformance::ConformanceFailure;
 use crate::job::{AnyJob, JobError};
 use crate::programs::ProgramError;
+use crate::times;
 
 /// Why a phase of a study cannot be planned.
 #[derive(Debug, thiserror::Error)]
@@ -201,10 +202,12 @@ impl Workload {
     /// # Errors
     /// [`WorkloadError`] names the parameter.
     pub fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError> {
+        let given = times::as_numbers(given, &|name| self.may_set(name))
+            .map_err(|problem| self.error(JobError::Value(problem)))?;
         if let Some(name) = given.keys().find(|name| !self.may_set(name)) {
             return Err(self.refused(name));
         }
-        let merged = self.merged(given);
+        let merged = self.merged(&given);
         let settled = self.typed(self.job.settle(&merged, size))?;
         let mut all = settled.parameters;
         all.retain(|name, _| self.may_set(name) || settled.derived.contains(name));

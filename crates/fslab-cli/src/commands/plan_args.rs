@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use fslab_model::{Bytes, Failure, FailureKind, Percent, Scale, VenueKind, VenuePlan};
+use fslab_model::{
+    Bytes, Failure, FailureKind, Percent, Scale, VenueKind, VenuePlan, parse_seconds,
+};
 use fslab_run::{Repeats, Repetition};
 
 use crate::exit::CommandError;
@@ -34,8 +36,9 @@ pub(super) struct PlanArgs {
     /// sweep.NAME.DIMENSION=VALUES
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(super) settings: Vec<String>,
-    /// Time limit of a trial, in seconds; a trial that exceeds it fails [default: the study's]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    /// Time limit of a trial, in seconds or like 10min; a trial that exceeds it fails [default: the
+    /// study's]
+    #[arg(long, value_name = "TIME", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(super) trial_limit: Option<u32>,
     /// Parallel trials, in the venue sim only [default: one per processor]
     #[arg(long, value_name = "N")]

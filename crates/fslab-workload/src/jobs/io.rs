@@ -46,10 +46,11 @@ pub(crate) struct IoParameters {
     #[schemars(with = "serde_json::Value")]
     access: Access,
     /// When a thread has done enough: "whole-file", { operations = N }, { total-operations = N },
-    /// { bytes = N } or { time-ns = N }.
+    /// { bytes = N } or { time = "10s" }.
     #[schemars(with = "serde_json::Value")]
     amount: Amount,
-    /// Nanoseconds of load before the measurement, whose operations are not counted.
+    /// Load before the measurement, whose operations are not counted: nanoseconds, or `ramp_up =
+    /// "2s"`.
     ramp_up_ns: u64,
     /// When operations are issued: "as-fast-as-possible", or at a rate.
     #[schemars(with = "serde_json::Value")]
