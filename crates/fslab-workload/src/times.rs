@@ -12,8 +12,8 @@ const UNITS: [(&str, u64, &str); 4] = [
     ("_s", 1_000_000_000, "seconds"),
 ];
 
-/// The parameters with numbers in the place of texts of times. A parameter is renamed only where its
-/// name is not known and that with a unit is.
+/// The parameters with numbers in the place of times. A parameter is renamed only where its name is
+/// not known and that with a unit is.
 pub(crate) fn as_numbers(
     given: &Parameters,
     is_known: &dyn Fn(&str) -> bool,
