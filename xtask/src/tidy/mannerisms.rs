@@ -36,8 +36,7 @@ const GENERATED: &str = "<!-- Generated from here on";
 const GENERATED_FILES: [&str; 1] = ["docs/commands.md"];
 
 /// Folders whose strings and comments still have such phrases. Only remove lines.
-const TO_DO: [&str; 18] = [
-    "crates/fslab-claims/",
+const TO_DO: [&str; 17] = [
     "crates/fslab-cli/",
     "crates/fslab-disk/",
     "crates/fslab-engine/",
