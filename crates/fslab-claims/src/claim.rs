@@ -274,8 +274,8 @@ impl Limits {
         !self.is_below(value) && !self.is_above(value)
     }
 
-    /// Whether `value` is below the lower limit. An inclusive limit allows for rounding; a strict one
-    /// need not, since equal figures are equal to the last digit.
+    /// Whether `value` is below the lower limit. An inclusive limit allows for rounding; a strict
+    /// one need not, since equal figures are equal to the last digit.
     pub(crate) fn is_below(&self, value: f64) -> bool {
         self.at_least.is_some_and(|least| {
             if self.strict {

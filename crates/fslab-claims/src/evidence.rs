@@ -1,5 +1,5 @@
-//! A run as evidence for claims: maps the original's subjects to the run's, and gives the figures of
-//! each by phase and point.
+//! A run as evidence for claims: maps the original's subjects to the run's, and gives the figures
+//! of each by phase and point.
 
 use std::collections::BTreeMap;
 
@@ -245,8 +245,8 @@ impl<'a> Evidence<'a> {
             .collect()
     }
 
-    /// The figures of a subject's phases, by repeat. Only the repeats with the most figures count, so
-    /// that an incomplete repeat does not reduce the others to its points.
+    /// The figures of a subject's phases, by repeat. Only the repeats with the most figures count,
+    /// so that an incomplete repeat does not reduce the others to its points.
     pub(crate) fn figures(
         &self,
         member: &Member,

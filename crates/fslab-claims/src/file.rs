@@ -310,7 +310,8 @@ fn read_spread(keys: &mut Keys) -> Result<Kind, Problem> {
     })
 }
 
-/// A score that is compared must have a good direction; `sequence`, and no other kind, needs a list.
+/// A score that is compared must have a good direction; `sequence`, and no other kind, needs a
+/// list.
 fn check_score(kind: &Kind, score: Score) -> Result<(), Problem> {
     let problem = |text: &str| Err(("metric".to_owned(), text.to_owned()));
     let is_list = matches!(score, Score::List(_));

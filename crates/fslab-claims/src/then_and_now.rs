@@ -24,8 +24,8 @@ pub struct ThenAndNowRow {
     pub unit: Option<String>,
     /// The original's figure in nanoseconds, per second, or percent.
     pub then: f64,
-    /// The run's, likewise; `None` if it was not measured. Infinite if the phase took no time, which
-    /// is null in JSON.
+    /// The run's, likewise; `None` if it was not measured. Infinite if the phase took no time,
+    /// which is null in JSON.
     pub now: Option<f64>,
     /// `then`, relative to the reference's.
     pub then_ratio: Option<f64>,

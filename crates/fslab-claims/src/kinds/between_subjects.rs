@@ -124,8 +124,8 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
         (true, within) => Limits::at_least(1.0 - within.unwrap_or(0.0)),
         (false, within) => Limits::at_most(1.0 + within.unwrap_or(0.0)),
     };
-    // With a distance, each of `subjects` must be near the best of them, too; without one, they need
-    // not be ordered among themselves.
+    // With a distance, each of `subjects` must be near the best of them, too; without one, they
+    // need not be ordered among themselves.
     let rivals: Vec<&Member> = match among.within {
         Some(_) => others.iter().chain(&subjects).collect(),
         None => others.iter().collect(),

@@ -112,8 +112,8 @@ impl<'r> Evidence<'r> {
     }
 }
 
-/// How the phase ended in one trial; `None` if the trial neither ran it nor failed in a phase before
-/// it: the plan has no such phase, or the trial failed for another reason.
+/// How the phase ended in one trial; `None` if the trial neither ran it nor failed in a phase
+/// before it: the plan has no such phase, or the trial failed for another reason.
 fn phase_end<'r>(trial: &'r TrialRecord, records: &[&'r PhaseRecord]) -> Option<PhaseEnd<'r>> {
     let failed_phase = trial
         .phases

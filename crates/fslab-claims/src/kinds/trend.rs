@@ -126,9 +126,9 @@ fn of_member(
     })
 }
 
-/// The series of each repeat: the geometric mean over those combinations of the other dimensions that
-/// have every value of this one. Otherwise a value that only large files have would appear slow
-/// because large files are.
+/// The series of each repeat: the geometric mean over those combinations of the other dimensions
+/// that have every value of this one. Otherwise a value that only large files have would appear
+/// slow because large files are.
 fn series(side: &Side<Place<'_>>, over: &str) -> Result<Vec<Series>, MissingReason> {
     let mut values: BTreeSet<PointValue> = BTreeSet::new();
     let mut rows: BTreeMap<(&str, Point), BTreeMap<PointValue, &[LogScore]>> = BTreeMap::new();
