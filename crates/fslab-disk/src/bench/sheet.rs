@@ -51,18 +51,18 @@ fn times(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskEr
         ),
     ];
     let mut figures = Vec::new();
-    for (name, noun, said, op) in wanted {
-        let Some(said) = said else { continue };
+    for (name, noun, value, op) in table {
+        let Some(value) = value else { continue };
         let about = format!("random {noun} of 4 KiB{}", span(profile));
         let mean_ns = random(profile, setting, op, 1)?.mean_ns();
-        figures.push(figure(name, about, (said.0, mean_ns), DerivedValue::Time));
+        figures.push(figure(name, about, (value.0, mean_ns), DerivedValue::Time));
     }
     Ok(figures)
 }
 
 fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
     let sheet = &profile.data_sheet;
-    let wanted = [
+    let table = [
         (
             "random_read_deep_per_s",
             "reads",
@@ -77,21 +77,26 @@ fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, 
         ),
     ];
     let mut figures = Vec::new();
-    for (name, noun, said, op) in wanted {
-        let (Some(said), Some(depth)) = (said, sheet.depth) else {
+    for (name, noun, value, op) in table {
+        let (Some(value), Some(depth)) = (value, sheet.depth) else {
             continue;
         };
         let span = span(profile);
         let about = format!("random {noun} of 4 KiB{span}, queue depth {depth}");
         let rate = random(profile, setting, op, depth)?.operations_per_s();
-        figures.push(figure(name, about, (said.0, rate), DerivedValue::Frequency));
+        figures.push(figure(
+            name,
+            about,
+            (value.0, rate),
+            DerivedValue::Frequency,
+        ));
     }
     Ok(figures)
 }
 
 fn rates(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
     let sheet = &profile.data_sheet;
-    let wanted = [
+    let table = [
         (
             "sequential_read_bytes_per_s",
             "sequential read at the beginning of the disk",
@@ -112,13 +117,13 @@ fn rates(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskEr
         ),
     ];
     let mut figures = Vec::new();
-    for (name, about, said, (op, at_end)) in wanted {
-        let Some(said) = said else { continue };
+    for (name, about, value, (op, at_end)) in table {
+        let Some(value) = value else { continue };
         let rate = sequential(profile, setting, op, at_end)?.bytes_per_s();
         figures.push(figure(
             name,
             about.to_owned(),
-            (said.0, rate),
+            (value.0, rate),
             DerivedValue::Rate,
         ));
     }
