@@ -286,7 +286,7 @@ fn runs_of_two_directories_become_one_comparison_under_their_labels() {
         "merged",
     ]);
     assert!(
-        stray.err.contains("is of none of the runs"),
+        stray.err.contains("is not one of the runs"),
         "{}",
         stray.err
     );

@@ -116,8 +116,8 @@ fn smallest(units: &[(&str, u64)]) -> String {
 
 /// `number` times `scale` without rounding.
 fn scaled(number: &str, scale: u64) -> Option<u64> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits: u128 = format!("{integer}{fraction}").parse().ok()?;
     let divisor = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
     let product = digits.checked_mul(u128::from(scale))?;
     if !product.is_multiple_of(divisor) {
@@ -132,10 +132,10 @@ const READABLE: u64 = 10_000;
 /// The shortest exact text: in the largest unit that needs at most `digits` decimals.
 fn exact(number: u64, units: &[(&str, u64)], digits: u32) -> String {
     for (index, (name, scale)) in units.iter().enumerate() {
-        let (whole, rest) = (number / scale, u128::from(number % scale));
+        let (integer, rest) = (number / scale, u128::from(number % scale));
         let scale = u128::from(*scale);
         let is_last = index + 1 == units.len();
-        if !is_last && (whole == 0 || whole >= READABLE) {
+        if !is_last && (integer == 0 || integer >= READABLE) {
             continue;
         }
         for places in 0..=digits {
@@ -143,8 +143,11 @@ fn exact(number: u64, units: &[(&str, u64)], digits: u32) -> String {
             if shifted.is_multiple_of(scale) {
                 let decimals = shifted / scale;
                 return match places {
-                    0 => format!("{whole} {name}"),
-                    _ => format!("{whole}.{decimals:0width$} {name}", width = places as usize),
+                    0 => format!("{integer} {name}"),
+                    _ => format!(
+                        "{integer}.{decimals:0width$} {name}",
+                        width = places as usize
+                    ),
                 };
             }
         }
