@@ -39,7 +39,7 @@ fn a_profile_is_shown_with_its_sources_and_what_follows_from_it() {
     let desk = Desk::new();
     let shown = desk.run(&["disk", "show", OLD]);
     shown.expect_code(0);
-    for part in ["8.9 ms", "WD400BB", "what follows from it", "8.33 ms"] {
+    for part in ["8.9 ms", "WD400BB", "derived figures", "8.33 ms"] {
         assert!(shown.out.contains(part), "{part:?} is in {}", shown.out);
     }
     let shown = desk.run(&["disk", "show", OLD, "--json"]);

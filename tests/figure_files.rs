@@ -269,7 +269,7 @@ fn runs_of_two_directories_become_one_comparison_under_their_labels() {
     let twins = desk.run(&merge);
     assert_ne!(twins.code, Some(0));
     assert!(
-        twins.err.contains("tell them apart: --label"),
+        twins.err.contains("rename one with --label"),
         "{}",
         twins.err
     );
@@ -286,7 +286,7 @@ fn runs_of_two_directories_become_one_comparison_under_their_labels() {
         "merged",
     ]);
     assert!(
-        stray.err.contains("is of none of the runs"),
+        stray.err.contains("is not one of the runs"),
         "{}",
         stray.err
     );

@@ -171,7 +171,7 @@ fn several_runs_tell_how_much_runs_differ_where_nothing_has_changed() {
         .expect_error("before the last", "list");
     gate(&desk, &["last~1..last~9", "last"])
         .expect_code(2)
-        .expect_error("is no range of runs", "older to the newer");
+        .expect_error("is not a range of runs", "older to the newer");
     gate(&desk, &["last~4..last", "last"])
         .expect_code(2)
         .expect_error("is on both sides", "");
@@ -227,7 +227,7 @@ fn a_history_is_what_the_plan_gave_before_as_far_back_as_it_was_the_same_measure
     assert!(said.contains("4 runs of 9: there are no more"), "{said}");
     let refused = gate(&desk, &["history~0", "last"]);
     refused.expect_code(2);
-    refused.expect_error("'history~0' is no history", "history~8");
+    refused.expect_error("'history~0' is not a history", "history~8");
 }
 
 #[test]

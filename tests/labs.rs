@@ -35,7 +35,11 @@ fn a_lab_that_was_sent_is_the_same_lab_elsewhere() {
     fs::copy(&file, elsewhere.path("lab.tar")).expect("copied");
     let ended = elsewhere.run(&["lab", "import", "lab.tar", "--name", "theirs"]);
     ended.expect_code(0);
-    assert!(ended.err.contains("a lab is programs"), "{}", ended.err);
+    assert!(
+        ended.err.contains("a lab contains programs"),
+        "{}",
+        ended.err
+    );
     let (ours, theirs) = (&status(&desk)["labs"][0], &status(&elsewhere)["labs"][0]);
     assert_eq!(theirs["name"], "theirs");
     for part in ["digest", "root", "stale"] {

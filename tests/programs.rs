@@ -326,7 +326,7 @@ fn without_leave_a_plan_is_shown_and_nothing_that_it_names_is_written() {
     write_study(&desk, &command("true", ""));
     let ended = desk.run(&[&GUEST[..10], &["--dry-run"]].concat());
     ended.expect_code(0);
-    assert!(ended.err.contains("without layers"), "{}", ended.err);
+    assert!(ended.err.contains("without guest layers"), "{}", ended.err);
     assert!(!ended.out.contains("\nlayer "), "{}", ended.out);
     assert!(!desk.path("home/.cache/fslab/layers").exists());
 }

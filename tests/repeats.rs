@@ -95,7 +95,7 @@ fn who_names_no_number_is_told_how_to_know_more() {
     let ended = compare(&desk, &["--repeats", "3"]);
     ended.expect_code(0);
     assert!(
-        ended.err.contains("--resume --repeats 3..20 would go on"),
+        ended.err.contains("--resume --repeats 3..20 continues"),
         "{}",
         ended.err
     );

@@ -264,7 +264,7 @@ fn what_goes_with_no_simulated_disk_is_refused_with_a_hint() {
     );
     refused(
         &["--venue", "loop", "--disk", "hdd-7200-ata100-2002"],
-        "--disk goes with the venue 'sim'",
+        "--disk needs the venue 'sim'",
         "leave out",
     );
     refused(

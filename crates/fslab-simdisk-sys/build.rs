@@ -1,4 +1,4 @@
-//! Compiles the model of a disk, the same C files that the guest kernel has in its driver.
+//! Compiles the model of a disk: the same C files as the guest kernel's driver.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ fn main() {
         .map(|entry| entry.expect("the folder stays readable").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
         .collect();
-    // The order of a folder differs from file system to file system.
+    // Directory order depends on the file system.
     sources.sort();
     cc::Build::new()
         .files(sources)

@@ -1,9 +1,9 @@
-//! What an original claims, in a form that a run can confirm or contradict.
+//! The claims of an original as conditions on a run's figures.
 //!
 //! ```text
-//!     Claims --- Claim --- Holds --- Kind       what must be so, of which subjects and phases
-//!                            +------ Score      by which figure
-//!                            +------ where      at which points of a sweep
+//!     Claims --- Claim --- Holds --- Kind       the condition, with its subjects and phases
+//!                            +------ Score      the figure that is compared
+//!                            +------ where      the points of a sweep
 //! ```
 
 use std::collections::BTreeMap;
@@ -17,25 +17,25 @@ use crate::{PointRange, Score};
 /// The claims of one original.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claims {
-    /// The study that repeats it.
+    /// The study that repeats the original.
     pub study: String,
-    /// What is measured in the place of a subject of the original, by the original's name.
+    /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     pub stand_in: BTreeMap<String, String>,
-    /// Which sizes are to be seen against the memory.
+    /// The sizes that scale with the machine's memory.
     pub memory: Option<MemoryRule>,
     /// The claims, in the order of the file.
     pub claims: Vec<Claim>,
 }
 
-/// Sizes that mean a multiple of the machine's memory: where a run has another memory than the
-/// original, they are multiplied by the ratio of the two, rounded to a power of two.
+/// Sizes that stand for a multiple of the machine's memory: in a run with other memory they are
+/// multiplied by the ratio of the two, rounded to a power of two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryRule {
     /// The dimension of the sweep.
     pub dimension: String,
     /// The original's memory in bytes.
     pub original: u64,
-    /// Sizes from here on mean a multiple of it.
+    /// Sizes of at least this many bytes are multiplied.
     pub from: u64,
 }
 
@@ -44,39 +44,39 @@ pub struct MemoryRule {
 pub struct Claim {
     /// Its short name, unique in its study.
     pub id: String,
-    /// What is claimed, in a sentence.
+    /// The claim as a sentence.
     pub text: String,
-    /// Where it stands in the original.
+    /// Page, figure or table of the original.
     pub source: String,
-    /// Whether a check fails where it does not hold.
+    /// Whether `fslab study check` exits with 1 if it fails.
     pub required: bool,
     /// Whether the original's own numbers contradict it.
     pub contradicted: bool,
-    /// Where it may be checked; `None`: everywhere.
+    /// The venues in which it is checked; `None`: all.
     pub venues: Option<Vec<VenueKind>>,
-    /// What must be so.
+    /// The condition.
     pub holds: Holds,
 }
 
-/// What must be so.
+/// The condition of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holds {
-    /// By which figure subjects and phases are compared.
+    /// The figure by which subjects and phases are compared.
     pub score: Score,
-    /// At which points of a sweep, by dimension.
+    /// The points of a sweep that count, by dimension.
     pub condition: BTreeMap<String, PointRange>,
-    /// Of whom, and how much.
+    /// The kind, with its subjects, phases and limits.
     pub kind: Kind,
 }
 
-/// Limits of a figure, ends included.
+/// Limits of a figure, both inclusive unless `strict`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Limits {
-    /// The least.
+    /// Lower limit.
     pub at_least: Option<f64>,
-    /// The most.
+    /// Upper limit.
     pub at_most: Option<f64>,
-    /// Whether `at_least` itself is too little: "faster" without a limit is more than 1.
+    /// Whether `at_least` is exclusive: "faster" without a limit means more than 1.
     pub strict: bool,
 }
 
@@ -126,11 +126,11 @@ pub enum Kind {
     Faster {
         /// The phases.
         phases: Vec<String>,
-        /// Above the line.
+        /// Numerators of the ratios.
         subjects: Vec<String>,
-        /// Below it.
+        /// Denominators.
         than: Vec<String>,
-        /// Of the ratio of scores.
+        /// Limits of the ratio of scores.
         limits: Limits,
     },
     /// `subjects` are the best, or among the best.
@@ -144,102 +144,102 @@ pub enum Kind {
         /// From the best to the worst.
         subjects: Vec<String>,
     },
-    /// A phase against another of the same subject.
+    /// One phase against another of the same subject.
     Phases {
         /// The two phases.
         pair: PhasePair,
-        /// Of each of these.
+        /// The subjects, each of which must match.
         subjects: Vec<String>,
-        /// Of the ratio of scores.
+        /// Limits of the ratio of scores.
         limits: Limits,
     },
-    /// Such a ratio against another of the same subject.
+    /// A ratio of two phases against another such ratio of the same subject.
     Gain {
-        /// Above the line.
+        /// The phases of the numerator.
         pair: PhasePair,
-        /// Below it.
+        /// The phases of the denominator.
         against: PhasePair,
-        /// Of each of these.
+        /// The subjects, each of which must match.
         subjects: Vec<String>,
-        /// Of the ratio of ratios.
+        /// Limits of the ratio of ratios.
         limits: Limits,
     },
-    /// The scores over one dimension.
+    /// The shape of the scores over one dimension of a sweep.
     Trend {
         /// The phases.
         phases: Vec<String>,
-        /// Of each of these.
+        /// The subjects, each of which must match.
         subjects: Vec<String>,
         /// The dimension.
         over: String,
-        /// Which way it must go.
+        /// The shape.
         shape: Shape,
-        /// Where it ends, begins, or drops.
+        /// The value of the dimension at which the shape ends, begins, or drops.
         at: Option<PointValue>,
     },
-    /// A figure itself.
+    /// A figure within limits.
     Value {
-        /// In each of these phases.
+        /// The phases, each of which must match.
         phases: Vec<String>,
-        /// Of each of these.
+        /// The subjects, each of which must match.
         subjects: Vec<String>,
-        /// In the figure's base unit.
+        /// Limits in the figure's base unit.
         limits: Limits,
-        /// The limits as they were written.
+        /// The limits as written in the file.
         written: String,
     },
-    /// The values of a list, one an event.
+    /// The values of a list that the workload records, one per event.
     Sequence {
         /// The phase.
         phase: String,
-        /// Of each of these.
+        /// The subjects, each of which must match.
         subjects: Vec<String>,
-        /// The values; behind their end the last one repeats.
+        /// The expected values; the last one repeats.
         values: Vec<f64>,
     },
-    /// First, or last, in how many phases.
+    /// First, or last, in at least a number of phases.
     Wins {
-        /// Who.
+        /// The subject.
         subject: String,
-        /// Among which.
+        /// The phases that are counted.
         phases: Vec<String>,
-        /// Against whom; `None`: all that were measured.
+        /// The subjects compared with; `None`: all that were measured.
         among: Option<Vec<String>>,
         /// First or last.
         position: Position,
-        /// In how many phases at least.
+        /// The least number of phases.
         at_least: usize,
     },
-    /// How far groups of subjects lie apart, against how far their members do.
+    /// The largest ratio between groups of subjects, against the largest ratio within a group.
     Spread {
         /// The phases.
         phases: Vec<String>,
         /// The groups.
         groups: Vec<Vec<String>>,
-        /// With one group: the disk of one run, and that of another.
+        /// With one group: the simulated disks of the two runs to compare.
         disks: Option<[String; 2]>,
-        /// Of the ratio of the two largest ratios.
+        /// Lower limit of the ratio of the two largest ratios.
         at_least: f64,
     },
     /// The phase fails for each of `subjects`.
     Fails {
         /// The phase.
         phase: String,
-        /// Of each of these.
+        /// The subjects, each of which must match.
         subjects: Vec<String>,
     },
 }
 
-/// A place at one end of an order.
+/// The condition of `best` and `worst`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Among {
     /// The phases.
     pub phases: Vec<String>,
-    /// Who.
+    /// The subjects.
     pub subjects: Vec<String>,
-    /// Against whom; `None`: all that were measured.
+    /// The subjects compared with; `None`: all that were measured.
     pub among: Option<Vec<String>>,
-    /// How far from the end is still at the end; `None`: nobody else may be there.
+    /// Distance from the best, or worst, that still counts, as a share; `None`: no distance.
     pub within: Option<f64>,
 }
 
@@ -264,18 +264,18 @@ impl Kind {
     }
 }
 
-/// What a power and a logarithm leave of a ratio, as a share of it.
+/// Rounding error of a power and a logarithm, relative to the value.
 const ROUNDING: f64 = 1e-12;
 
 impl Limits {
-    /// Whether `value` is within them.
+    /// Whether `value` is within the limits.
     #[must_use]
     pub fn admit(&self, value: f64) -> bool {
         !self.is_below(value) && !self.is_above(value)
     }
 
-    /// Whether `value` is too little. A figure is at its limit where only rounding parts the two;
-    /// against a strict one there is nothing to round, since equals are equal to the last digit.
+    /// Whether `value` is below the lower limit. An inclusive limit allows for rounding; a strict
+    /// one need not, since equal figures are equal to the last digit.
     pub(crate) fn is_below(&self, value: f64) -> bool {
         self.at_least.is_some_and(|least| {
             if self.strict {
@@ -286,7 +286,7 @@ impl Limits {
         })
     }
 
-    /// Whether `value` is too much.
+    /// Whether `value` is above the upper limit.
     pub(crate) fn is_above(&self, value: f64) -> bool {
         self.at_most
             .is_some_and(|most| value > most * (1.0 + ROUNDING))

@@ -1,38 +1,38 @@
-//! Why a `claims.toml` or a `published.csv` cannot be used.
+//! Errors in a `claims.toml` or a `published.csv`.
 
 use fslab_model::TomlError;
 
-/// What is wrong with one of the two files, and where.
+/// An error in one of the two files, with its position.
 #[derive(Debug, thiserror::Error)]
 pub enum OriginalError {
-    /// It is not TOML of this shape, or a claim that makes no sense.
+    /// The claims are not TOML, have an unknown key, or a claim is invalid.
     #[error("cannot use {file}")]
     Claims {
         /// The file.
         file: String,
-        /// What is wrong with which key.
+        /// The key and the error.
         source: TomlError,
     },
-    /// It is not CSV, or a row has another number of fields than the header.
+    /// The file is not CSV, or a row has another number of fields than the header.
     #[error("{file} is not readable as CSV")]
     Csv {
         /// The file.
         file: String,
-        /// What is wrong with it, with its line.
+        /// The error, with its line.
         #[source]
         source: csv::Error,
     },
-    /// The header has other columns.
+    /// The header differs.
     #[error("{file}, line 1: the columns are {found}; they must be {wanted}")]
     Columns {
         /// The file.
         file: String,
-        /// What it has.
+        /// The columns that it has.
         found: String,
-        /// What it must have.
+        /// The columns that it must have.
         wanted: String,
     },
-    /// A row that makes no sense.
+    /// A row is invalid.
     #[error("{file}, line {line}: the column '{column}' {problem}")]
     Row {
         /// The file.
@@ -41,7 +41,7 @@ pub enum OriginalError {
         line: u64,
         /// The column.
         column: &'static str,
-        /// A fragment: what is wrong with it.
+        /// The error, as a fragment that follows the column's name.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a run says of an original's claims.
+//! Evaluates claims for a run.
 
 use fslab_model::RunRecord;
 
@@ -8,16 +8,16 @@ use crate::kinds;
 use crate::sentence::sentence;
 use crate::{Claim, Claims, Finding, Kind, Outcome, Score, Scorecard, StandIn, Verdict};
 
-/// What a kind of claim came to.
+/// The result of one claim's condition.
 pub(crate) struct Judgement {
     pub(crate) outcome: Outcome,
     pub(crate) findings: Vec<Finding>,
-    /// What is to be said beside the numbers.
+    /// Additions to the verdict's sentence.
     pub(crate) remarks: Vec<String>,
 }
 
 impl Judgement {
-    /// Every finding must hold.
+    /// The result where every finding must hold.
     pub(crate) fn all(findings: Vec<Finding>) -> Self {
         Self {
             outcome: all_must_hold(&findings),
@@ -35,16 +35,16 @@ impl Judgement {
     }
 }
 
-/// A claim with the run that it is held against.
+/// A claim and the run for which it is evaluated.
 pub(crate) struct Case<'a, 'r> {
     pub(crate) evidence: &'a Evidence<'r>,
-    /// A run on another disk, for claims about two.
+    /// A run on another disk, for claims that compare two disks.
     pub(crate) other: Option<&'a Evidence<'r>>,
     pub(crate) claim: &'a Claim,
     pub(crate) ranges: Ranges,
 }
 
-/// What `run` says of each of `claims`. `other` is a run of the same study on another disk, for
+/// Evaluates each of `claims` for `run`. `other` is a run of the same study on another disk, for
 /// claims that compare two disks.
 #[must_use]
 pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> Scorecard {
@@ -60,15 +60,15 @@ pub fn evaluate(claims: &Claims, run: &RunRecord, other: Option<&RunRecord>) -> 
 
 fn verdict(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -> Verdict {
     let mut judgement = judge(claim, evidence, other);
-    let is_of_spread = matches!(
+    let is_deviation = matches!(
         claim.holds.score,
         Score::Deviation(_) | Score::RelativeDeviation(_)
     );
-    // Said of a number alone: what was not measured has its reason.
+    // A claim that was not measured has a reason instead.
     let is_measured = judgement.outcome != Outcome::NotMeasured;
     if let Some(runs) = evidence
         .perturbed_runs()
-        .filter(|_| is_of_spread && is_measured)
+        .filter(|_| is_deviation && is_measured)
     {
         let label = format!("over {runs} perturbed runs in virtual time");
         judgement.remarks.push(label);
@@ -99,7 +99,7 @@ fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -
         let names = names.join(", ");
         let venue = venue.as_str();
         return Judgement::not_measured(format!(
-            "it wants one of the venues {names}, and this is '{venue}'"
+            "it needs one of the venues {names}, and this is '{venue}'"
         ));
     }
     let ranges = match evidence.ranges(&claim.holds.condition) {
@@ -146,7 +146,7 @@ fn judge(claim: &Claim, evidence: &Evidence<'_>, other: Option<&Evidence<'_>>) -
     }
 }
 
-/// Whom of the original the run has another in the place of, among those that the claim names.
+/// The subjects of the claim for which the run has a stand-in.
 fn stand_ins(claim: &Claim, evidence: &Evidence<'_>) -> Vec<StandIn> {
     let mut stand_ins: Vec<StandIn> = Vec::new();
     for name in claim.holds.kind.subjects() {
@@ -169,7 +169,7 @@ fn stand_ins(claim: &Claim, evidence: &Evidence<'_>) -> Vec<StandIn> {
 }
 
 impl Kind {
-    /// The subjects that it names, by the original's names.
+    /// The subjects of the claim, by the original's names.
     #[must_use]
     pub fn subjects(&self) -> Vec<&str> {
         let lists: Vec<&[String]> = match self {
@@ -193,7 +193,7 @@ impl Kind {
         lists.into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// The dimension that it is over, for a trend.
+    /// The dimension of a trend.
     #[must_use]
     pub fn over(&self) -> Option<&String> {
         match self {
@@ -202,7 +202,7 @@ impl Kind {
         }
     }
 
-    /// The phases that it is about.
+    /// The phases of the claim.
     #[must_use]
     pub fn phases(&self) -> Vec<&str> {
         fn of(phases: &[String]) -> Vec<&str> {

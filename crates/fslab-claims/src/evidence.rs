@@ -1,5 +1,5 @@
-//! What a run says of a claim's subjects: who stands for whom, and the figures of each by phase and
-//! point.
+//! A run as evidence for claims: maps the original's subjects to the run's, and gives the figures
+//! of each by phase and point.
 
 use std::collections::BTreeMap;
 
@@ -10,38 +10,38 @@ use fslab_model::{
 
 use crate::{Claims, MemoryRule, PointRange, Score, Timed};
 
-/// Why there is nothing to say, as a fragment.
+/// Why a claim, or a part of it, was not measured; a fragment.
 pub(crate) type MissingReason = String;
 
-/// Points of a sweep, by dimension.
+/// The points of a sweep that count, by dimension.
 pub(crate) type Ranges = BTreeMap<String, PointRange>;
 
-/// A subject of the run, in a claim's cast.
+/// A subject of the run that a claim names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub(crate) cell: CellId,
-    /// Its name as the run has it.
+    /// Its name in the run.
     pub(crate) label: String,
-    /// Whom of the original it stands for, where it is another.
+    /// For a stand-in, the original's subject that it replaces.
     pub(crate) stands_for: Option<String>,
 }
 
 /// A figure of one phase of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Raw {
+pub(crate) struct Figure {
     /// In its base unit.
     pub(crate) value: f64,
-    /// Whether the phase never waited for its disk: then its time is none, and its rate infinite.
+    /// Whether the phase took no device time: its time is 0, and its rate infinite.
     pub(crate) instant: bool,
 }
 
-/// Where a figure belongs: the phase's name in its study, and the point of its sweep.
+/// The phase's name in its study, and the point of its sweep.
 pub(crate) type Place<'a> = (&'a str, Option<&'a Point>);
 
 /// The figures of one repeat.
 pub(crate) struct RepeatFigures<'a> {
     pub(crate) repeat: u32,
-    pub(crate) figures: BTreeMap<Place<'a>, Raw>,
+    pub(crate) figures: BTreeMap<Place<'a>, Figure>,
 }
 
 struct PhaseEvidence<'a> {
@@ -54,13 +54,13 @@ struct TrialEvidence<'a> {
     phases: Vec<PhaseEvidence<'a>>,
 }
 
-/// A run, read for claims.
+/// A run with the metrics of its phases.
 pub(crate) struct Evidence<'a> {
     pub(crate) run: &'a RunRecord,
-    /// Whether each figure is the only one that there can be: one repeat in virtual time.
+    /// Whether figures are exact: one repeat in virtual time.
     pub(crate) exact: bool,
-    /// How much further than repeats say the interval of a ratio reaches: of repeats in virtual
-    /// time, which may all be equal; else 0.
+    /// Share by which the interval of a ratio is widened: for repeats in virtual time, which may
+    /// all be equal; else 0.
     pub(crate) resolution: f64,
     claims: &'a Claims,
     trials: Vec<TrialEvidence<'a>>,
@@ -98,19 +98,19 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// How many perturbed runs there are of a subject, the unperturbed one included; `None` where
-    /// repeats are not perturbed, or there is one.
+    /// The number of perturbed runs of a subject, the unperturbed one included; `None` if repeats
+    /// are not perturbed, or there is only one.
     pub(crate) fn perturbed_runs(&self) -> Option<usize> {
         let plan = &self.run.header.plan;
         let counts = plan.cells().map(|cell| self.run.cell(cell.id).count());
         counts.max().filter(|count| plan.perturb && *count > 1)
     }
 
-    /// Everybody in the run; who was aged or filled before is there as a fresh one only.
-    pub(crate) fn everybody(&self) -> Vec<Member> {
+    /// All subjects of the run that were neither aged nor filled beforehand.
+    pub(crate) fn fresh_members(&self) -> Vec<Member> {
         let cells = self.run.header.plan.cells();
         let fresh = cells.filter(|cell| cell.subject.subject.stages().is_empty());
-        fresh.map(|cell| self.introduce(cell.id, None)).collect()
+        fresh.map(|cell| self.member_of(cell.id, None)).collect()
     }
 
     /// The same file system with the same options, aged.
@@ -124,15 +124,15 @@ impl<'a> Evidence<'a> {
                 && subject.stages().iter().any(|stage| stage.name() == "age")
         };
         let cell = plan.cells().find(|cell| is_aged(&cell.subject.subject))?;
-        Some(self.introduce(cell.id, member.stands_for.as_deref()))
+        Some(self.member_of(cell.id, member.stands_for.as_deref()))
     }
 
-    fn introduce(&self, cell: CellId, stands_for: Option<&str>) -> Member {
+    fn member_of(&self, cell: CellId, stands_for: Option<&str>) -> Member {
         let subjects = &self.run.header.plan.subjects;
         let subject = &subjects[cell.0 as usize].subject;
-        let is_namesake = |other: &&SubjectPlan| other.subject.fs() == subject.fs();
-        let namesakes = subjects.iter().filter(is_namesake).count();
-        let label = match namesakes {
+        let has_same_fs = |other: &&SubjectPlan| other.subject.fs() == subject.fs();
+        let same_fs = subjects.iter().filter(has_same_fs).count();
+        let label = match same_fs {
             1 => subject.fs().to_owned(),
             _ => subject.to_string(),
         };
@@ -143,23 +143,23 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Who of the run is the original's `name`, or stands for it.
+    /// The subject of the run that is the original's `name`, or its stand-in.
     pub(crate) fn member(&self, name: &str) -> Result<Member, MissingReason> {
         if let Some(cell) = self.cell_of(name) {
-            return Ok(self.introduce(cell, None));
+            return Ok(self.member_of(cell, None));
         }
         let Some(stand_in) = self.claims.stand_in.get(name) else {
             return Err(format!("the run has no {name}"));
         };
         match self.cell_of(stand_in) {
-            Some(cell) => Ok(self.introduce(cell, Some(name))),
+            Some(cell) => Ok(self.member_of(cell, Some(name))),
             None => Err(format!(
-                "the run has neither {name} nor {stand_in} in its place"
+                "the run has neither {name} nor its stand-in {stand_in}"
             )),
         }
     }
 
-    /// The subject that is written so; else the first of that file system that is fresh.
+    /// The subject with exactly this text; else the first fresh one of that file system.
     fn cell_of(&self, name: &str) -> Option<CellId> {
         let plan = &self.run.header.plan;
         let is_it = |subject: &Subject| subject.fs() == name && subject.stages().is_empty();
@@ -170,20 +170,20 @@ impl<'a> Evidence<'a> {
         found.map(|cell| cell.id)
     }
 
-    /// The claim's ranges, as this run's memory moves them.
+    /// The claim's ranges, scaled to this run's memory.
     pub(crate) fn ranges(&self, written: &Ranges) -> Result<Ranges, MissingReason> {
-        let moved = written.iter().map(|(dimension, range)| {
+        let scaled = written.iter().map(|(dimension, range)| {
             let ends = [range.from, range.to].into_iter().flatten();
-            let moves = ends.map(|end| self.moved(dimension, end));
+            let moves = ends.map(|end| self.scaled_to_memory(dimension, end));
             moves.collect::<Result<Vec<_>, _>>()?;
-            let range = range.map(|end| self.moved(dimension, end).unwrap_or(end));
+            let range = range.map(|end| self.scaled_to_memory(dimension, end).unwrap_or(end));
             Ok((dimension.clone(), range))
         });
-        moved.collect()
+        scaled.collect()
     }
 
-    /// A value of a dimension, as this run's memory moves it.
-    pub(crate) fn moved(
+    /// A value of a dimension, scaled to this run's memory by the claims' memory rule.
+    pub(crate) fn scaled_to_memory(
         &self,
         dimension: &str,
         value: PointValue,
@@ -193,14 +193,14 @@ impl<'a> Evidence<'a> {
         };
         match value {
             PointValue::Bytes(bytes) if rule.dimension == dimension && bytes >= rule.from => {
-                Ok(PointValue::Bytes(self.against_memory(rule, bytes)?))
+                Ok(PointValue::Bytes(self.times_memory_ratio(rule, bytes)?))
             }
             other => Ok(other),
         }
     }
 
-    /// `bytes` times the run's memory over the original's, which is taken as a power of two.
-    fn against_memory(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, MissingReason> {
+    /// `bytes` times the ratio of the run's memory to the original's, rounded to a power of two.
+    fn times_memory_ratio(&self, rule: &MemoryRule, bytes: u64) -> Result<u64, MissingReason> {
         let memory = match &self.run.header.plan.venue {
             VenuePlan::Guest { memory_bytes, .. } | VenuePlan::Sim { memory_bytes, .. } => {
                 Some(memory_bytes.0)
@@ -213,7 +213,7 @@ impl<'a> Evidence<'a> {
         Ok((bytes as f64 * power.exp2()) as u64)
     }
 
-    /// The simulated disk of the run; `None` for any other.
+    /// The simulated disk of the run; `None` in other venues.
     pub(crate) fn disk(&self) -> Option<&str> {
         match &self.run.header.plan.venue {
             VenuePlan::Sim { disk, .. } => Some(&disk.profile),
@@ -228,20 +228,25 @@ impl<'a> Evidence<'a> {
             .filter(move |it| it.trial.trial.cell == cell)
     }
 
-    /// The records of a subject's phase, trial by trial.
+    /// The records of a subject's phase, by trial.
     pub(crate) fn records(
         &self,
         member: &Member,
         phase: &str,
     ) -> Vec<(&'a TrialRecord, Vec<&'a PhaseRecord>)> {
-        let of_phase = |record: &&PhaseRecord| record.study_phase() == phase;
+        let is_of_phase = |record: &&PhaseRecord| record.study_phase() == phase;
         self.trials_of(member)
-            .map(|it| (it.trial, it.trial.phases.iter().filter(of_phase).collect()))
+            .map(|it| {
+                (
+                    it.trial,
+                    it.trial.phases.iter().filter(is_of_phase).collect(),
+                )
+            })
             .collect()
     }
 
-    /// The figures of a subject's phases, repeat by repeat: of the repeats that have the most of
-    /// them, so that one that broke off leaves the others as they are.
+    /// The figures of a subject's phases, by repeat. Only the repeats with the most figures count,
+    /// so that an incomplete repeat does not reduce the others to its points.
     pub(crate) fn figures(
         &self,
         member: &Member,
@@ -264,9 +269,9 @@ impl<'a> Evidence<'a> {
                 {
                     continue;
                 }
-                if let Some(raw) = raw(phase, score) {
+                if let Some(figure) = figure(phase, score) {
                     let point = record.swept.as_ref().map(|swept| &swept.point);
-                    figures.insert((record.study_phase(), point), raw);
+                    figures.insert((record.study_phase(), point), figure);
                 }
             }
             repeats.push(RepeatFigures {
@@ -329,7 +334,7 @@ impl<'a> Evidence<'a> {
                 TrialOutcome::Done => None,
             });
             let outcome = records.iter().find_map(outcome).or(failure);
-            return outcome.unwrap_or_else(|| format!("{label} never came to '{phase}'"));
+            return outcome.unwrap_or_else(|| format!("{label} did not reach '{phase}'"));
         }
         let within = |record: &&&PhaseRecord| {
             ranges
@@ -346,13 +351,13 @@ impl<'a> Evidence<'a> {
                 .iter()
                 .all(|(trial, _)| trial.outcome != TrialOutcome::Done)
         {
-            return format!("no repeat of {label} came to its end without a failure");
+            return format!("no repeat of {label} completed without a failure");
         }
         format!("'{phase}' of {label} has no figure '{}'", score.name())
     }
 }
 
-/// Whether only trials that came to their end count.
+/// Whether only trials without a failure count.
 fn is_clean(score: Score) -> bool {
     matches!(
         score,
@@ -360,7 +365,7 @@ fn is_clean(score: Score) -> bool {
     )
 }
 
-/// Whether the phase ran at a value of `range`: of its sweep, or else of its parameters.
+/// Whether the phase ran at a value of `range`, by its sweep or else by its parameters.
 fn is_at(record: &PhaseRecord, dimension: &str, range: &PointRange) -> bool {
     let point = record
         .swept
@@ -382,7 +387,7 @@ fn is_at(record: &PhaseRecord, dimension: &str, range: &PointRange) -> bool {
     value.is_some_and(|value| range.contains(value))
 }
 
-fn raw(phase: &PhaseEvidence<'_>, score: Score) -> Option<Raw> {
+fn figure(phase: &PhaseEvidence<'_>, score: Score) -> Option<Figure> {
     let record = phase.record;
     if record.outcome != PhaseOutcome::Done {
         return None;
@@ -396,27 +401,27 @@ fn raw(phase: &PhaseEvidence<'_>, score: Score) -> Option<Raw> {
             .map(|(_, v)| *v)
     };
     let timed = |part: Timed| match part {
-        Timed::Run => Some(Raw {
+        Timed::Run => Some(Figure {
             value: metric("elapsed_ns")?,
             instant,
         }),
-        Timed::Unmount => Some(Raw {
+        Timed::Unmount => Some(Figure {
             value: metric("settle_sync_ns")? + metric("settle_unmount_ns")?,
             instant: false,
         }),
-        Timed::Total => Some(Raw {
+        Timed::Total => Some(Figure {
             value: metric("total_ns")?,
             instant: false,
         }),
     };
     let rate = |definition: &MetricDefinition| match metric(definition.name) {
-        Some(value) => Some(Raw {
+        Some(value) => Some(Figure {
             value,
             instant: false,
         }),
-        // A phase without data has no bytes per second, however fast it was.
+        // A phase that moves no data has no throughput.
         None if definition == &d::THROUGHPUT && record.bytes.is_none() => None,
-        None => instant.then_some(Raw {
+        None => instant.then_some(Figure {
             value: f64::INFINITY,
             instant,
         }),
@@ -426,7 +431,7 @@ fn raw(phase: &PhaseEvidence<'_>, score: Score) -> Option<Raw> {
         Score::Metric(definition) if [&d::THROUGHPUT, &d::OPERATION_RATE].contains(&definition) => {
             rate(definition)
         }
-        Score::Metric(definition) => metric(definition.name).map(|value| Raw {
+        Score::Metric(definition) => metric(definition.name).map(|value| Figure {
             value,
             instant: instant && definition.name == d::ELAPSED.name,
         }),
@@ -434,7 +439,7 @@ fn raw(phase: &PhaseEvidence<'_>, score: Score) -> Option<Raw> {
         | Score::Sum(part)
         | Score::Deviation(part)
         | Score::RelativeDeviation(part) => timed(part),
-        Score::CpuPercent => metric("cpu_share").map(|share| Raw {
+        Score::CpuPercent => metric("cpu_share").map(|share| Figure {
             value: share * 100.0,
             instant: false,
         }),

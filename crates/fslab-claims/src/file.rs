@@ -18,7 +18,7 @@ use crate::{Among, Claim, Claims, Holds, Kind, MemoryRule, Position, Score, Shap
 struct ClaimsFile {
     /// Name of the study.
     study: String,
-    /// What is measured in the place of a subject of the original, by the original's name for it.
+    /// Stand-ins: the subject that is measured, by the original's name for the one it replaces.
     #[serde(default)]
     stand_in: BTreeMap<String, String>,
     /// Sizes that stand for a multiple of the machine's memory.
@@ -50,15 +50,15 @@ struct ClaimTable {
     /// Short name, unique in the file.
     #[schemars(length(min = 1))]
     id: String,
-    /// What is claimed, in a sentence.
+    /// The claim as a sentence.
     #[schemars(length(min = 1))]
     text: String,
-    /// Where the original says so: page, figure or table.
+    /// Page, figure or table of the original.
     #[schemars(length(min = 1))]
     source: String,
-    /// Whether `fslab study check` fails where the claim does not hold.
+    /// Whether `fslab study check` exits with 1 if the claim fails.
     required: bool,
-    /// `"contradicts"` where the original's own numbers contradict the claim.
+    /// `"contradicts"` if the original's own numbers contradict the claim.
     #[schemars(regex(pattern = "^contradicts$"))]
     original: Option<String>,
     /// Venues in which it is checked. Default: all.
@@ -102,7 +102,7 @@ impl Claims {
         generator.into_root_schema_for::<ClaimsFile>()
     }
 
-    /// How many of them a check fails by.
+    /// The number of required claims.
     #[must_use]
     pub fn required(&self) -> usize {
         self.claims.iter().filter(|claim| claim.required).count()
@@ -141,7 +141,7 @@ fn read_claim(table: ClaimTable) -> Result<Claim, TomlError> {
         None => false,
         Some("contradicts") => true,
         Some(other) => {
-            let text = format!("has '{other}'; only \"contradicts\" may stand there");
+            let text = format!("is '{other}'; it may only be \"contradicts\"");
             return Err(wrong("original", text));
         }
     };
@@ -229,7 +229,7 @@ fn read_kind(kind: &str, keys: &mut Keys, score: Score) -> Result<Kind, Problem>
             subjects: keys.subjects()?,
         },
         other => {
-            let text = format!("is '{other}', which is none; docs/claims.md has the kinds");
+            let text = format!("is '{other}', which is unknown; docs/claims.md lists the kinds");
             return Err(("kind".to_owned(), text));
         }
     })
@@ -256,7 +256,7 @@ fn read_position(keys: &mut Keys) -> Result<Position, Problem> {
         None | Some("first") => Ok(Position::First),
         Some("last") => Ok(Position::Last),
         Some(other) => {
-            let text = format!("is '{other}'; \"first\" and \"last\" are known");
+            let text = format!("is '{other}'; it must be \"first\" or \"last\"");
             Err(("position".to_owned(), text))
         }
     }
@@ -271,7 +271,7 @@ fn read_trend(keys: &mut Keys) -> Result<Kind, Problem> {
         "rises-then-falls" => Shape::RisesThenFalls,
         "cliff" => Shape::Cliff,
         other => {
-            let text = format!("is '{other}', which is none; docs/claims.md has the shapes");
+            let text = format!("is '{other}', which is unknown; docs/claims.md lists the shapes");
             return Err(("shape".to_owned(), text));
         }
     };
@@ -279,7 +279,7 @@ fn read_trend(keys: &mut Keys) -> Result<Kind, Problem> {
     match (shape, at) {
         (Shape::Cliff, None) => return Err(("at".to_owned(), "is missing".to_owned())),
         (Shape::RisesThenLevels | Shape::RisesThenFalls, Some(_)) => {
-            return Err(("at".to_owned(), "is none of this shape".to_owned()));
+            return Err(("at".to_owned(), "does not belong to this shape".to_owned()));
         }
         _ => {}
     }
@@ -299,7 +299,7 @@ fn read_spread(keys: &mut Keys) -> Result<Kind, Problem> {
     let disks = disks.map(<[String; 2]>::try_from).transpose();
     let disks = disks.map_err(|_| ("venue_disks".to_owned(), "needs two disks".to_owned()))?;
     if disks.is_some() != (groups.len() == 1) {
-        let text = "needs several groups, or one and 'venue_disks'";
+        let text = "needs several groups, or one group and 'venue_disks'";
         return Err(("groups".to_owned(), text.to_owned()));
     }
     Ok(Kind::Spread {
@@ -310,19 +310,23 @@ fn read_spread(keys: &mut Keys) -> Result<Kind, Problem> {
     })
 }
 
-/// A score must have a good direction wherever it is compared, and be a number wherever it is not a
+/// A score that is compared must have a good direction; `sequence`, and no other kind, needs a
 /// list.
 fn check_score(kind: &Kind, score: Score) -> Result<(), Problem> {
     let problem = |text: &str| Err(("metric".to_owned(), text.to_owned()));
     let is_list = matches!(score, Score::List(_));
     match kind {
-        Kind::Sequence { .. } if !is_list => problem("is no list: the kind 'sequence' needs one"),
+        Kind::Sequence { .. } if !is_list => {
+            problem("is not a list, which the kind 'sequence' needs")
+        }
         Kind::Sequence { .. } => Ok(()),
-        _ if is_list => problem("is a list: only the kind 'sequence' reads one"),
+        _ if is_list => problem("is a list, which only the kind 'sequence' accepts"),
         Kind::Value { .. } => Ok(()),
-        Kind::Fails { .. } if score != Score::Headline => problem("is none of the kind 'fails'"),
+        Kind::Fails { .. } if score != Score::Headline => {
+            problem("does not belong to the kind 'fails'")
+        }
         _ if score.better() == Better::Neither => {
-            problem("has no good direction: only the kind 'value' takes it")
+            problem("has no good direction; only the kind 'value' accepts it")
         }
         _ => Ok(()),
     }
@@ -346,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_without_a_limit_wants_more_than_one() {
+    fn the_default_limit_of_faster_is_more_than_one() {
         let text = "kind = 'faster'\nphase = 'make'\nsubject = 'ext4'\nthan = ['ntfs']";
         let Kind::Faster { limits, .. } = kind(text) else {
             panic!("must be faster")
@@ -366,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_named_by_its_file_line_claim_and_key() {
+    fn an_error_names_line_claim_and_key() {
         let same = "phase = 'w'\nsubject = 'a'\n";
         for (holds, expected) in [
             (
@@ -376,11 +380,11 @@ mod tests {
             (format!("kind = 'fastest'\n{same}"), "kind: is 'fastest'"),
             (
                 format!("kind = 'best'\n{same}withn = 0.1"),
-                "withn: is none of the kind 'best'; did you mean 'within'?",
+                "withn: does not belong to the kind 'best'; did you mean 'within'?",
             ),
             (
                 format!("kind = 'value'\n{same}metric = 'total'\nat_most = 1"),
-                "at_most: has '1'; a time like 2 min is wanted",
+                "at_most: has '1'; it must be a time like 2 min",
             ),
             (
                 format!("kind = 'value'\n{same}metric = 'total'"),
@@ -396,7 +400,7 @@ mod tests {
             ),
             (
                 format!("kind = 'sequence'\n{same}values = [1]"),
-                "metric: is no list",
+                "metric: is not a list",
             ),
             (
                 format!("kind = 'trend'\n{same}over = 'x'\nshape = 'cliff'"),
@@ -425,11 +429,11 @@ mod tests {
     }
 
     #[test]
-    fn twins_and_words_that_are_not_ours_are_refused() {
+    fn repeated_ids_and_unknown_keys_and_values_are_refused() {
         let claim = "[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
                      [claim.holds]\nkind = 'fails'\nphase = 'w'\nsubject = 'a'\n";
-        let twins = Claims::from_toml(&format!("study = 's'\n{claim}{claim}"));
-        let error = twins.expect_err("twins").to_string();
+        let repeated = Claims::from_toml(&format!("study = 's'\n{claim}{claim}"));
+        let error = repeated.expect_err("two ids").to_string();
         assert_eq!(error, "line 11, column 1: claim.c: two claims have this id");
         let word = Claims::from_toml(&format!("studdy = 's'\n{claim}"));
         let error = word.expect_err("misspelt");
@@ -437,11 +441,11 @@ mod tests {
         let original = claim.replace("required = true", "required = true\noriginal = 'agrees'");
         let original = Claims::from_toml(&format!("study = 's'\n{original}"));
         let error = original.expect_err("original").to_string();
-        assert!(error.contains("original: has 'agrees'"), "{error}");
+        assert!(error.contains("original: is 'agrees'"), "{error}");
     }
 
     #[test]
-    fn a_rule_for_the_memory_has_sizes() {
+    fn the_memory_rule_has_sizes() {
         let read = |original: &str| {
             let text = format!(
                 "study = 's'\n[memory]\ndimension = 'file_size'\noriginal = '{original}'\n\

@@ -1,4 +1,4 @@
-//! Findings, and what several of them come to.
+//! Findings, and the outcome of several of them.
 
 use fslab_stats::Interval;
 
@@ -6,8 +6,8 @@ use crate::evidence::MissingReason;
 use crate::ratio::Ratio;
 use crate::{Finding, Limits, Outcome, Quantity};
 
-/// A single repeat of real time has no interval.
-const NO_INTERVAL: &str = "a single repeat has no interval";
+/// Remark on a single repeat of real time.
+pub(crate) const NO_INTERVAL: &str = "a single repeat has no interval";
 
 impl Limits {
     pub(crate) fn at_least(least: f64) -> Self {
@@ -24,7 +24,7 @@ impl Limits {
         }
     }
 
-    /// What they say of a number that lies in `interval`.
+    /// The outcome for a number that lies in `interval`.
     pub(crate) fn decide(&self, interval: Option<Interval>) -> Outcome {
         let Some(Interval { low, high }) = interval else {
             return Outcome::Undecided;
@@ -41,7 +41,7 @@ impl Limits {
 }
 
 impl Finding {
-    /// A ratio, or why there is none.
+    /// A ratio, or the reason why there is none.
     pub(crate) fn of_ratio(
         what: String,
         ratio: Result<Ratio, MissingReason>,
@@ -63,7 +63,7 @@ impl Finding {
         }
     }
 
-    /// What was not measured.
+    /// A finding that was not measured.
     pub(crate) fn gap(what: String, gap: MissingReason, limits: Limits) -> Self {
         Self {
             what,
@@ -78,8 +78,7 @@ impl Finding {
         }
     }
 
-    /// How far the number is from where the outcome would be another, as a ratio's logarithm: less
-    /// is closer.
+    /// Distance of the number from the nearest limit, as a ratio's logarithm.
     pub(crate) fn margin(&self) -> f64 {
         let Some(value) = self.value.filter(|value| *value > 0.0) else {
             return f64::INFINITY;
@@ -94,15 +93,15 @@ impl Finding {
     }
 }
 
-/// What it comes to where every finding must hold: one that fails decides, and nothing makes up for
-/// one that is lacking.
+/// The outcome where every finding must hold: fails if one fails, else not measured if one was not
+/// measured, else undecided if one is.
 pub(crate) fn all_must_hold(findings: &[Finding]) -> Outcome {
     let outcomes = findings.iter().map(|finding| finding.outcome);
     outcomes.min().unwrap_or(Outcome::NotMeasured)
 }
 
-/// The finding that decides: of those of the common outcome the closest that holds, or the farthest
-/// that fails.
+/// The finding that decides, of those with the given outcome: of failures the farthest from its
+/// limit, else the closest.
 pub(crate) fn decisive(findings: &[Finding], outcome: Outcome) -> Option<&Finding> {
     let of_outcome = findings.iter().filter(|finding| finding.outcome == outcome);
     let by_margin = |a: &&Finding, b: &&Finding| a.margin().total_cmp(&b.margin());
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_contains_the_limit_decides_nothing() {
+    fn an_interval_that_contains_the_limit_is_undecided() {
         let limits = Limits {
             at_least: Some(1.25),
             at_most: Some(1.75),
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_one_is_not_one() {
+    fn a_strict_limit_excludes_itself() {
         let strict = Limits {
             at_least: Some(1.0),
             at_most: None,
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_decides_before_what_is_lacking() {
+    fn a_failure_decides_before_what_was_not_measured() {
         let finding = |outcome, value| Finding {
             outcome,
             value: Some(value),

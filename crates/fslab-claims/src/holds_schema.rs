@@ -1,5 +1,5 @@
-//! The condition of a claim as it stands in a file: for the JSON Schema and the reference. What
-//! reads it is [`crate::keys`], whose errors name the claim.
+//! The condition of a claim as a type for the JSON Schema and the reference. Files are read by
+//! [`crate::keys`], whose errors name the claim.
 
 use std::collections::BTreeMap;
 

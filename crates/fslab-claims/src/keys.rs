@@ -1,4 +1,4 @@
-//! The keys of one claim, taken out one by one: what is left over at the end is a mistake.
+//! Reads the keys of one claim's condition; a key that no reader took is an error.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use toml::{Table, Value};
 use crate::range::read_value;
 use crate::{Limits, Measure, PhasePair, PointRange, Score};
 
-/// The key and a fragment that says what is wrong with it.
+/// The key, and the error as a fragment that follows it.
 pub(crate) type Problem = (String, String);
 
-/// What is left of a claim's table.
+/// The keys of a table that were not read yet.
 pub(crate) struct Keys {
     table: Table,
-    /// Every key that was asked for, for "did you mean".
+    /// The keys that the kind accepts, for "did you mean".
     known: Vec<&'static str>,
 }
 
@@ -35,12 +35,12 @@ impl Keys {
         self.table.remove(key)
     }
 
-    /// All keys must have been taken by now.
+    /// Refuses keys that were not read.
     pub(crate) fn finish(self, kind: &str) -> Result<(), Problem> {
         let Some(key) = self.table.keys().next() else {
             return Ok(());
         };
-        let text = format!("is none of the kind '{kind}'");
+        let text = format!("does not belong to the kind '{kind}'");
         match nearest_name(key, self.known.iter().copied()) {
             Some(nearest) => problem(key, format!("{text}; did you mean '{nearest}'?")),
             None => problem(key, text),
@@ -51,7 +51,7 @@ impl Keys {
         match self.take(key) {
             None => Ok(None),
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text)),
-            Some(_) => problem(key, "is not a text"),
+            Some(_) => problem(key, "is not a text or is empty"),
         }
     }
 
@@ -67,7 +67,7 @@ impl Keys {
         let mut names = Vec::new();
         for value in values {
             let Value::String(name) = value else {
-                return problem(key, "has something that is not a name");
+                return problem(key, "has an element that is not a name");
             };
             if names.contains(&name) {
                 return problem(key, format!("has '{name}' twice"));
@@ -101,7 +101,7 @@ impl Keys {
         ) {
             (Some(subject), None) => Ok(vec![subject]),
             (None, Some(subjects)) => Ok(subjects),
-            (Some(_), Some(_)) => problem("subjects", "stands beside 'subject'"),
+            (Some(_), Some(_)) => problem("subjects", "cannot be combined with 'subject'"),
             (None, None) => problem("subject", "is missing, and so is 'subjects'"),
         }
     }
@@ -115,7 +115,7 @@ impl Keys {
         }
     }
 
-    /// `phase` and `than`, one each.
+    /// `phase` and `than`, one name each.
     pub(crate) fn pair(&mut self) -> Result<PhasePair, Problem> {
         Ok(PhasePair {
             phase: self.text("phase")?,
@@ -148,14 +148,14 @@ impl Keys {
         number.ok_or_else(|| (key.to_owned(), "is missing".to_owned()))
     }
 
-    /// A whole number from 1 to `most`.
+    /// An integer from 1 to `most`.
     pub(crate) fn count(&mut self, key: &'static str, most: usize) -> Result<usize, Problem> {
         match self.take(key) {
             Some(Value::Integer(number)) => match usize::try_from(number) {
                 Ok(count) if (1..=most).contains(&count) => Ok(count),
                 _ => problem(key, format!("is not within 1 and {most}")),
             },
-            _ => problem(key, "is not a whole number"),
+            _ => problem(key, "is not an integer"),
         }
     }
 
@@ -175,7 +175,7 @@ impl Keys {
         }
     }
 
-    /// Limits of a ratio; where there is none, more than 1 is wanted.
+    /// Limits of a ratio; without any, more than 1.
     pub(crate) fn ratio_limits(&mut self) -> Result<Limits, Problem> {
         let at_least = self.optional_number("at_least")?;
         let at_most = self.optional_number("at_most")?;
@@ -187,7 +187,7 @@ impl Keys {
         })
     }
 
-    /// Limits of a figure, with its unit, and as they were written.
+    /// Limits of a figure in the measure's base unit, and their text.
     pub(crate) fn value_limits(&mut self, measure: Measure) -> Result<(Limits, String), Problem> {
         let mut written = Vec::new();
         let mut limit = |keys: &mut Self, key: &'static str, words: &str| {
@@ -226,7 +226,7 @@ impl Keys {
         }
     }
 
-    /// Lists of names, none of which stands in two of them.
+    /// Lists of names; no name may occur twice.
     pub(crate) fn groups(&mut self, key: &'static str) -> Result<Vec<Vec<String>>, Problem> {
         let Some(Value::Array(values)) = self.take(key) else {
             return problem(key, "is not a list of lists of names");

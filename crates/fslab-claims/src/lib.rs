@@ -1,9 +1,8 @@
-//! What an original study claims and printed, and whether a run confirms it.
+//! The claims and printed figures of an original study, and whether a run confirms them.
 //!
 //! Owns the two files of an original, `claims.toml` and `published.csv`, and every rule by which a
-//! claim holds, fails, stays undecided or was not measured; docs/claims.md has them for readers.
-//! Does no I/O: texts and a run's record come in, and structured outcomes with their numbers go
-//! out.
+//! claim holds, fails, stays undecided or was not measured, as docs/claims.md describes. Does no
+//! I/O: the input is texts and a run's record, the output outcomes with their numbers.
 //!
 //! ```text
 //!     claims.toml ----> Claims ----+

@@ -1,17 +1,17 @@
-//! An original: what it claims, and what it printed.
+//! An original: its claims and its printed figures.
 
 use crate::{Claims, OriginalError, Published};
 
-/// An original study, as data.
+/// A published study that a study repeats.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Original {
-    /// What it claims.
+    /// Its claims.
     pub claims: Claims,
-    /// What it printed.
+    /// Its printed figures.
     pub published: Published,
 }
 
-/// A file: what it is called in errors, and what stands in it.
+/// A file's text, with its name for errors.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedText<'a> {
     /// Its name.
@@ -24,7 +24,7 @@ impl Original {
     /// Reads the two files.
     ///
     /// # Errors
-    /// [`OriginalError`], with the file and the place in it.
+    /// [`OriginalError`], with the file and the position in it.
     pub fn read(claims: NamedText<'_>, published: NamedText<'_>) -> Result<Self, OriginalError> {
         Ok(Self {
             claims: Claims::from_toml(claims.text).map_err(|source| OriginalError::Claims {

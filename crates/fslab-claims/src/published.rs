@@ -1,4 +1,4 @@
-//! What an original printed: the rows of a `published.csv`.
+//! The figures that an original printed: the rows of a `published.csv`.
 
 use serde::Serialize;
 
@@ -19,8 +19,8 @@ const COLUMNS: [&str; 8] = [
 /// Metrics whose values are names rather than numbers.
 const NAMES: [&str; 2] = ["version", "year"];
 
-/// The units that originals print, and how many of our base units each is: bytes or operations per
-/// second, nanoseconds, percent. A unit without a factor counts something that fslab does not
+/// The units that originals print, with their factor to fslab's base units: bytes or operations per
+/// second, nanoseconds, percent. A unit without a factor is of something that fslab does not
 /// measure.
 const UNITS: [(&str, Option<f64>); 21] = [
     ("", Some(1.0)),
@@ -50,7 +50,7 @@ const UNITS: [(&str, Option<f64>); 21] = [
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PublishedValue {
-    /// The original has none: a failure, or a chart that is lost.
+    /// No value: a failure, or a chart that is lost.
     Missing,
     /// A number, in the row's unit; a time of the form `mm:ss.hh` is in nanoseconds.
     Number(f64),
@@ -58,32 +58,32 @@ pub enum PublishedValue {
     Text(String),
 }
 
-/// One printed number with its place.
+/// One printed number, with its position in the original.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedRow {
-    /// Where it stands in the original.
+    /// Page, table or figure of the original.
     pub place: String,
-    /// Of which subject, in the words of the claims; `None` where it is of none.
+    /// The subject, by its name in the claims; `None` if the value is of none.
     pub subject: Option<String>,
-    /// Of which phase; `setup` and `background` are none.
+    /// The phase; `setup` and `background` are not phases of the study.
     pub phase: String,
-    /// `key=value` pairs behind the phase: `file_size=2000M`.
+    /// `key=value` pairs: `file_size=2000M`.
     pub parameters: Vec<(String, String)>,
-    /// Which part of a phase: `run`, `unmount`, `total`.
+    /// The part of the phase: `run`, `unmount`, `total`.
     pub part: Option<String>,
     /// The value.
     pub value: PublishedValue,
-    /// The value as it was printed.
+    /// The value as printed.
     pub printed: String,
-    /// Of what; `None` for a picture.
+    /// The metric; `None` for a picture.
     pub metric: Option<String>,
     /// The printed unit; `None` where it has none.
     pub unit: Option<String>,
-    /// What else is to be said.
+    /// A remark.
     pub note: String,
 }
 
-/// All that an original printed.
+/// All figures of an original.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Published {
     /// The rows, in the order of the file.
@@ -124,7 +124,7 @@ impl Published {
         Ok(Self { rows })
     }
 
-    /// How many values it has; rows for what the original lacks are none.
+    /// The number of rows that have a value.
     #[must_use]
     pub fn values(&self) -> usize {
         let is_value = |row: &&PublishedRow| row.value != PublishedValue::Missing;
@@ -147,9 +147,9 @@ impl Published {
 }
 
 impl PublishedRow {
-    /// The value in fslab's own units: bytes or operations per second, nanoseconds, percent.
+    /// The value in fslab's base units: bytes or operations per second, nanoseconds, percent.
     ///
-    /// `None` where there is no value, or its unit is none of these.
+    /// `None` if there is no number, or its unit has no factor.
     #[must_use]
     pub fn in_base_unit(&self) -> Option<f64> {
         let PublishedValue::Number(number) = self.value else {
@@ -197,7 +197,7 @@ fn read_row(record: &csv::StringRecord) -> Result<PublishedRow, Problem> {
     })
 }
 
-/// `key=value` pairs, and at most one word that is none.
+/// `key=value` pairs, and at most one word that is a part of the phase.
 fn read_parameters(text: &str) -> Result<(Vec<Pair>, Option<String>), Problem> {
     let (mut parameters, mut part) = (Vec::new(), None);
     for word in text.split_whitespace() {
@@ -228,7 +228,7 @@ fn read_value(text: &str, metric: &str, unit: &str) -> Result<PublishedValue, St
     }
 }
 
-/// Digits with a point at most: what f64 reads besides, `inf` and `1e5`, no original prints.
+/// Digits with at most one point: `inf` and `1e5`, which f64 also parses, are refused.
 fn plain_number(text: &str) -> Option<f64> {
     let plain = |c: char| c.is_ascii_digit() || c == '.';
     text.chars().all(plain).then(|| text.parse().ok())?
@@ -239,7 +239,7 @@ fn minutes_ns(text: &str) -> Option<f64> {
     let (minutes, seconds) = text.split_once(':')?;
     let minutes: u32 = minutes.parse().ok()?;
     let seconds = plain_number(seconds).filter(|seconds| *seconds < 60.0)?;
-    // Hundredths are exact as integers, and so is the sum.
+    // A sum of hundredths is exact.
     let hundredths = f64::from(minutes) * 6000.0 + (seconds * 100.0).round();
     Some(hundredths * 1e7)
 }
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_makes_no_sense_is_named_by_its_line_and_column() {
+    fn an_error_names_line_and_column() {
         for (row, expected) in [
             (
                 "t,a,w,,x,rate,K/sec,\n",

@@ -1,26 +1,26 @@
-//! Which points of a sweep are meant: `"2GiB"`, `"64KiB..256KiB"`, `"2.."`, `"..8"`.
+//! Ranges of a sweep's values: `"2GiB"`, `"64KiB..256KiB"`, `"2.."`, `"..8"`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use fslab_model::{Bytes, Point, PointValue};
 
-/// A range of values of one dimension; both ends belong to it.
+/// A range of values of one dimension, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointRange {
-    /// The least; `None`: without end.
+    /// The lowest value; `None`: no lower end.
     pub from: Option<PointValue>,
-    /// The most; `None`: without end.
+    /// The highest value; `None`: no upper end.
     pub to: Option<PointValue>,
 }
 
-/// Why a text is no range.
+/// A text that is not a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a value or a range, like 2GiB, 64KiB..256KiB or 2..")]
 pub struct ParseRangeError(String);
 
 impl PointRange {
-    /// Whether `value` is in it: of the same unit, and between the ends.
+    /// Whether `value` has the unit of the ends and lies between them.
     #[must_use]
     pub fn contains(&self, value: PointValue) -> bool {
         let unit = |end: PointValue| {
@@ -33,7 +33,7 @@ impl PointRange {
                 .is_none_or(|to| unit(to) && value.number() <= to.number())
     }
 
-    /// The range whose ends are `change` of these.
+    /// The range with `change` applied to both ends.
     #[must_use]
     pub fn map(self, change: impl Fn(PointValue) -> PointValue) -> Self {
         Self {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_has_both_its_ends_and_nothing_of_another_unit() {
+    fn a_range_includes_its_ends_and_no_value_of_another_unit() {
         let sizes = range("64KiB..256KiB");
         for (kib, inside) in [
             (32, false),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn invalid_ranges_are_refused() {
         for bad in [
             "",
             "..",
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_is_within_where_every_named_dimension_is() {
+    fn a_point_is_within_if_every_named_dimension_is() {
         let point = Point::from([
             ("file_size".to_owned(), PointValue::Bytes(2 << 30)),
             ("record".to_owned(), PointValue::Bytes(8 << 10)),

@@ -1,4 +1,4 @@
-//! How many times as good as another something is, over all points that both have.
+//! Ratios of scores over the points that both sides have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,21 +6,21 @@ use fslab_model::{Better, Point, VenueKind};
 use fslab_stats::{Interval, deviation_ratio, location, ratio};
 
 use crate::Score;
-use crate::evidence::{Evidence, Member, MissingReason, Place, Ranges, Raw, RepeatFigures};
+use crate::evidence::{Evidence, Figure, Member, MissingReason, Place, Ranges, RepeatFigures};
 
 /// A ratio of two scores; above 1, the first is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     /// Infinite where the first took no time and the second did, zero the other way round.
     pub(crate) value: f64,
-    /// Where it lies; `None` where a single repeat of real time says nothing of that.
+    /// The 95 % interval; `None` for a single repeat of real time.
     pub(crate) interval: Option<Interval>,
-    /// Over how many places: points of a sweep, phases.
+    /// The number of places, each a phase and a point, that it is a mean over.
     pub(crate) places: usize,
 }
 
 impl Ratio {
-    /// A ratio that is certain.
+    /// A ratio with an interval of width zero.
     pub(crate) fn certain(value: f64, places: usize) -> Self {
         Self {
             value,
@@ -32,7 +32,7 @@ impl Ratio {
         }
     }
 
-    /// The same where neither side is known to better than `resolution`, a share of it.
+    /// The same with an interval widened by `resolution`, a share of the value.
     pub(crate) fn widened(mut self, resolution: f64) -> Self {
         let factor = 1.0 + resolution;
         self.interval = self.interval.map(|interval| Interval {
@@ -43,7 +43,7 @@ impl Ratio {
     }
 }
 
-/// How good a figure is, as a logarithm.
+/// The logarithm of a score; higher is better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LogScore {
     Finite(f64),
@@ -52,47 +52,47 @@ pub(crate) enum LogScore {
 }
 
 impl LogScore {
-    /// `None` where the figure has no logarithm, and is not instant either.
-    pub(crate) fn of(raw: Raw, better: Better) -> Option<Self> {
-        if raw.instant || (better == Better::Lower && raw.value == 0.0) {
+    /// `None` if the figure has no logarithm and is not instant.
+    pub(crate) fn of(figure: Figure, better: Better) -> Option<Self> {
+        if figure.instant || (better == Better::Lower && figure.value == 0.0) {
             return Some(Self::Instant);
         }
-        let usable = raw.value.is_finite() && raw.value > 0.0;
+        let usable = figure.value.is_finite() && figure.value > 0.0;
         let sign = if better == Better::Lower { -1.0 } else { 1.0 };
-        usable.then(|| Self::Finite(sign * raw.value.ln()))
+        usable.then(|| Self::Finite(sign * figure.value.ln()))
     }
 }
 
-/// One side of a ratio: how good it was at each place, repeat by repeat.
+/// One side of a ratio: the scores at each place, one per repeat.
 pub(crate) struct Side<K> {
     pub(crate) repeats: Vec<u32>,
     pub(crate) places: BTreeMap<K, Vec<LogScore>>,
 }
 
 impl<'a> Side<Place<'a>> {
-    /// The places that all of `repeats` have.
+    /// The scores at the places that all of `repeats` have.
     pub(crate) fn of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
         let mut places: BTreeMap<Place<'a>, Vec<LogScore>> = BTreeMap::new();
         for repeat in repeats {
-            for (place, raw) in &repeat.figures {
-                if let Some(good) = LogScore::of(*raw, score.better()) {
-                    places.entry(*place).or_default().push(good);
+            for (place, figure) in &repeat.figures {
+                if let Some(log_score) = LogScore::of(*figure, score.better()) {
+                    places.entry(*place).or_default().push(log_score);
                 }
             }
         }
-        places.retain(|_, goods| goods.len() == repeats.len());
+        places.retain(|_, log_scores| log_scores.len() == repeats.len());
         Self {
             repeats: repeats.iter().map(|repeat| repeat.repeat).collect(),
             places,
         }
     }
 
-    /// One place: the sum of all that was timed.
+    /// One place, with the sum of all times.
     pub(crate) fn sum_of(repeats: &[RepeatFigures<'a>], score: Score) -> Self {
         let sum = |repeat: &RepeatFigures<'a>| {
-            let value = repeat.figures.values().map(|raw| raw.value).sum();
-            let instant = repeat.figures.values().all(|raw| raw.instant);
-            LogScore::of(Raw { value, instant }, score.better())
+            let value = repeat.figures.values().map(|figure| figure.value).sum();
+            let instant = repeat.figures.values().all(|figure| figure.instant);
+            LogScore::of(Figure { value, instant }, score.better())
         };
         let sums: Option<Vec<LogScore>> = repeats.iter().map(sum).collect();
         Self {
@@ -101,29 +101,29 @@ impl<'a> Side<Place<'a>> {
         }
     }
 
-    /// The same with the points of one phase as places.
+    /// The same by point alone, for the places of one phase.
     pub(crate) fn by_point(self) -> Side<Option<&'a Point>> {
         Side {
             repeats: self.repeats,
             places: self
                 .places
                 .into_iter()
-                .map(|((_, point), goods)| (point, goods))
+                .map(|((_, point), log_scores)| (point, log_scores))
                 .collect(),
         }
     }
 }
 
-/// What is left of two sides when only places count at which they can be compared.
+/// Two sides, reduced to the places at which they can be compared.
 struct Matched {
-    /// Of each side, repeat by repeat: the mean of the logarithms.
+    /// The mean of the logarithms of each side, one per repeat.
     means: [Vec<f64>; 2],
     places: usize,
-    /// At how many places each side alone took no time.
+    /// The number of places at which that side alone took no time.
     instant: [usize; 2],
 }
 
-/// Which phase a place counts for: the mean over phases is one of means over points.
+/// The phase of a place: means are taken over the points of each phase, then over phases.
 pub(crate) trait Grouped {
     fn group(&self) -> &str;
 }
@@ -148,21 +148,25 @@ fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched
         let Some(of_b) = b.places.get(place) else {
             continue;
         };
-        let all = |goods: &[LogScore]| goods.iter().all(|good| *good == LogScore::Instant);
-        let any = |goods: &[LogScore]| goods.contains(&LogScore::Instant);
+        let all = |log_scores: &[LogScore]| {
+            log_scores
+                .iter()
+                .all(|log_score| *log_score == LogScore::Instant)
+        };
+        let any = |log_scores: &[LogScore]| log_scores.contains(&LogScore::Instant);
         match (all(of_a), all(of_b)) {
             (true, true) => both_instant += 1,
             (true, false) if !any(of_b) => instant[0] += 1,
             (false, true) if !any(of_a) => instant[1] += 1,
             (false, false) if !any(of_a) && !any(of_b) => drop(finite.insert(place)),
-            // In some repeats only: neither a rate nor none.
+            // No time in some repeats only: cannot be compared.
             _ => both_instant += 1,
         }
     }
     if finite.is_empty() && instant == [0, 0] {
         return Err(match both_instant {
             0 => "the two have no point in common".to_owned(),
-            _ => "neither waited for the disk, so that neither has a rate".to_owned(),
+            _ => "neither took device time, so neither has a rate".to_owned(),
         });
     }
     let mean = |side: &Side<K>, index: usize| {
@@ -184,13 +188,13 @@ fn matched<K: Ord + Clone + Grouped>(a: &Side<K>, b: &Side<K>) -> Result<Matched
     })
 }
 
-/// The mean of the logarithms of finite figures: over the phases, of the means over their points.
-pub(crate) fn mean_of<'p>(goods: impl Iterator<Item = (&'p str, LogScore)>) -> f64 {
+/// The mean of the finite logarithms: over the points of each phase, then over phases.
+pub(crate) fn mean_of<'p>(log_scores: impl Iterator<Item = (&'p str, LogScore)>) -> f64 {
     let mut groups: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for (group, good) in goods {
-        if let LogScore::Finite(good) = good {
+    for (group, log_score) in log_scores {
+        if let LogScore::Finite(log_score) = log_score {
             let group = groups.entry(group).or_default();
-            *group = (group.0 + good, group.1 + 1.0);
+            *group = (group.0 + log_score, group.1 + 1.0);
         }
     }
     let count = groups.len().max(1) as f64;
@@ -198,13 +202,13 @@ pub(crate) fn mean_of<'p>(goods: impl Iterator<Item = (&'p str, LogScore)>) -> f
 }
 
 impl Matched {
-    /// The ratio where one side took no time; `None` where both took some.
+    /// The ratio if one side took no time; `None` if both took some.
     fn infinite(&self) -> Result<Option<Ratio>, MissingReason> {
         match self.instant {
             [0, 0] => Ok(None),
             [_, 0] => Ok(Some(Ratio::certain(f64::INFINITY, self.places))),
             [0, _] => Ok(Some(Ratio::certain(0.0, self.places))),
-            _ => Err("each of the two took no time at points where the other did".to_owned()),
+            _ => Err("each took no time at points where the other took some".to_owned()),
         }
     }
 }
@@ -223,8 +227,8 @@ pub(crate) fn independent<K: Ord + Clone + Grouped>(
     if let (true, [a], [b]) = (exact, &a[..], &b[..]) {
         return Ok(Ratio::certain((a - b).exp(), matched.places));
     }
-    // A unit of this size keeps powers within the range of numbers; the same one for both, so that
-    // the ratio the other way round is the inverse to the last digit.
+    // This unit keeps the powers in the range of f64. Both sides have the same one, so that the
+    // inverse ratio is the inverse to the last digit.
     let first = |means: &[f64]| means.first().copied().unwrap_or_default();
     let unit = first(a).max(first(b));
     let plain = |means: &[f64]| {
@@ -241,8 +245,8 @@ pub(crate) fn independent<K: Ord + Clone + Grouped>(
     })
 }
 
-/// The ratio of two sides of the same trials: repeat by repeat, so that what is common to a trial
-/// falls out.
+/// The ratio of two sides of the same trials, by repeat, so that effects common to a trial cancel;
+/// and its logarithm in each repeat.
 pub(crate) fn paired<K: Ord + Clone + Grouped>(
     a: &Side<K>,
     b: &Side<K>,
@@ -283,26 +287,26 @@ pub(crate) fn of_logs(
     })
 }
 
-/// What is compared: these phases at these points, by this figure.
+/// The phases, points and figure that are compared.
 #[derive(Clone, Copy)]
-pub(crate) struct Question<'a> {
+pub(crate) struct Selection<'a> {
     pub(crate) phases: &'a [String],
     pub(crate) ranges: &'a Ranges,
     pub(crate) score: Score,
 }
 
 impl<'r> Evidence<'r> {
-    /// How good a subject was at each place.
+    /// The scores of a subject at each place.
     pub(crate) fn side(
         &self,
         member: &Member,
-        question: Question<'_>,
+        selection: Selection<'_>,
     ) -> Result<Side<Place<'r>>, MissingReason> {
-        let Question {
+        let Selection {
             phases,
             ranges,
             score,
-        } = question;
+        } = selection;
         let repeats = self.figures(member, phases, ranges, score)?;
         Ok(match score {
             Score::Sum(_) => Side::sum_of(&repeats, score),
@@ -310,47 +314,47 @@ impl<'r> Evidence<'r> {
         })
     }
 
-    /// How many times as good as `b` the subject `a` is.
+    /// The ratio of the scores of `a` and `b`.
     pub(crate) fn compare(
         &self,
         a: &Member,
         b: &Member,
-        question: Question<'_>,
+        selection: Selection<'_>,
     ) -> Result<Ratio, MissingReason> {
-        match question.score {
+        match selection.score {
             Score::Deviation(_) | Score::RelativeDeviation(_) => {
-                let (of_a, of_b) = (self.sample(a, question)?, self.sample(b, question)?);
-                deviations(&of_a, &of_b, (question.score, self.resolution))
+                let (of_a, of_b) = (self.sample(a, selection)?, self.sample(b, selection)?);
+                deviations(&of_a, &of_b, (selection.score, self.resolution))
             }
             Score::FailedPercent => {
-                let (of_a, of_b) = (self.failed(a, question)?, self.failed(b, question)?);
+                let (of_a, of_b) = (self.failed(a, selection)?, self.failed(b, selection)?);
                 let share = |(failed, all): (usize, usize)| failed as f64 / all as f64;
                 failures(share(of_a), share(of_b), self.exact)
             }
             _ => independent(
-                &self.side(a, question)?,
-                &self.side(b, question)?,
+                &self.side(a, selection)?,
+                &self.side(b, selection)?,
                 self.exact,
             )
             .map(|ratio| ratio.widened(self.resolution)),
         }
     }
 
-    /// The figures of a subject's single phase and point, one a repeat, whose spread is asked for.
+    /// The figures of a subject's single phase and point, one per repeat, for deviations.
     pub(crate) fn sample(
         &self,
         member: &Member,
-        question: Question<'_>,
+        selection: Selection<'_>,
     ) -> Result<Vec<f64>, MissingReason> {
-        let Question {
+        let Selection {
             phases,
             ranges,
             score,
-        } = question;
+        } = selection;
         let plan = &self.run.header.plan;
         if plan.venue.kind() == VenueKind::Sim && !plan.perturb {
             return Err(
-                "in virtual time without perturbation nothing but the data makes repeats differ"
+                "in virtual time without perturbation, repeats differ by their data alone"
                     .to_owned(),
             );
         }
@@ -358,14 +362,13 @@ impl<'r> Evidence<'r> {
         if repeats.iter().any(|repeat| repeat.figures.len() != 1) {
             return Err("a deviation is of one phase at one point".to_owned());
         }
-        let raws = repeats.iter().flat_map(|repeat| repeat.figures.values());
-        Ok(raws.map(|raw| raw.value).collect())
+        let figures = repeats.iter().flat_map(|repeat| repeat.figures.values());
+        Ok(figures.map(|figure| figure.value).collect())
     }
 }
 
-/// The ratio of two deviations: the smaller one is the better one.
-///
-/// Of two that vary by less than `resolution`, a share of the figure, neither is the better one.
+/// The ratio of two deviations, of which the smaller is the better; an error if both are below
+/// `resolution`, a share of the mean.
 fn deviations(
     a: &[f64],
     b: &[f64],
@@ -379,8 +382,8 @@ fn deviations(
         let sd = summary.sd.unwrap_or_default();
         Ok::<_, MissingReason>((sd, unit, sd < resolution * summary.mean.abs()))
     };
-    let ((sd_a, unit_a, a_is_still), (sd_b, unit_b, b_is_still)) = (spread(a)?, spread(b)?);
-    if a_is_still && b_is_still {
+    let ((sd_a, unit_a, a_is_constant), (sd_b, unit_b, b_is_constant)) = (spread(a)?, spread(b)?);
+    if a_is_constant && b_is_constant {
         return Err("neither varies by as much as 0.1 %".to_owned());
     }
     match (sd_a > 0.0, sd_b > 0.0) {

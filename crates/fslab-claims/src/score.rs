@@ -1,28 +1,28 @@
-//! The figure by which a claim compares: its names in claims files, and which way is good.
+//! The figure that a claim compares by: its name in claims files, its unit and its good direction.
 
 use fslab_model::{Better, MetricDefinition, Unit, definitions as d, nearest_name};
 use serde::Serialize;
 
-/// Where a score comes from.
+/// The figure that a claim compares by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Score {
-    /// The figure that the phase is known by: a rate.
+    /// The phase's headline, as a rate.
     Headline,
     /// A metric of a phase.
     Metric(&'static MetricDefinition),
-    /// A metric of a phase, of the trials alone that came to their end.
+    /// A time of a phase, of trials without a failure.
     Clean(Timed),
-    /// The sum of such a time over the claim's phases.
+    /// The sum of a time over the claim's phases.
     Sum(Timed),
-    /// The standard deviation of such a time over the repeats.
+    /// The standard deviation of a time over the repeats.
     Deviation(Timed),
     /// The same in percent of the mean.
     RelativeDeviation(Timed),
     /// The processor's share of the phase's time, in percent.
     CpuPercent,
-    /// The repeats that did not come through the phase, in percent of all.
+    /// Failed repeats of the phase, in percent of all.
     FailedPercent,
-    /// A figure of the workload's own.
+    /// A list that the workload records.
     List(&'static str),
 }
 
@@ -32,13 +32,13 @@ pub enum Score {
 pub enum Timed {
     /// The phase itself.
     Run,
-    /// The sync and the unmount behind it.
+    /// The sync and the unmount after it.
     Unmount,
     /// Both.
     Total,
 }
 
-/// What a figure is counted in.
+/// The dimension of a figure, with its base unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
     /// Nanoseconds.
@@ -47,13 +47,13 @@ pub enum Measure {
     Size,
     /// Percent.
     Percent,
-    /// A number of things, or a ratio.
+    /// A count or a ratio.
     Number,
     /// Bytes or operations per second.
     Rate,
 }
 
-/// The short names of claims files. Whatever else a metric may be called is in METRICS.
+/// The short names of claims files; the names in METRICS are accepted, too.
 const NAMES: [(&str, Score); 18] = [
     ("elapsed", Score::Metric(&d::ELAPSED)),
     ("latency", Score::Metric(&d::LATENCY_MAX)),
@@ -82,7 +82,7 @@ impl Score {
     /// The score of that name in a claims file.
     ///
     /// # Errors
-    /// A fragment behind "the key 'metric'", with the nearest name.
+    /// A fragment that follows the key, with the nearest name.
     pub fn named(name: &str) -> Result<Self, String> {
         if let Some((_, score)) = NAMES.iter().find(|(known, _)| *known == name) {
             return Ok(*score);
@@ -129,7 +129,7 @@ impl Score {
         }
     }
 
-    /// What it is counted in.
+    /// Its dimension.
     #[must_use]
     pub fn measure(self) -> Measure {
         match self {
@@ -152,7 +152,7 @@ impl Measure {
     /// second.
     ///
     /// # Errors
-    /// A fragment that says what is wrong.
+    /// A fragment that follows the key.
     pub fn read(self, text: &str) -> Result<f64, String> {
         let text = text.trim();
         let split = text
@@ -176,7 +176,8 @@ impl Measure {
             (Self::Rate, unit) => unit.strip_suffix("/s").and_then(size),
             _ => None,
         };
-        let factor = factor.ok_or_else(|| format!("has '{text}'; {} is wanted", self.example()))?;
+        let factor =
+            factor.ok_or_else(|| format!("has '{text}'; it must be {}", self.example()))?;
         Ok(number * factor)
     }
 
@@ -191,7 +192,7 @@ impl Measure {
     }
 }
 
-/// How many bytes a unit is.
+/// Bytes of a unit.
 fn size(unit: &str) -> Option<f64> {
     let bytes: fslab_model::Bytes = format!("1{unit}").parse().ok()?;
     Some(bytes.0 as f64)
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_have_the_names_of_claims_files_and_of_metrics() {
+    fn scores_have_short_names_and_those_of_metrics() {
         for (name, score) in NAMES {
             assert_eq!(Score::named(name), Ok(score));
             assert_eq!(score.name(), name);
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_read_in_the_unit_of_what_they_limit() {
+    fn limits_need_a_unit_of_their_figure() {
         assert_eq!(Measure::Time.read("2 min"), Ok(120e9));
         assert_eq!(Measure::Time.read("0.5s"), Ok(0.5e9));
         assert_eq!(Measure::Percent.read("50 %"), Ok(50.0));

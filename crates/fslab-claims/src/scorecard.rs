@@ -1,22 +1,34 @@
-//! The outcome of each claim, with the numbers that it rests on.
+//! The outcome of each claim, with the numbers that support it.
 
 use fslab_stats::Interval;
 use serde::{Serialize, Serializer};
 
-use crate::Limits;
+use crate::{Limits, Measure};
 
-/// What a run says of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It contradicts it.
+    /// The run contradicts the claim.
     Fails,
-    /// It lacks what would tell.
+    /// The run lacks a subject, a phase, a point or a figure.
     NotMeasured,
-    /// It is not certain enough: an interval contains the limit, or there is none.
+    /// An interval contains the limit, or there is no interval.
     Undecided,
-    /// It confirms it.
+    /// The run confirms the claim.
     Holds,
+}
+
+impl From<Measure> for Quantity {
+    fn from(measure: Measure) -> Self {
+        match measure {
+            Measure::Time => Self::Time,
+            Measure::Size => Self::Size,
+            Measure::Percent => Self::Percent,
+            Measure::Number => Self::Number,
+            Measure::Rate => Self::Rate,
+        }
+    }
 }
 
 impl Outcome {
@@ -35,7 +47,7 @@ impl Outcome {
     }
 }
 
-/// What the number of a finding is.
+/// The quantity of a finding's number, with its base unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -53,34 +65,34 @@ pub enum Quantity {
     Rate,
 }
 
-/// One number that a claim rests on.
+/// One number that supports or contradicts a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Of what it is: `ext4 / ntfs3`.
+    /// The subjects or phases: `ext4 / ntfs3`.
     pub what: String,
-    /// What it says of its part of the claim.
+    /// The outcome of its part of the claim.
     pub outcome: Outcome,
     /// The number; `None` where there is none. An infinite one is the text `infinite`.
     #[serde(serialize_with = "number")]
     pub value: Option<f64>,
-    /// What the number is.
+    /// Its quantity.
     pub quantity: Quantity,
     /// The 95 % interval; of width zero where the number is exact.
     #[serde(serialize_with = "ends")]
     pub interval: Option<Interval>,
-    /// What is wanted of it.
+    /// The limits of the number.
     pub limits: Limits,
-    /// Over how many points and phases it was taken.
+    /// The number of points and phases that it is a mean over.
     pub places: usize,
-    /// Why there is no number, or no certainty; else what more there is to say.
+    /// Why there is no number or no interval, or another remark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
-    /// The values over a dimension, where there is one; `None` for a value that is infinite.
+    /// The values over a dimension, for a trend or a sequence; `None` for an infinite value.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<(f64, Option<f64>)>,
 }
 
-/// A subject of the original, and what is measured in its place.
+/// A subject of the original, and the one that was measured instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StandIn {
     /// The original's.
@@ -89,44 +101,44 @@ pub struct StandIn {
     pub measured: String,
 }
 
-/// What a run says of one claim.
+/// The outcome of one claim, with its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// The claim's short name.
     pub id: String,
-    /// What it claims.
+    /// The claim as a sentence.
     pub text: String,
-    /// Where it stands in the original.
+    /// Page, figure or table of the original.
     pub source: String,
     /// Its kind.
     pub kind: &'static str,
-    /// Whether a check fails where it does not hold.
+    /// Whether `fslab study check` exits with 1 if it fails.
     pub required: bool,
     /// Whether the original's own numbers contradict it.
     pub contradicted: bool,
-    /// What the run says.
+    /// The outcome.
     pub outcome: Outcome,
     /// The numbers in one sentence, or why there is none.
     pub sentence: String,
-    /// Who stood for whom.
+    /// The stand-ins among its subjects.
     pub stand_ins: Vec<StandIn>,
     /// The numbers.
     pub findings: Vec<Finding>,
 }
 
-/// The claims of an original, as a run sees them.
+/// The claims of an original, evaluated for a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scorecard {
     /// The study of the claims.
     pub study: String,
     /// The run.
     pub run: String,
-    /// One verdict a claim, in the order of the claims.
+    /// One verdict per claim, in the order of the file.
     pub verdicts: Vec<Verdict>,
 }
 
 impl Scorecard {
-    /// How many claims have that outcome.
+    /// The number of claims with that outcome.
     #[must_use]
     pub fn count(&self, outcome: Outcome) -> usize {
         let verdicts = self.verdicts.iter();
@@ -135,7 +147,7 @@ impl Scorecard {
             .count()
     }
 
-    /// The required claims that the run contradicts.
+    /// The required claims that fail.
     pub fn broken(&self) -> impl Iterator<Item = &Verdict> {
         let is_broken = |verdict: &&Verdict| verdict.required && verdict.outcome == Outcome::Fails;
         self.verdicts.iter().filter(is_broken)

@@ -1,4 +1,4 @@
-//! A verdict in one sentence: the number that decides, and what is wanted of it.
+//! The sentence of a verdict: the number that decides, with its limits.
 
 use fslab_model::{Bytes, Rate, format_ns};
 
@@ -23,13 +23,13 @@ pub(crate) fn sentence(claim: &Claim, judgement: &Judgement, stand_ins: &[StandI
     parts.extend(judgement.remarks.iter().cloned());
     parts.extend(stand_ins.iter().map(|stand_in| {
         format!(
-            "with {} in the place of {}",
+            "with {} in place of {}",
             stand_in.measured, stand_in.original
         )
     }));
     let text = parts.join("; ");
     let mut letters = text.chars();
-    // A sentence that begins with the name of a file system keeps its small letter.
+    // A sentence with a finding begins with a file system's name, which keeps its small letter.
     match letters.next() {
         Some(first)
             if judgement.outcome == Outcome::NotMeasured && judgement.findings.is_empty() =>
@@ -55,13 +55,13 @@ fn number(claim: &Claim, finding: &Finding) -> String {
         Some((low, high)) if low != high => format!(" ({low} to {high})"),
         _ => String::new(),
     };
-    let wanted = match &claim.holds.kind {
+    let limits = match &claim.holds.kind {
         Kind::Value { written, .. } => written.clone(),
         _ => limits(&finding.limits),
     };
-    let wanted = match wanted.as_str() {
+    let limits = match limits.as_str() {
         "" => String::new(),
-        wanted => format!(", wanted {wanted}"),
+        limits => format!(", wanted {limits}"),
     };
     let score = match finding.quantity {
         Quantity::Ratio => format!(" by {}", claim.holds.score.name()),
@@ -72,7 +72,7 @@ fn number(claim: &Claim, finding: &Finding) -> String {
     } else {
         String::new()
     };
-    format!("{what}{score} {}{interval}{places}{wanted}", printed(value))
+    format!("{what}{score} {}{interval}{places}{limits}", printed(value))
 }
 
 /// A number with its unit, to three digits.
@@ -92,7 +92,7 @@ pub(crate) fn quantity(quantity: Quantity, value: f64) -> String {
     }
 }
 
-/// Three digits, and no more behind the point than are needed.
+/// Three significant digits.
 fn plain(value: f64) -> String {
     let digits = match value.abs() {
         0.0 => 0,

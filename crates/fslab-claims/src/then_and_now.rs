@@ -1,22 +1,22 @@
-//! What an original printed beside what a run measured.
+//! An original's figures beside a run's.
 //!
-//! Absolute figures of two machines say little of each other: each is held against the same subject
-//! on its own side, and the two orders of the subjects against one another.
+//! Absolute figures of two machines are not comparable: each is shown relative to the same subject
+//! on its side, and the two orders of the subjects are compared.
 
 use fslab_model::{Better, RunRecord, definitions as d};
 use fslab_stats::{Summary, rank_correlation};
 use serde::Serialize;
 
 use crate::evidence::{Evidence, Member, MissingReason, Ranges};
-use crate::ratio::Question;
-use crate::{Measure, Original, PublishedRow, Quantity, Score, Timed};
+use crate::ratio::Selection;
+use crate::{Original, PublishedRow, Quantity, Score, Timed};
 
 /// One subject's figure, then and now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ThenAndNowRow {
     /// The subject, by the original's name.
     pub subject: String,
-    /// The subject of the run; `None` where it has none.
+    /// The subject of the run; `None` if the run lacks it.
     pub measured_as: Option<String>,
     /// The figure as the original printed it, without its unit.
     pub printed: String,
@@ -24,25 +24,25 @@ pub struct ThenAndNowRow {
     pub unit: Option<String>,
     /// The original's figure in nanoseconds, per second, or percent.
     pub then: f64,
-    /// The run's, likewise; `None` where it was not measured. Infinite where a phase took no time,
-    /// which JSON has as null.
+    /// The run's, likewise; `None` if it was not measured. Infinite if the phase took no time,
+    /// which is null in JSON.
     pub now: Option<f64>,
-    /// `then` over that of the reference.
+    /// `then`, relative to the reference's.
     pub then_ratio: Option<f64>,
-    /// `now` over that of the reference.
+    /// `now`, relative to the reference's.
     pub now_ratio: Option<f64>,
     /// Why there is no `now`.
     pub gap: Option<String>,
 }
 
-/// How far two orders agree.
+/// The agreement of two orders.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Agreement {
     /// Spearman's rank correlation.
     pub rho: f64,
-    /// Of how many subjects.
+    /// The number of subjects.
     pub n: usize,
-    /// The share of random orders that agree, or oppose each other, as far.
+    /// The share of random orders whose correlation is as far from 0.
     pub p_value: Option<f64>,
     /// The 95 % interval.
     pub interval: Option<[f64; 2]>,
@@ -53,17 +53,17 @@ pub struct Agreement {
 pub struct ThenAndNowGroup {
     /// The phase.
     pub phase: String,
-    /// What the original calls the figure.
+    /// The original's name of the figure.
     pub metric: String,
-    /// Of which part of the phase.
+    /// The part of the phase.
     pub part: Option<String>,
-    /// What it is counted in.
+    /// The quantity of the figure.
     pub quantity: Quantity,
-    /// The original's best subject of those that were measured.
+    /// The original's best subject among those that were measured.
     pub reference: Option<String>,
-    /// One row a subject, in the original's order.
+    /// One row per subject, in the original's order.
     pub rows: Vec<ThenAndNowRow>,
-    /// Whether the two orders agree; `None` below two subjects, or where all are equal.
+    /// The agreement of the two orders; `None` below two subjects, or if all are equal.
     pub agreement: Option<Agreement>,
 }
 
@@ -74,14 +74,14 @@ pub struct ThenAndNow {
     pub study: String,
     /// The run.
     pub run: String,
-    /// How much smaller than the original the run is.
+    /// The scale of the run.
     pub scale: String,
-    /// The figures that both have, in the original's order.
+    /// The groups of the phases that both have, in the original's order.
     pub groups: Vec<ThenAndNowGroup>,
 }
 
 impl ThenAndNow {
-    /// How many figures have both sides.
+    /// The number of figures that were measured.
     #[must_use]
     pub fn compared(&self) -> usize {
         let rows = self.groups.iter().flat_map(|group| &group.rows);
@@ -89,8 +89,8 @@ impl ThenAndNow {
     }
 }
 
-/// The original's figures that a run may have, with the run's. Phases that the run does not have
-/// are left out, and so are percentages of the largest, which repeat other figures.
+/// The original's figures with the run's. Phases that the run lacks are left out, and so are
+/// percentages of the largest, which repeat other figures.
 #[must_use]
 pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
     let evidence = Evidence::of(&original.claims, run);
@@ -102,7 +102,7 @@ pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
         let (Some(subject), Some(then)) = (&row.subject, row.in_base_unit()) else {
             continue;
         };
-        // What is no subject of the original, such as the mean over all, has no counterpart.
+        // The mean over all subjects has no counterpart.
         if !evidence.has_phase(&row.phase) || subject == "mean" {
             continue;
         }
@@ -114,7 +114,7 @@ pub fn then_and_now(original: &Original, run: &RunRecord) -> ThenAndNow {
             groups.len() - 1
         });
         let rows = &mut groups[index].rows;
-        // A sentence may repeat a table: the first place counts.
+        // The original's text may repeat a table: the first row counts.
         if !rows.iter().any(|known| known.subject == *subject) {
             rows.push(row_of(&evidence, row, (subject, then), score));
         }
@@ -136,7 +136,7 @@ fn counterpart(row: &PublishedRow) -> Option<(&str, Score)> {
     Some((metric, counterpart_score(metric, row.part.as_deref())?))
 }
 
-/// The run's figure for an original's; `None` where fslab has none.
+/// fslab's figure for an original's; `None` if fslab does not measure it.
 fn counterpart_score(metric: &str, part: Option<&str>) -> Option<Score> {
     let timed = match part {
         Some("run") => Some(Timed::Run),
@@ -161,13 +161,7 @@ fn group_of(row: &PublishedRow, metric: &str, score: Score) -> ThenAndNowGroup {
         phase: row.phase.clone(),
         metric: metric.to_owned(),
         part: row.part.clone(),
-        quantity: match score.measure() {
-            Measure::Time => Quantity::Time,
-            Measure::Size => Quantity::Size,
-            Measure::Percent => Quantity::Percent,
-            Measure::Number => Quantity::Number,
-            Measure::Rate => Quantity::Rate,
-        },
+        quantity: score.measure().into(),
         reference: None,
         rows: Vec::new(),
         agreement: None,
@@ -198,7 +192,7 @@ fn row_of(
     }
 }
 
-/// The figure of a phase: the mean over the repeats, of the mean over the points.
+/// The figure of a phase: the mean over the points, then over the repeats.
 fn measured(
     evidence: &Evidence<'_>,
     member: &Member,
@@ -208,24 +202,24 @@ fn measured(
     let phases = [phase.to_owned()];
     let ranges = Ranges::new();
     if matches!(score, Score::Deviation(_)) {
-        let question = Question {
+        let selection = Selection {
             phases: &phases,
             ranges: &ranges,
             score,
         };
-        let sample = evidence.sample(member, question)?;
+        let sample = evidence.sample(member, selection)?;
         let sd = Summary::of(&sample).and_then(|summary| summary.sd);
         return sd.ok_or_else(|| "a deviation needs two repeats".to_owned());
     }
     let repeats = evidence.figures(member, &phases, &ranges, score)?;
     let of_repeat = |repeat: &crate::evidence::RepeatFigures<'_>| {
-        let sum: f64 = repeat.figures.values().map(|raw| raw.value).sum();
+        let sum: f64 = repeat.figures.values().map(|figure| figure.value).sum();
         sum / repeat.figures.len() as f64
     };
     Ok(repeats.iter().map(of_repeat).sum::<f64>() / repeats.len() as f64)
 }
 
-/// The reference, the ratios to it, and whether the orders agree.
+/// Sets the reference, the ratios to it, and the agreement of the orders.
 fn finish(group: &mut ThenAndNowGroup, better: Better) {
     let usable = |value: f64| value.is_finite() && value > 0.0;
     let both = |row: &&ThenAndNowRow| usable(row.then) && row.now.is_some_and(usable);

@@ -1,15 +1,15 @@
-//! Whether to colour.
+//! Decides whether output is coloured.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
-static WANTED: OnceLock<bool> = OnceLock::new();
+static ENABLED: OnceLock<bool> = OnceLock::new();
 
-/// Whether this process colours what it prints.
-pub(crate) fn is_wanted() -> bool {
-    WANTED.get().copied().unwrap_or(false)
+/// Whether the process colours its output.
+pub(crate) fn is_enabled() -> bool {
+    ENABLED.get().copied().unwrap_or(false)
 }
 
 /// When the command uses colours.
@@ -25,9 +25,9 @@ pub(crate) enum ColorChoice {
 }
 
 impl ColorChoice {
-    /// Decides for the whole process.
+    /// Applies the choice to the process.
     pub(crate) fn apply(self) {
-        let wanted = match self {
+        let enabled = match self {
             Self::Always => true,
             Self::Never => false,
             Self::Auto => {
@@ -36,7 +36,7 @@ impl ColorChoice {
                     && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             }
         };
-        owo_colors::set_override(wanted);
-        let _ = WANTED.set(wanted);
+        owo_colors::set_override(enabled);
+        let _ = ENABLED.set(enabled);
     }
 }

@@ -1,4 +1,4 @@
-//! Where things are kept unless the user says otherwise: the XDG base directories.
+//! Default paths, in the XDG base directories, and the normalisation of paths.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use fslab_lab::Cache;
 use fslab_model::{Failure, FailureKind};
 use fslab_venue::Leases;
 
-/// Where images are made: a place for large temporary files that outlives a boot on most systems.
+/// Folder for images: for large temporary files, and preserved across reboots on most systems.
 pub(crate) const IMAGE_FOLDER: &str = "/var/tmp";
 
 /// The user's store.
@@ -19,12 +19,12 @@ pub(crate) fn leases() -> Result<Leases, Failure> {
     Ok(Leases::below(&state()?))
 }
 
-/// Where leases and the locks of runs are kept.
+/// The folder of leases and run locks.
 pub(crate) fn state() -> Result<PathBuf, Failure> {
     Ok(base("XDG_STATE_HOME", ".local/state")?.join("fslab"))
 }
 
-/// The user's guest kernels.
+/// The user's labs.
 pub(crate) fn cache() -> Result<Cache, Failure> {
     Ok(Cache::below(
         &base("XDG_CACHE_HOME", ".cache")?.join("fslab"),
@@ -38,11 +38,8 @@ fn base(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
     absolute("HOME")
         .map(|home| home.join(below_home))
         .ok_or_else(|| {
-            Failure::new(
-                FailureKind::BadInput,
-                "cannot tell where your files are kept",
-            )
-            .hint(format!("set HOME or {variable}"))
+            Failure::new(FailureKind::BadInput, "cannot find your home directory")
+                .hint(format!("set HOME or {variable}"))
         })
 }
 
@@ -52,17 +49,17 @@ fn absolute(variable: &str) -> Option<PathBuf> {
         .filter(|path| path.is_absolute())
 }
 
-/// `path`, absolute and without symbolic links where it exists: a trial's process has another
-/// working directory, the kernel lists mounts by their true paths, and a plan is the same plan by
-/// whatever way it was reached.
+/// `path`, absolute and, if it exists, without symbolic links: a trial's process has another
+/// working directory, the kernel lists mounts by their canonical paths, and equal plans need equal
+/// paths.
 ///
-/// A path that is not UTF-8 cannot stand in a plan, and is bad input.
-pub(crate) fn true_path(path: &Path) -> Result<PathBuf, Failure> {
+/// A path that is not UTF-8 cannot be stored in a plan and is bad input.
+pub(crate) fn canonical_path(path: &Path) -> Result<PathBuf, Failure> {
     std::fs::canonicalize(path).map_or_else(|_| absolute_path(path), in_unicode)
 }
 
-/// `path`, absolute and otherwise as named. For devices: a name like /dev/disk/by-id/... stays true
-/// after a restart, what it points to does not.
+/// `path`, absolute and otherwise as given. For devices: a name like /dev/disk/by-id/... is stable
+/// across reboots, its target is not.
 pub(crate) fn absolute_path(path: &Path) -> Result<PathBuf, Failure> {
     let absolute = std::path::absolute(path).map_err(|error| {
         Failure::new(
@@ -80,5 +77,5 @@ fn in_unicode(path: PathBuf) -> Result<PathBuf, Failure> {
     }
     let text = format!("cannot use the path '{}': it is not UTF-8", path.display());
     Err(Failure::new(FailureKind::BadInput, text)
-        .hint("name one that is; a plan is stored as text"))
+        .hint("use a UTF-8 path; a plan is stored as text"))
 }

@@ -1,4 +1,4 @@
-//! Exit codes, and the one error type of the command.
+//! Exit codes, and the error type of the command.
 
 use std::process::ExitCode;
 
@@ -8,19 +8,19 @@ use fslab_report::ReportError;
 use fslab_run::{ConductorError, ResolveError, ResumeError};
 use fslab_store::{StoreError, StoreErrorKind};
 
-/// How the command ends.
+/// Exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Everything that was asked for is done.
+    /// The command succeeded.
     Done = 0,
     /// A gate, a claim or the check of a store failed.
     GateFailed = 1,
-    /// Arguments, a study, or a store that make no sense.
+    /// Invalid arguments, study or store.
     BadInput = 2,
     /// Some trials failed or are missing.
     TrialsFailed = 3,
-    /// A tool, a driver, a privilege, or room is missing.
+    /// A tool, a driver, a privilege, or disk space is missing.
     CannotHere = 4,
 }
 
@@ -30,14 +30,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why the command could not do its work: what is printed, and the exit code.
+/// Why the command failed: the failure to print, and the exit code.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     pub(crate) failure: Failure,
     pub(crate) exit: Exit,
 }
 
-/// What a subcommand gives.
+/// The result of a subcommand.
 pub(crate) type CommandResult = Result<Exit, CommandError>;
 
 impl CommandError {
@@ -45,7 +45,7 @@ impl CommandError {
         Failure::new(FailureKind::BadInput, message).into()
     }
 
-    /// An error of reading or writing `what`.
+    /// An I/O error; `what` names the object and the operation.
     pub(crate) fn io(what: impl Into<String>, error: &std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {

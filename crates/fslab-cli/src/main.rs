@@ -1,4 +1,4 @@
-//! The command `fslab`: arguments to plan, progress, tables, exit codes. Owns all printing.
+//! The command `fslab`: arguments, progress, tables, exit codes. Owns all output.
 
 mod color;
 mod commands;
@@ -47,11 +47,11 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    signals::take_size_limit_as_error();
+    signals::catch_file_size_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; clap prints each where it belongs.
+            // clap reports help and version as errors, too, but for standard output.
             let code = if error.use_stderr() {
                 exit::Exit::BadInput
             } else {
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// `fslab ext4 xfs` lacks the command, whose name the answer has.
+/// For `fslab ext4 xfs`, which lacks the command: names it.
 fn hint_at_compare() {
     let words = std::env::args_os().skip(1).map(OsString::into_string);
     let Ok(words) = words.collect::<Result<Vec<_>, _>>() else {
@@ -85,14 +85,14 @@ fn hint_at_compare() {
     }
 }
 
-/// Prints what clap says. It quotes arguments, which a script may have taken from anywhere: where
-/// one of them would act on the terminal, the text is shown without that, and without colours.
+/// Prints clap's message, which quotes arguments. If one of these has control characters, they are
+/// escaped, and the message is not coloured.
 fn print_clap(error: &clap::Error) {
-    let acts = |argument: OsString| {
+    let has_control = |argument: OsString| {
         let text = argument.to_string_lossy();
         screen::plain(&text) != text
     };
-    if error.use_stderr() && std::env::args_os().any(acts) {
+    if error.use_stderr() && std::env::args_os().any(has_control) {
         screen::say(error.render().to_string().trim_end());
     } else {
         let _ = error.print();

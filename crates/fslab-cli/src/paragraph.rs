@@ -1,24 +1,32 @@
-//! Text that is set as a paragraph, in lines of one width.
+//! Wraps text into lines.
 
 use std::fmt::Write;
 
 /// Columns of a line.
 const WIDTH: usize = 96;
 
-/// Writes `words` in lines of [`WIDTH`], each after `indent`.
+/// Writes `words` in lines of at most [`WIDTH`] columns, each after `indent`.
 pub(crate) fn write_paragraph(text: &mut String, indent: &str, words: &str) -> std::fmt::Result {
-    let mut line = String::from(indent);
+    for line in wrap(words, WIDTH - indent.len()) {
+        writeln!(text, "{indent}{line}")?;
+    }
+    Ok(())
+}
+
+/// `words` in lines of at most `width` columns, at least one line.
+pub(crate) fn wrap(words: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
     for word in words.split_whitespace() {
-        let length = line.chars().count() + 1 + word.chars().count();
-        if length > WIDTH && line.len() > indent.len() {
-            writeln!(text, "{line}")?;
-            line.clear();
-            line.push_str(indent);
-        }
-        if line.len() > indent.len() {
-            line.push(' ');
+        if !line.is_empty() {
+            if line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            } else {
+                line.push(' ');
+            }
         }
         line.push_str(word);
     }
-    writeln!(text, "{line}")
+    lines.push(line);
+    lines
 }

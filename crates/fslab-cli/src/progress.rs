@@ -1,4 +1,4 @@
-//! A progress bar with the time left on standard error; lines instead where that is no terminal.
+//! Progress of a run on standard error: a bar with the time left, or lines if it is not a terminal.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -8,7 +8,7 @@ use fslab_model::{Event, EventBody, SubjectPlan, TrialId, TrialOutcome, TrialRec
 use fslab_run::{CellPrecision, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::commands::in_words;
+use crate::commands::describe_precision;
 use crate::screen;
 
 const TEMPLATE: &str = "{bar:24} {pos}/{len} trials, {prefix}  {msg}";
@@ -20,7 +20,7 @@ pub(crate) struct Progress {
     began: Instant,
     ended: u32,
     to_run: usize,
-    /// What runs: the trial, its label, its step.
+    /// Running trials, with their labels and steps.
     running: BTreeMap<TrialId, (String, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Clears the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -63,7 +63,7 @@ impl Progress {
             .set_message(screen::plain(&running.join(", ")).into_owned());
     }
 
-    /// The trials are alike: what is left takes as long as what was done, in proportion.
+    /// An estimate from the mean time of the trials so far.
     fn time_left(&self) -> String {
         let left = self.to_run.saturating_sub(self.ended as usize);
         if self.ended == 0 {
@@ -97,7 +97,7 @@ impl Observer for Progress {
         if to_run < of {
             let done = of - to_run;
             self.say(&if of == 1 {
-                "the one trial is done already".to_owned()
+                "the only trial is done already".to_owned()
             } else {
                 format!("{done} of {of} trials are done already")
             });
@@ -108,11 +108,11 @@ impl Observer for Progress {
         let (open, closed): (Vec<_>, Vec<_>) =
             cells.iter().partition(|cell| cell.standing.is_open());
         for cell in closed {
-            self.say(&format!("no more repeats of {}", in_words(cell)));
+            self.say(&format!("no more repeats of {}", describe_precision(cell)));
         }
-        let open: Vec<_> = open.into_iter().map(in_words).collect();
+        let open: Vec<_> = open.into_iter().map(describe_precision).collect();
         if to_run > 0 {
-            self.say(&format!("once more: {}", open.join("; ")));
+            self.say(&format!("next repeat: {}", open.join("; ")));
         }
         self.to_run += to_run;
         self.bar.inc_length(to_run as u64);

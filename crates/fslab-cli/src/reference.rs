@@ -8,7 +8,7 @@ mod schemas;
 
 use std::fs;
 
-/// Demands that the file of the repository holds `content`; writes it where UPDATE_DOCS is set.
+/// Asserts that the file of the repository has this content; writes it if UPDATE_DOCS is set.
 #[track_caller]
 fn expect_file(path: &str, content: &str) {
     let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
@@ -17,5 +17,5 @@ fn expect_file(path: &str, content: &str) {
     }
     let committed = fs::read_to_string(file).expect(path);
     let hint = "run UPDATE_DOCS=1 cargo test -p fslab-cli --bin fslab reference";
-    assert!(committed == content, "{path} is not as generated: {hint}");
+    assert!(committed == content, "{path} is out of date: {hint}");
 }

@@ -1,10 +1,8 @@
-//! What stands on the terminal: tables, notices, errors. Results go to standard output, everything
-//! else to standard error.
+//! Output: tables, notices, errors. Results go to standard output, all else to standard error.
 //!
-//! Studies, traces, imports and file names come from others. Whatever they hold, no control
-//! character of theirs reaches the terminal: it could move the cursor, set the title, answer for
-//! the user, or show another text than the one that is there. Every line that is printed goes
-//! through [`plain`] here; colours are put to it afterwards.
+//! Studies, traces, imports and file names may come from other users. Their control characters must
+//! not reach the terminal, where they could move the cursor, set the title, inject answers, or hide
+//! text. All output is escaped by [`plain`]; colours are added afterwards.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -18,8 +16,8 @@ use owo_colors::{OwoColorize, Stream};
 use crate::color;
 use crate::exit::{CommandError, Exit};
 
-/// Whether a character does something else than stand there: C0 but for the ends of lines and tabs,
-/// DEL, C1, and what turns the direction of the text around it.
+/// Whether a character controls the terminal: C0 except line feed and tab, DEL, C1, and characters
+/// that change the direction of text.
 fn is_control(c: char) -> bool {
     let is_layout = matches!(c, '\n' | '\t');
     c.is_control() && !is_layout
@@ -30,8 +28,8 @@ fn is_control(c: char) -> bool {
         || matches!(c, '\u{2066}'..='\u{2069}')
 }
 
-/// The text with `\u001b` for ESC, and so on: visible, without effect, and the same text where it
-/// is a JSON document.
+/// The text with control characters escaped, such as `\u001b` for ESC: visible, without effect, and
+/// equivalent in a JSON document.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
@@ -46,9 +44,10 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same, but for colours: for text whose foreign parts went through [`plain`] or [`render`].
-fn plain_but_colours(text: &str) -> Cow<'_, str> {
-    if !color::is_wanted() || !text.contains('\u{1b}') {
+/// The same, with colours kept: for text whose untrusted parts went through [`plain`] or
+/// [`render`].
+fn plain_with_colours(text: &str) -> Cow<'_, str> {
+    if !color::is_enabled() || !text.contains('\u{1b}') {
         return plain(text);
     }
     let mut pieces = text.split('\u{1b}');
@@ -66,18 +65,17 @@ fn plain_but_colours(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Writes `text` to standard output, without any control character. A reader that has gone away is
-/// no error.
+/// Writes `text` to standard output with control characters escaped. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     write_out(plain(text).as_bytes())
 }
 
-/// Writes text with colours, such as tables; what others wrote in it has gone through [`plain`].
+/// Writes text with colours, such as tables; its untrusted parts must have gone through [`plain`].
 pub(crate) fn print_styled(text: &str) -> Result<(), CommandError> {
-    write_out(plain_but_colours(text).as_bytes())
+    write_out(plain_with_colours(text).as_bytes())
 }
 
-/// Writes a document for another program as it is; on a terminal without control characters.
+/// Writes a document for another program unchanged; on a terminal, control characters are escaped.
 pub(crate) fn print_bytes(content: &[u8]) -> Result<(), CommandError> {
     if io::stdout().is_terminal() {
         return print_styled(&String::from_utf8_lossy(content));
@@ -95,30 +93,30 @@ fn write_out(content: &[u8]) -> Result<(), CommandError> {
     }
 }
 
-/// One line on standard error, and whether it could be written. Nobody listening stops nothing: a
-/// terminal that was closed must not cost the rest of a run.
+/// Writes one line to standard error. Returns false if that failed, which must not stop a run: the
+/// terminal may have been closed.
 pub(crate) fn say(line: &str) -> bool {
     say_labelled("", line)
 }
 
-/// The same behind a label of ours, which may be coloured.
+/// The same with a trusted label before it, which may be coloured.
 fn say_labelled(label: &str, line: &str) -> bool {
     writeln!(io::stderr().lock(), "{label}{}", plain(line)).is_ok()
 }
 
-/// One line of news on standard error.
+/// Writes a note to standard error.
 pub(crate) fn notice(text: &str) {
     let label = "note:".if_supports_color(Stream::Stderr, |word| word.cyan());
     say_labelled(&format!("{label} "), text);
 }
 
-/// One line about something that is wrong, but stops nothing.
+/// Writes a warning to standard error.
 pub(crate) fn warn(text: &str) {
     let label = "warning:".if_supports_color(Stream::Stderr, |word| word.yellow());
     say_labelled(&format!("{label} "), text);
 }
 
-/// An error: what, why, and what to do.
+/// Writes an error with its causes and its hint to standard error.
 pub(crate) fn print_error(error: &CommandError) {
     let failure = &error.failure;
     let label = "error:"
@@ -131,11 +129,14 @@ pub(crate) fn print_error(error: &CommandError) {
     if let Some(hint) = &failure.hint {
         say(&format!("  hint: {hint}"));
     }
-    debug_assert!(error.exit != Exit::Done, "an error that ends well");
+    debug_assert!(
+        error.exit != Exit::Done,
+        "an error needs an exit code other than 0"
+    );
 }
 
-/// A line below the heads and one below the table: rows are told apart by being rows.
-const LINES: TableStyle = TableStyle::new()
+/// Lines below the header and below the table.
+const TABLE_STYLE: TableStyle = TableStyle::new()
     .header_separator(LineStyle::none().fill('─').junction('─'))
     .bottom_border(LineStyle::none().fill('─').junction('─'));
 
@@ -143,12 +144,12 @@ const LINES: TableStyle = TableStyle::new()
 pub(crate) fn render(table: &Table) -> String {
     let mut screen = comfy_table::Table::new();
     screen
-        .load_style(LINES)
+        .load_style(TABLE_STYLE)
         .set_content_arrangement(ContentArrangement::Dynamic);
     if screen.width().is_none() {
         screen.set_width(120);
     }
-    if color::is_wanted() {
+    if color::is_enabled() {
         screen.enforce_styling();
     } else {
         screen.force_no_tty();
@@ -204,7 +205,7 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A JSON document with a line break at its end.
+/// A JSON document that ends with a line feed.
 pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, CommandError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| {
         CommandError::bad_input(format!("cannot write the JSON document: {error}"))
@@ -212,7 +213,7 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, CommandError
     Ok(text + "\n")
 }
 
-/// A pure JSON document on standard output.
+/// Writes a JSON document to standard output.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<(), CommandError> {
     print(&json(value)?)
 }
@@ -224,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_act_on_the_terminal_is_shown_instead() {
+    fn control_characters_are_escaped() {
         assert_eq!(plain("a\tb\nü → 日本"), "a\tb\nü → 日本");
         assert_eq!(plain("\u{1b}]0;x\u{7}"), "\\u001b]0;x\\u0007");
         for c in [
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn no_part_of_a_table_acts_on_the_terminal() {
+    fn all_parts_of_a_table_are_escaped() {
         let evil = "a\u{1b}[31mb\u{9d}0;c\u{202e}";
         let table = Table {
             caption: evil.into(),

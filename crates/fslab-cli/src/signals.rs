@@ -1,4 +1,4 @@
-//! Signals: what asks a run, or a trial, to stop, and what must not end it.
+//! Signals that request a run or a trial to stop, and one that must not end it.
 
 use std::io;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use fslab_venue::Control;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
-/// What asks to stop. A hang-up does not where the parent has it ignored: that is `nohup`.
-fn requests() -> Vec<i32> {
+/// The signals that request a stop. SIGHUP does not if it is ignored, as under `nohup`.
+fn stop_signals() -> Vec<i32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut signals = vec![SIGINT, SIGTERM];
     if !ignores(&status, SIGHUP) {
@@ -17,8 +17,8 @@ fn requests() -> Vec<i32> {
     signals
 }
 
-/// Whether `status`, a /proc/PID/status, says that the process ignores `signal`: SigIgn is a mask
-/// of 64 bits in hexadecimal, the lowest for signal 1.
+/// Whether a process with this /proc/PID/status ignores `signal`: SigIgn is a mask of 64 bits in
+/// hexadecimal, the lowest for signal 1.
 fn ignores(status: &str, signal: i32) -> bool {
     status
         .lines()
@@ -27,19 +27,19 @@ fn ignores(status: &str, signal: i32) -> bool {
         .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// From now on, a write beyond the limit on the size of files (`ulimit -f`) is EFBIG, an error like
-/// any other, and not the end of the process.
+/// From now on, a write beyond the file size limit (`ulimit -f`) fails with EFBIG and does not end
+/// the process.
 ///
-/// Caught and not ignored: a program that is started gets the default back, as execve(2) says.
-pub(crate) fn take_size_limit_as_error() {
+/// SIGXFSZ is caught, not ignored: child programs get the default back, as in execve(2).
+pub(crate) fn catch_file_size_limit() {
     let caught = Arc::new(AtomicBool::new(false));
-    // Where it cannot be caught, the signal does what it always did.
+    // If this fails, the signal keeps its default action.
     let _ = signal_hook::flag::register(SIGXFSZ, caught);
 }
 
-/// From now on, each SIGINT, SIGTERM or SIGHUP is a request to `control`.
+/// From now on, each SIGINT, SIGTERM or SIGHUP is a stop request to `control`.
 pub(crate) fn stop_on_signals(control: &Control) -> io::Result<()> {
-    let mut signals = signal_hook::iterator::Signals::new(requests())?;
+    let mut signals = signal_hook::iterator::Signals::new(stop_signals())?;
     let control = control.clone();
     std::thread::spawn(move || {
         for _ in signals.forever() {
@@ -49,9 +49,9 @@ pub(crate) fn stop_on_signals(control: &Control) -> io::Result<()> {
     Ok(())
 }
 
-/// From now on, SIGINT, SIGTERM and SIGHUP raise `flag`.
+/// From now on, SIGINT, SIGTERM and SIGHUP set `flag`.
 pub(crate) fn raise_on_signals(flag: &Arc<AtomicBool>) -> io::Result<()> {
-    for signal in requests() {
+    for signal in stop_signals() {
         signal_hook::flag::register(signal, Arc::clone(flag))?;
     }
     Ok(())

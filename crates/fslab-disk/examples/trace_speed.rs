@@ -1,5 +1,5 @@
-//! How fast a trace is analysed: `trace_speed [RECORDS]` writes a trace of so many records, ten
-//! million unless told otherwise, into a temporary file and reads it back.
+//! Measures the analysis of a trace: `trace_speed [RECORDS]` writes a trace of that many records
+//! (ten million by default) into a temporary file and analyses it.
 
 use std::error::Error;
 use std::fs::File;

@@ -1,19 +1,19 @@
-//! Why there is no disk.
+//! Errors of profiles and simulated disks.
 
 use std::io;
 use std::path::PathBuf;
 
 use fslab_model::{Failure, FailureKind, TomlError};
 
-/// Why there is no disk.
+/// A profile that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
     /// No profile has this name.
     #[error("there is no disk profile '{name}'")]
     NoProfile {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The name that was most likely meant.
+        /// The nearest known name.
         nearest: Option<&'static str>,
     },
     /// The file of a profile cannot be read.
@@ -21,29 +21,29 @@ pub enum DiskError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The text of a profile is wrong.
+    /// The text of a profile is invalid.
     #[error("cannot use the disk profile {file}")]
     Profile {
         /// The file, or the name of a built-in profile.
         file: String,
-        /// What is wrong.
+        /// The error, with its position.
         source: TomlError,
     },
     /// The model refuses the parameters.
-    #[error("cannot make the disk {name}: the model says: {reason}")]
+    #[error("cannot create the simulated disk {name}: {reason}")]
     Model {
         /// The profile's name.
         name: String,
-        /// The model's sentence.
+        /// The model's message.
         reason: String,
     },
 }
 
 impl DiskError {
-    /// What the user may do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -52,7 +52,7 @@ impl DiskError {
                 ..
             } => Some(format!("did you mean '{nearest}'?")),
             Self::NoProfile { .. } => Some(
-                "fslab disk list names them all; a file is named with its path, such as ./my.toml"
+                "fslab disk list shows all profiles; name a file by its path, such as ./my.toml"
                     .to_owned(),
             ),
             Self::Profile { source, .. } => source.hint.clone(),

@@ -1,4 +1,4 @@
-//! Simulated disks: their profiles, what the model says of them, and the traces that they leave.
+//! Simulated disks: profiles, benchmarks of the model, and traces of requests.
 
 pub mod bench;
 mod error;

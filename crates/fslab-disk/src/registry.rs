@@ -1,4 +1,4 @@
-//! The registry of disk profiles: the built-in ones, and files of the user.
+//! The registry of disk profiles: built-in ones and the user's files.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use fslab_model::nearest_name;
 use crate::error::DiskError;
 use crate::profile::Profile;
 
-/// The longest file of a profile; those that come with the program have some 3 KiB.
+/// Largest file of a profile; built-in ones have about 3 KiB.
 const PROFILE_BYTES_MAX: u64 = 256 << 10;
 
-/// A line of the table: the name and the text of a file of `disks/`.
+/// The names and texts of files in `disks/`.
 macro_rules! built_in {
     ($($name:literal),* $(,)?) => {
         [$((
@@ -20,7 +20,7 @@ macro_rules! built_in {
     };
 }
 
-/// The profiles that come with the program, hard disks before flash, each by age.
+/// The built-in profiles: hard disks, then flash, each by age.
 static BUILT_IN: [(&str, &str); 9] = built_in![
     "hdd-7200-ata100-2002",
     "hdd-7200-sata-2010",
@@ -50,15 +50,15 @@ pub fn all() -> Vec<Profile> {
 fn built_in(name: &str, text: &str) -> Profile {
     match Profile::from_toml(text) {
         Ok(profile) => profile,
-        Err(fault) => panic!("the built-in disk profile {name} is wrong: {fault}"),
+        Err(fault) => panic!("the built-in disk profile {name} is invalid: {fault}"),
     }
 }
 
-/// The profile of that name, or of that file: what has a `/` or ends in `.toml` is a file. Files
-/// are not looked for where a name was meant, so that a folder of that name changes nothing.
+/// The profile of that name, or of that file if the text has a `/` or ends in `.toml`. A name never
+/// refers to a file, so that a file of that name in the working directory changes nothing.
 ///
 /// # Errors
-/// [`DiskError`]: no such profile, an unreadable file, or one that is wrong.
+/// [`DiskError`]: no such profile, or an unreadable or invalid file.
 pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
     if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
         return read(Path::new(name_or_path));
@@ -76,7 +76,7 @@ pub fn find(name_or_path: &str) -> Result<Profile, DiskError> {
 /// The profile of a file.
 ///
 /// # Errors
-/// [`DiskError`]: an unreadable file, or one that is wrong.
+/// [`DiskError`]: an unreadable or invalid file.
 pub fn read(path: &Path) -> Result<Profile, DiskError> {
     let text =
         fslab_sys::read_text_file(path, PROFILE_BYTES_MAX).map_err(|source| DiskError::Read {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_of_profiles_and_the_table_are_one() {
+    fn the_table_lists_all_files_of_disks() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../disks");
         let mut files: Vec<_> = fs::read_dir(folder)
             .expect("the folder")
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_profile_comes_to_its_data_sheet_when_it_runs() {
+    fn the_model_reaches_the_data_sheet_of_every_built_in_profile() {
         for profile in all() {
             let figures = bench::data_sheet(&profile).expect(&profile.name);
             assert!(!figures.is_empty());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_in_closed_form_is_what_the_model_does() {
+    fn the_closed_form_of_the_access_time_agrees_with_the_model() {
         for profile in all().iter().map(Profile::member) {
             let Medium::HardDisk(_) = profile.medium else {
                 continue;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_quite_right_is_told_the_nearest() {
+    fn an_unknown_name_gets_the_nearest_as_a_hint() {
         let error = find("hdd-7200-ata10-2002").expect_err("no such name");
         assert_eq!(
             error.to_string(),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_the_users_is_read_and_named_in_its_errors() {
+    fn a_users_file_is_read_and_named_in_its_errors() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("mine.toml");
         let text = BUILT_IN[0].1.replace("hdd-7200-ata100-2002", "mine");
@@ -205,8 +205,8 @@ mod tests {
         let path = path.to_str().expect("a plain path");
         let mine = find(path).expect("a profile");
         assert_eq!(mine.name, "mine");
-        let twin = find(BUILT_IN[0].0).expect("built in");
-        assert_eq!(mine.digest(), twin.digest(), "a name is no parameter");
+        let original = find(BUILT_IN[0].0).expect("built in");
+        assert_eq!(mine.digest(), original.digest(), "a name is no parameter");
 
         fs::write(path, text.replace("rpm = 7200", "rmp = 7200")).expect("written");
         let error = find(path).expect_err("refused");

@@ -1,8 +1,10 @@
-//! The simulated disk's model in C, `kernel/simdisk/model`, with safe calls into it.
+//! Safe bindings to the simulated disk's model in C, `kernel/simdisk/model`.
 //!
-//! Compiles the files that the guest kernel's driver has, too. Profiles and their units are
-//! fslab-disk's.
-#![expect(unsafe_code, reason = "every call into the model in C stands here")]
+//! Compiles the same files as the guest kernel's driver. Profiles and their units are fslab-disk's.
+#![expect(
+    unsafe_code,
+    reason = "all calls into the model in C are in this crate"
+)]
 
 mod model;
 

@@ -1,21 +1,21 @@
-//! The model of a disk: what a simulated disk does with requests, and when.
+//! The model of a disk: computes when each request completes, and the background work.
 //!
-//! The model itself is C (`kernel/simdisk/model`), since the guest kernel's driver has it too; this
-//! file owns the calls into it, and the memory behind them. Times are nanoseconds since any moment
-//! and never go back; addresses are sectors of 512 bytes.
+//! The model is in C (`kernel/simdisk/model`), since the guest kernel's driver uses it too; this
+//! file owns the calls into it and its memory. Times are nanoseconds from an arbitrary origin and
+//! never decrease; addresses are sectors of 512 bytes.
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// The time of an event that never comes, as in model.h.
+/// The time of no event, as in model.h.
 const NEVER: u64 = u64::MAX;
-/// The tag of what the disk does on its own account.
+/// The tag of background work.
 const BACKGROUND: u64 = u64::MAX;
 const FLAG_FUA: u32 = 1;
 const FLAG_CACHED: u32 = 1 << 8;
 
-/// `struct sd_model`, which only the C code knows.
+/// `struct sd_model`, opaque to Rust.
 #[repr(C)]
 struct RawModel {
     _private: [u8; 0],
@@ -59,10 +59,10 @@ unsafe extern "C" {
     fn sd_take(model: *mut RawModel, now_ns: u64, done: *mut RawDone) -> bool;
 }
 
-/// The sentence about an error is one place in memory for all models.
-static MAKING: Mutex<()> = Mutex::new(());
+/// Held during `sd_new`, whose error message is one static buffer for all models.
+static CREATION: Mutex<()> = Mutex::new(());
 
-/// What a request asks for, or what the disk did on its own account.
+/// The operation of a request, or of background work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DiskOp {
     /// Read sectors.
@@ -70,13 +70,13 @@ pub enum DiskOp {
     Read,
     /// Write sectors.
     Write,
-    /// Bring all that was written before it to the media. Has no address.
+    /// Write all data of earlier writes to the media. Has no address.
     Flush,
-    /// Forget sectors.
+    /// Discard sectors.
     Discard,
-    /// Only in answers: the media was read on the disk's own account.
+    /// A background read of the media; never in a request.
     MediaRead,
-    /// Only in answers: the media was written on the disk's own account.
+    /// A background write of the media; never in a request.
     MediaWrite,
 }
 
@@ -90,7 +90,7 @@ impl DiskOp {
         Self::MediaWrite,
     ];
 
-    /// Its number in the model and in traces.
+    /// The number in the model and in traces.
     #[must_use]
     pub fn code(self) -> u8 {
         match self {
@@ -103,7 +103,7 @@ impl DiskOp {
         }
     }
 
-    /// Whether it is background work of the disk, not a request.
+    /// Whether it is background work of the disk.
     #[must_use]
     pub fn is_background(self) -> bool {
         matches!(self, Self::MediaRead | Self::MediaWrite)
@@ -119,65 +119,65 @@ impl DiskOp {
 /// A request to a disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskRequest {
-    /// Comes back in the answer; not `u64::MAX`.
+    /// Identifies the completion; not `u64::MAX`.
     pub tag: u64,
-    /// The first sector; 0 for a flush.
+    /// First sector; 0 for a flush.
     pub sector: u64,
-    /// How many; 0 for a flush, and for nothing else.
+    /// Number of sectors; 0 for a flush, and only then.
     pub sectors: u32,
     /// One of read, write, flush and discard.
     pub op: DiskOp,
-    /// A write that is on the media when it ends.
+    /// A FUA write: on the media when it completes.
     pub fua: bool,
 }
 
-/// Where the time of a request went, in nanoseconds.
+/// The parts of a request's time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskParts {
-    /// The interface's and the controller's overhead.
+    /// Overhead of the interface and the controller.
     pub command_ns: u64,
-    /// Moving the arm.
+    /// Seek.
     pub seek_ns: u64,
-    /// Waiting for the sector to come round.
+    /// Rotational delay.
     pub rotation_ns: u64,
-    /// To or from the media.
+    /// Transfer to or from the media.
     pub transfer_ns: u64,
-    /// To or from the cache, and waiting for room in it.
+    /// Transfer to or from the cache, and the wait for room in it.
     pub cache_ns: u64,
 }
 
 impl DiskParts {
-    /// All parts together.
+    /// The sum of all parts.
     #[must_use]
     pub fn sum_ns(&self) -> u64 {
         self.command_ns + self.seek_ns + self.rotation_ns + self.transfer_ns + self.cache_ns
     }
 }
 
-/// Something that a disk has done.
+/// A completed request, or completed background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskDone {
-    /// The request's; `None` for what the disk did on its own account.
+    /// The request's tag; `None` for background work.
     pub tag: Option<u64>,
-    /// The first sector: the request's, or the member's own where the disk did it by itself.
+    /// First sector; for background work of an array, the member's address.
     pub sector: u64,
-    /// How many.
+    /// Number of sectors.
     pub sectors: u32,
-    /// What was done.
+    /// The operation.
     pub op: DiskOp,
-    /// It was a write that had to be on the media.
+    /// Whether it was a FUA write.
     pub fua: bool,
-    /// A read that the cache answered, or a write that ended in the cache.
+    /// Whether it was a read from the cache, or a write that completed in the cache.
     pub cached: bool,
-    /// Which member of an array; 0 where there is none.
+    /// Member of an array; 0 for a single disk.
     pub member: u32,
-    /// When it arrived.
+    /// When it was submitted.
     pub submit_ns: u64,
-    /// When the disk turned to it.
+    /// When the disk began to serve it.
     pub start_ns: u64,
-    /// When it ended.
+    /// When it completed.
     pub done_ns: u64,
-    /// Where the time between start and end went; the rest is waiting for another request.
+    /// Parts of the time from start to completion; the rest is waiting for other requests.
     pub parts: DiskParts,
 }
 
@@ -185,34 +185,34 @@ pub struct DiskDone {
 pub struct DiskModel {
     model: NonNull<RawModel>,
     capacity_sectors: u64,
-    /// The latest time that the model was given; it never goes back.
+    /// The latest time passed to the model.
     now_ns: u64,
 }
 
-// SAFETY: the C model has no state outside of itself but the sentence of sd_new, which MAKING
-// guards; so it may be used by any thread, one at a time. It is not Sync.
+// SAFETY: a C model shares no state with others except the error message of sd_new, which CREATION
+// guards; so any thread may use it, one at a time. It is not Sync.
 unsafe impl Send for DiskModel {}
 
 impl DiskModel {
-    /// Makes a disk of parameters, lines of `name=value`.
+    /// Creates a disk from parameters, lines of `name=value`.
     ///
     /// # Errors
-    /// A sentence that says which parameter is wrong, and how.
+    /// A message that begins with the invalid parameter.
     pub fn new(parameters: &str) -> Result<Self, String> {
         let text = CString::new(parameters)
-            .map_err(|_| String::from("the parameters contain a character of value 0"))?;
+            .map_err(|_| String::from("the parameters contain a NUL character"))?;
         let mut error: *const c_char = std::ptr::null();
-        let guard = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: text is a C string that outlives the call, and error a place for a pointer.
-        let made = unsafe { sd_new(text.as_ptr(), &raw mut error) };
-        let Some(model) = NonNull::new(made) else {
-            // SAFETY: where no model is made, error is a C string that stays until the next call
-            // of sd_new, which the guard holds off.
-            let sentence = unsafe { CStr::from_ptr(error) };
-            return Err(sentence.to_string_lossy().into_owned());
+        let guard = CREATION.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: text is a C string that outlives the call, and error a valid place for a pointer.
+        let created = unsafe { sd_new(text.as_ptr(), &raw mut error) };
+        let Some(model) = NonNull::new(created) else {
+            // SAFETY: if no model is created, error is a C string that stays valid until the next
+            // call of sd_new, which the guard excludes.
+            let message = unsafe { CStr::from_ptr(error) };
+            return Err(message.to_string_lossy().into_owned());
         };
         drop(guard);
-        // SAFETY: the model was just made.
+        // SAFETY: the model was just created.
         let capacity_sectors = unsafe { sd_capacity_sectors(model.as_ptr()) };
         Ok(Self {
             model,
@@ -221,13 +221,13 @@ impl DiskModel {
         })
     }
 
-    /// The disk's size in sectors of 512 bytes.
+    /// Capacity in sectors of 512 bytes.
     #[must_use]
     pub fn capacity_sectors(&self) -> u64 {
         self.capacity_sectors
     }
 
-    /// How many requests the disk takes at once.
+    /// The number of requests that the disk's queue holds.
     #[must_use]
     pub fn queue_depth(&self) -> u32 {
         // SAFETY: the model lives as long as self.
@@ -241,16 +241,18 @@ impl DiskModel {
         unsafe { sd_has_room(self.model.as_ptr()) }
     }
 
-    /// Gives the disk a request at `now_ns`.
+    /// Submits a request at `now_ns`.
     ///
     /// # Panics
-    /// Where the request does not lie within the disk, the disk has no room for it, or time goes
-    /// back.
+    /// If the request is not within the disk, the queue is full, or time decreases.
     pub fn submit(&mut self, now_ns: u64, request: DiskRequest) {
-        assert_ne!(request.tag, BACKGROUND, "this tag is the disk's own");
+        assert_ne!(
+            request.tag, BACKGROUND,
+            "this tag is reserved for background work"
+        );
         assert!(
             request.op.code() <= DiskOp::Discard.code(),
-            "a request asks for {:?}",
+            "{:?} is not an operation of a request",
             request.op
         );
         assert_eq!(
@@ -265,7 +267,7 @@ impl DiskModel {
             self.capacity_sectors
         );
         assert!(self.has_room(), "the queue of the disk is full");
-        self.go_to(now_ns);
+        self.advance(now_ns);
         let raw = RawRequest {
             tag: request.tag,
             sector: request.sector,
@@ -277,7 +279,8 @@ impl DiskModel {
         unsafe { sd_submit(self.model.as_ptr(), now_ns, &raw const raw) }
     }
 
-    /// When to call [`DiskModel::take`] again; `None` while nothing will happen by itself.
+    /// The time of the next event, for [`DiskModel::take`]; `None` if there is none without a
+    /// request.
     #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
         // SAFETY: the model lives as long as self.
@@ -285,23 +288,22 @@ impl DiskModel {
         (next_ns != NEVER).then_some(next_ns)
     }
 
-    /// Lets the disk work until `now_ns` and gives the next thing that is done by then, in the
-    /// order of their ends.
+    /// Advances the disk to `now_ns` and returns the next completion up to then, in order of time.
     ///
     /// # Panics
-    /// Where time goes back.
+    /// If time decreases.
     pub fn take(&mut self, now_ns: u64) -> Option<DiskDone> {
-        self.go_to(now_ns);
+        self.advance(now_ns);
         let mut raw = RawDone::default();
-        // SAFETY: the model lives as long as self, and raw is a place for an answer.
+        // SAFETY: the model lives as long as self, and raw a valid place for a completion.
         let is_done = unsafe { sd_take(self.model.as_ptr(), now_ns, &raw mut raw) };
-        is_done.then(|| answer(&raw))
+        is_done.then(|| completion(&raw))
     }
 
-    fn go_to(&mut self, now_ns: u64) {
+    fn advance(&mut self, now_ns: u64) {
         assert!(
             now_ns >= self.now_ns,
-            "time goes back from {} to {now_ns}",
+            "time decreases from {} to {now_ns}",
             self.now_ns
         );
         self.now_ns = now_ns;
@@ -310,7 +312,7 @@ impl DiskModel {
 
 impl Drop for DiskModel {
     fn drop(&mut self) {
-        // SAFETY: the model was made by sd_new, and is not used any more.
+        // SAFETY: the model was created by sd_new and is not used afterwards.
         unsafe { sd_destroy(self.model.as_ptr()) }
     }
 }
@@ -324,7 +326,7 @@ impl std::fmt::Debug for DiskModel {
     }
 }
 
-fn answer(raw: &RawDone) -> DiskDone {
+fn completion(raw: &RawDone) -> DiskDone {
     let [command_ns, seek_ns, rotation_ns, transfer_ns, cache_ns] = raw.part_ns;
     DiskDone {
         tag: (raw.tag != BACKGROUND).then_some(raw.tag),
@@ -333,7 +335,7 @@ fn answer(raw: &RawDone) -> DiskDone {
         op: u8::try_from(raw.op)
             .ok()
             .and_then(DiskOp::from_code)
-            .expect("the model answers with its own operations"),
+            .expect("the model returns known operations"),
         fua: raw.flags & FLAG_FUA != 0,
         cached: raw.flags & FLAG_CACHED != 0,
         member: raw.member,

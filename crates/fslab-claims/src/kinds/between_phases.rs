@@ -1,18 +1,18 @@
-//! Claims about the phases of one subject: `phases`, `gain`.
+//! Claims that compare phases of one subject: `phases`, `gain`.
 
 use fslab_model::Point;
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place, Ranges};
-use crate::ratio::{LogScore, Question, Ratio, Side, of_logs, paired};
+use crate::ratio::{LogScore, Ratio, Selection, Side, of_logs, paired};
 use crate::{Finding, Limits, PhasePair};
 
-/// Before the name of a phase: on an aged file system.
+/// Prefix of a phase's name: the phase on the aged file system.
 const AGED: &str = "aged-";
 
 type PointSide<'r> = Side<Option<&'r Point>>;
 
-/// Each subject's `phase` against its `than`.
+/// Evaluates `phases`: each subject's `pair.phase` against its `pair.than`.
 pub(crate) fn phases(
     case: &Case<'_, '_>,
     pair: &PhasePair,
@@ -32,7 +32,7 @@ pub(crate) fn phases(
     Judgement::all(subjects.iter().map(finding).collect())
 }
 
-/// Such a ratio against another one.
+/// Evaluates `gain`: the ratio of `pair` against that of `against`.
 pub(crate) fn gain(
     case: &Case<'_, '_>,
     [pair, against]: [&PhasePair; 2],
@@ -41,10 +41,9 @@ pub(crate) fn gain(
 ) -> Judgement {
     let finding = |name: &String| {
         let what = |label: &str| {
-            let (above, below) = (pair, against);
             format!(
                 "{label}: ({} / {}) / ({} / {})",
-                above.phase, above.than, below.phase, below.than
+                pair.phase, pair.than, against.phase, against.than
             )
         };
         match case.evidence.member(name) {
@@ -86,7 +85,7 @@ fn gain_of(
     Ok(ratio.widened(case.evidence.resolution))
 }
 
-/// One phase against another of the same subject, repeat by repeat.
+/// The ratio of two phases of one subject, and its logarithm in each repeat.
 fn between(
     case: &Case<'_, '_>,
     member: &Member,
@@ -103,8 +102,9 @@ fn between(
     Ok((ratio.widened(case.evidence.resolution), logs))
 }
 
-/// A phase outside any sweep runs once, whatever points the other one is asked for. `aged-read` is
-/// the phase `read` of the same file system aged, where the run has no phase of that name.
+/// One side of the ratio. The ranges do not apply to a phase outside any sweep, since it runs once.
+/// `aged-read` is the phase `read` of the same file system aged, unless the run has a phase of that
+/// name.
 fn side<'r>(
     case: &Case<'_, 'r>,
     member: &Member,
@@ -130,7 +130,7 @@ fn side<'r>(
     let ranges = if is_alone { &everywhere } else { &case.ranges };
     evidence.side(
         member,
-        Question {
+        Selection {
             phases: &phases,
             ranges,
             score,
@@ -142,17 +142,23 @@ fn is_single(side: &Side<Place<'_>>) -> bool {
     side.places.keys().all(|(_, point)| point.is_none())
 }
 
-/// The mean over all points, against a phase that has none. A point at which no time was taken
-/// makes the whole of it instant.
+/// The mean over all points, to compare with a phase that has none. One point that took no time
+/// makes the mean instant.
 fn as_one<'r>(side: Side<Place<'r>>) -> PointSide<'r> {
     let mean = |index: usize| {
-        let goods: Vec<LogScore> = side.places.values().map(|goods| goods[index]).collect();
-        let sum = goods.iter().try_fold(0.0, |sum, good| match good {
-            LogScore::Finite(good) => Some(sum + good),
-            LogScore::Instant => None,
-        });
+        let log_scores: Vec<LogScore> = side
+            .places
+            .values()
+            .map(|log_scores| log_scores[index])
+            .collect();
+        let sum = log_scores
+            .iter()
+            .try_fold(0.0, |sum, log_score| match log_score {
+                LogScore::Finite(log_score) => Some(sum + log_score),
+                LogScore::Instant => None,
+            });
         sum.map_or(LogScore::Instant, |sum: f64| {
-            LogScore::Finite(sum / goods.len() as f64)
+            LogScore::Finite(sum / log_scores.len() as f64)
         })
     };
     let means: Vec<LogScore> = (0..side.repeats.len()).map(mean).collect();

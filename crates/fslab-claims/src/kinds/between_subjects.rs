@@ -1,23 +1,23 @@
-//! Claims about subjects against each other: `faster`, `best`, `worst`, `order`, `wins`.
+//! Claims that compare subjects: `faster`, `best`, `worst`, `order`, `wins`.
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason};
 use crate::findings::{all_must_hold, decisive};
-use crate::ratio::{Question, Ratio};
+use crate::ratio::{Ratio, Selection};
 use crate::{Among, Finding, Kind, Limits, Outcome, Position, Score};
 
 impl Case<'_, '_> {
-    pub(crate) fn question<'q>(&'q self, phases: &'q [String]) -> Question<'q> {
-        Question {
+    pub(crate) fn selection<'q>(&'q self, phases: &'q [String]) -> Selection<'q> {
+        Selection {
             phases,
             ranges: &self.ranges,
             score: self.claim.holds.score,
         }
     }
 
-    /// The ratio of two subjects by their names in the claim.
+    /// The ratio of two subjects.
     fn ratio(&self, phases: &[String], a: &Member, b: &Member) -> Result<Ratio, MissingReason> {
-        self.evidence.compare(a, b, self.question(phases))
+        self.evidence.compare(a, b, self.selection(phases))
     }
 
     fn pair(&self, phases: &[String], a: &str, b: &str, limits: Limits) -> Finding {
@@ -35,7 +35,7 @@ impl Case<'_, '_> {
     }
 }
 
-/// Each of the first list against each of the second.
+/// Evaluates `faster`: each of the first list against each of the second.
 pub(crate) fn faster(
     case: &Case<'_, '_>,
     phases: &[String],
@@ -52,7 +52,7 @@ pub(crate) fn faster(
     )
 }
 
-/// From the best to the worst.
+/// Evaluates `order`: `subjects` from the best to the worst.
 pub(crate) fn order(case: &Case<'_, '_>, phases: &[String], subjects: &[String]) -> Judgement {
     let limits = Limits::at_least(1.0);
     let pairs = subjects
@@ -61,7 +61,7 @@ pub(crate) fn order(case: &Case<'_, '_>, phases: &[String], subjects: &[String])
     Judgement::all(pairs.collect())
 }
 
-/// Whom `subjects` are held against, and who was left out since it has no figure.
+/// The subjects that `subjects` are compared with, and why others were left out.
 fn others(
     case: &Case<'_, '_>,
     phases: &[String],
@@ -73,29 +73,33 @@ fn others(
             let members = names.iter().map(|name| case.evidence.member(name));
             members.collect::<Result<Vec<_>, _>>()?
         }
-        None => case.evidence.everybody(),
+        None => case.evidence.fresh_members(),
     };
     let (mut others, mut left_out) = (Vec::new(), Vec::new());
     for member in all {
         if subjects.iter().any(|subject| subject.cell == member.cell) {
             continue;
         }
-        match lack(case, phases, &member) {
+        match missing_figures(case, phases, &member) {
             Some(gap) => left_out.push(gap),
             None => others.push(member),
         }
     }
     if others.is_empty() {
-        let gap = "there is nobody else to be compared with".to_owned();
+        let gap = "there is no other subject to compare with".to_owned();
         return Err(left_out.into_iter().next().unwrap_or(gap));
     }
     Ok((others, left_out))
 }
 
-/// Why the subject has no figure at all of these phases; `None` where it has some.
-fn lack(case: &Case<'_, '_>, phases: &[String], member: &Member) -> Option<MissingReason> {
+/// Why the subject has no figure in these phases; `None` if it has one.
+fn missing_figures(
+    case: &Case<'_, '_>,
+    phases: &[String],
+    member: &Member,
+) -> Option<MissingReason> {
     match case.claim.holds.score {
-        // Who failed everywhere has a share of failures, too.
+        // A subject that always failed has a share of failures, too.
         Score::FailedPercent => None,
         score => case
             .evidence
@@ -104,7 +108,7 @@ fn lack(case: &Case<'_, '_>, phases: &[String], member: &Member) -> Option<Missi
     }
 }
 
-/// `subjects` at the best end, or at the worst one.
+/// Evaluates `best` and `worst`.
 pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judgement {
     let phases = &among.phases;
     let members = among.subjects.iter().map(|name| case.evidence.member(name));
@@ -120,14 +124,15 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
         (true, within) => Limits::at_least(1.0 - within.unwrap_or(0.0)),
         (false, within) => Limits::at_most(1.0 + within.unwrap_or(0.0)),
     };
-    // With a distance, whoever is near the end may be there: the others of `subjects` count, too.
-    let company: Vec<&Member> = match among.within {
+    // With a distance, each of `subjects` must be near the best of them, too; without one, they
+    // need not be ordered among themselves.
+    let rivals: Vec<&Member> = match among.within {
         Some(_) => others.iter().chain(&subjects).collect(),
         None => others.iter().collect(),
     };
     let mut findings = Vec::new();
     for subject in &subjects {
-        for other in company.iter().filter(|other| other.cell != subject.cell) {
+        for other in rivals.iter().filter(|other| other.cell != subject.cell) {
             let what = format!("{} / {}", subject.label, other.label);
             findings.push(Finding::of_ratio(
                 what,
@@ -142,7 +147,7 @@ pub(crate) fn extreme(case: &Case<'_, '_>, among: &Among, is_best: bool) -> Judg
     judgement
 }
 
-/// First, or last, in so many phases.
+/// Evaluates `wins`: first, or last, in at least a number of phases.
 pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
     let Kind::Wins {
         subject,
@@ -179,7 +184,7 @@ pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
         Position::Last => "last",
     };
     let remark = format!(
-        "{} is {place} in {won} of {} phases, and {at_least} are wanted",
+        "{} is {place} in {won} of {} phases, and {at_least} are needed",
         subject.label,
         phases.len()
     );
@@ -190,7 +195,7 @@ pub(crate) fn wins(case: &Case<'_, '_>) -> Judgement {
     }
 }
 
-/// Whether `subject` is at that end in one phase: the finding is its closest ratio.
+/// Whether `subject` is first, or last, in one phase, with its decisive ratio.
 fn win(
     case: &Case<'_, '_>,
     phase: &str,
@@ -215,7 +220,11 @@ fn win(
     let ratios: Vec<Finding> = ratios.collect();
     let outcome = all_must_hold(&ratios);
     let mut finding = decisive(&ratios, outcome).cloned().unwrap_or_else(|| {
-        Finding::gap(phase.to_owned(), "there is nobody else".to_owned(), limits)
+        Finding::gap(
+            phase.to_owned(),
+            "there is no other subject".to_owned(),
+            limits,
+        )
     });
     if finding.remark.is_none() && !left_out.is_empty() {
         finding.remark = Some(format!("left out: {}", left_out.join("; ")));

@@ -1,26 +1,26 @@
-//! Claims about failures: `fails`, and the share of repeats that failed.
+//! Claims about failures: `fails`, and the share of failed repeats.
 
 use fslab_model::{PhaseOutcome, PhaseRecord, TrialOutcome, TrialRecord};
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, Member, MissingReason, Ranges};
-use crate::ratio::Question;
+use crate::ratio::Selection;
 use crate::{Finding, Limits, Outcome, Quantity, Score};
 
-/// How a repeat came out of a phase.
-enum Passage<'r> {
+/// How a phase ended in one repeat.
+enum PhaseEnd<'r> {
     Done,
     Failed(String),
-    /// It was not run, for a reason that is no failure.
+    /// Not run, for a reason other than a failure.
     Skipped(&'r str),
 }
 
-/// The phase fails for each of `subjects`.
+/// Evaluates `fails`: the phase fails in every repeat of each of `subjects`.
 pub(crate) fn fails(case: &Case<'_, '_>, phase: &str, subjects: &[String]) -> Judgement {
     let scale = case.evidence.run.header.plan.scale;
     if !scale.is_full() {
         return Judgement::not_measured(format!(
-            "what fails at full scale need not fail at {scale}: it wants a run at scale 1"
+            "what fails at full scale may not fail at {scale}: it needs a run at scale 1"
         ));
     }
     let limits = Limits::at_least(100.0);
@@ -28,25 +28,25 @@ pub(crate) fn fails(case: &Case<'_, '_>, phase: &str, subjects: &[String]) -> Ju
         Err(gap) => Finding::gap(format!("{name}: {phase}"), gap, limits),
         Ok(member) => {
             let what = format!("{}: {phase}", member.label);
-            match case.evidence.passages(&member, phase, &case.ranges) {
+            match case.evidence.phase_ends(&member, phase, &case.ranges) {
                 Err(gap) => Finding::gap(what, gap, limits),
-                Ok(passages) => finding(what, &passages, limits),
+                Ok(phase_ends) => finding(what, &phase_ends, limits),
             }
         }
     };
     Judgement::all(subjects.iter().map(finding).collect())
 }
 
-fn finding(what: String, passages: &[Passage<'_>], limits: Limits) -> Finding {
-    let failed = passages
+fn finding(what: String, phase_ends: &[PhaseEnd<'_>], limits: Limits) -> Finding {
+    let failed = phase_ends
         .iter()
-        .filter(|it| matches!(it, Passage::Failed(_)))
+        .filter(|it| matches!(it, PhaseEnd::Failed(_)))
         .count();
-    let reason = passages.iter().find_map(|it| match it {
-        Passage::Failed(text) => Some(text.clone()),
+    let reason = phase_ends.iter().find_map(|it| match it {
+        PhaseEnd::Failed(text) => Some(text.clone()),
         _ => None,
     });
-    let outcome = if failed == passages.len() {
+    let outcome = if failed == phase_ends.len() {
         Outcome::Holds
     } else if failed == 0 {
         Outcome::Fails
@@ -55,7 +55,7 @@ fn finding(what: String, passages: &[Passage<'_>], limits: Limits) -> Finding {
     };
     Finding {
         outcome,
-        value: Some(100.0 * failed as f64 / passages.len() as f64),
+        value: Some(100.0 * failed as f64 / phase_ends.len() as f64),
         quantity: Quantity::Percent,
         places: 1,
         remark: reason,
@@ -64,56 +64,57 @@ fn finding(what: String, passages: &[Passage<'_>], limits: Limits) -> Finding {
 }
 
 impl<'r> Evidence<'r> {
-    /// How each repeat of a subject came out of a phase, of those that were to run it.
-    fn passages(
+    /// How a phase ended in each repeat of a subject whose plan has it.
+    fn phase_ends(
         &self,
         member: &Member,
         phase: &str,
         ranges: &Ranges,
-    ) -> Result<Vec<Passage<'r>>, MissingReason> {
+    ) -> Result<Vec<PhaseEnd<'r>>, MissingReason> {
         let trials = self.records(member, phase);
-        let passages: Vec<Passage<'r>> = trials
+        let phase_ends: Vec<PhaseEnd<'r>> = trials
             .iter()
-            .filter_map(|(trial, records)| passage(trial, records))
+            .filter_map(|(trial, records)| phase_end(trial, records))
             .collect();
-        if let Some(Passage::Skipped(reason)) =
-            passages.iter().find(|it| matches!(it, Passage::Skipped(_)))
+        if let Some(PhaseEnd::Skipped(reason)) = phase_ends
+            .iter()
+            .find(|it| matches!(it, PhaseEnd::Skipped(_)))
         {
             return Err(format!(
                 "'{phase}' was skipped for {}: {reason}",
                 member.label
             ));
         }
-        if passages.is_empty() {
+        if phase_ends.is_empty() {
             let phases = [phase.to_owned()];
             let gap = self.figures(member, &phases, ranges, Score::Headline).err();
             return Err(gap.unwrap_or_else(|| format!("{} has no trial", member.label)));
         }
-        Ok(passages)
+        Ok(phase_ends)
     }
 
-    /// Of how many repeats how many failed in the claim's phases, or before them.
+    /// The number of repeats that failed in the claim's phases, or before them, and of all.
     pub(crate) fn failed(
         &self,
         member: &Member,
-        question: Question<'_>,
+        selection: Selection<'_>,
     ) -> Result<(usize, usize), MissingReason> {
         let (mut failed, mut all) = (0, 0);
-        for phase in question.phases {
-            let passages = self.passages(member, phase, question.ranges)?;
-            failed += passages
+        for phase in selection.phases {
+            let phase_ends = self.phase_ends(member, phase, selection.ranges)?;
+            failed += phase_ends
                 .iter()
-                .filter(|it| matches!(it, Passage::Failed(_)))
+                .filter(|it| matches!(it, PhaseEnd::Failed(_)))
                 .count();
-            all += passages.len();
+            all += phase_ends.len();
         }
         Ok((failed, all))
     }
 }
 
-/// `None` where the trial neither ran the phase nor failed in a phase before it: the plan has no
-/// such phase, or the trial failed for another reason.
-fn passage<'r>(trial: &'r TrialRecord, records: &[&'r PhaseRecord]) -> Option<Passage<'r>> {
+/// How the phase ended in one trial; `None` if the trial neither ran it nor failed in a phase
+/// before it: the plan has no such phase, or the trial failed for another reason.
+fn phase_end<'r>(trial: &'r TrialRecord, records: &[&'r PhaseRecord]) -> Option<PhaseEnd<'r>> {
     let failed_phase = trial
         .phases
         .iter()
@@ -124,25 +125,25 @@ fn passage<'r>(trial: &'r TrialRecord, records: &[&'r PhaseRecord]) -> Option<Pa
     for record in records {
         match &record.outcome {
             PhaseOutcome::Done => {}
-            PhaseOutcome::Failed { failure } => return Some(Passage::Failed(failure.to_string())),
+            PhaseOutcome::Failed { failure } => return Some(PhaseEnd::Failed(failure.to_string())),
             PhaseOutcome::Skipped { reason } => {
-                // A skip that is a failure's consequence names the phase that failed.
+                // The reason of a skip after a failure names the phase that failed.
                 let cause = failed_phase
                     .filter(|(failed, _)| reason.contains(&format!("'{}'", failed.name)));
                 return Some(match cause {
                     Some((failed, failure)) => {
-                        Passage::Failed(format!("'{}' before it failed: {failure}", failed.name))
+                        PhaseEnd::Failed(format!("'{}' before it failed: {failure}", failed.name))
                     }
-                    None => Passage::Skipped(reason),
+                    None => PhaseEnd::Skipped(reason),
                 });
             }
         }
     }
     match (&trial.outcome, records.is_empty()) {
-        (_, false) => Some(Passage::Done),
-        // The process died: in a phase where it had begun one.
+        (_, false) => Some(PhaseEnd::Done),
+        // The process died after its first phase had begun.
         (TrialOutcome::Failed { failure }, true) if !trial.phases.is_empty() => {
-            Some(Passage::Failed(failure.to_string()))
+            Some(PhaseEnd::Failed(failure.to_string()))
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The kinds of claim, one file for those that are evaluated alike.
+//! The kinds of claim, one file for each group that is evaluated alike.
 
 mod between_phases;
 mod between_subjects;

@@ -1,4 +1,4 @@
-//! Claims about a list of values, one an event: `sequence`.
+//! Claims about a recorded list of values, one per event: `sequence`.
 
 use fslab_model::{PhaseOutcome, PhaseRecord};
 
@@ -9,7 +9,7 @@ use crate::{Finding, Limits, Outcome, Quantity, Score};
 /// The most values that a remark quotes.
 const QUOTED_MAX: usize = 8;
 
-/// The list of each of `subjects` is `values`.
+/// Evaluates `sequence`: the list of each of `subjects` is `values`.
 pub(crate) fn sequence(
     case: &Case<'_, '_>,
     phase: &str,
@@ -53,7 +53,7 @@ fn compare(what: String, lists: &[Vec<f64>], values: &[f64]) -> Finding {
         quantity: Quantity::Percent,
         places: 1,
         remark: Some(format!(
-            "it is {}, and {} is wanted",
+            "it is {}, and {} is expected",
             quoted(first),
             quoted(values)
         )),
@@ -76,8 +76,8 @@ fn quoted(values: &[f64]) -> String {
     texts.join(", ") + more
 }
 
-/// Whether `list` is `values`, whose last one goes on for ever. The last of the list may be less:
-/// there the file ends.
+/// Whether `list` is `values` with the last value repeated. The last element of `list` may be less,
+/// since the file ends there.
 fn is_sequence(list: &[f64], values: &[f64]) -> bool {
     let wanted = values.iter().chain(values.last().into_iter().cycle());
     let last = list.len().saturating_sub(1);
@@ -94,7 +94,7 @@ fn lists(
     phase: &str,
 ) -> Result<Vec<Vec<f64>>, MissingReason> {
     let Score::List(name) = case.claim.holds.score else {
-        return Err("it is no claim of a list".to_owned());
+        return Err("the metric is not a list".to_owned());
     };
     let trials = case.evidence.records(member, phase);
     let is_done = |record: &&&PhaseRecord| record.outcome == PhaseOutcome::Done;
@@ -128,7 +128,7 @@ mod tests {
     use super::is_sequence;
 
     #[test]
-    fn the_last_value_goes_on_and_the_end_of_the_file_cuts_it() {
+    fn the_last_value_repeats_and_the_end_of_the_file_shortens_it() {
         let doubling = [4.0, 8.0, 16.0, 32.0];
         for (list, equal) in [
             (&[4.0, 8.0, 16.0, 32.0][..], true),

@@ -1,21 +1,23 @@
-//! Claims about how far subjects lie apart: `spread`.
+//! Claims about the largest ratio among subjects: `spread`.
 
 use fslab_stats::{Interval, location};
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Evidence, MissingReason, Place};
-use crate::ratio::{LogScore, Question, Side, mean_of};
+use crate::findings::NO_INTERVAL;
+use crate::ratio::{LogScore, Selection, Side, mean_of};
 use crate::{Finding, Kind, Limits};
 
-/// How far subjects lie apart in one repeat, as logarithms of ratios.
+/// The largest ratios of one repeat, as logarithms.
 struct Distances {
-    /// The largest between two groups.
+    /// Between two groups.
     between: f64,
-    /// The largest between two members of one group.
+    /// Between two members of one group.
     inside: f64,
 }
 
-/// Between groups against inside them, or inside one group on one disk against another.
+/// Evaluates `spread`: the ratio between groups against that inside them, or that inside one group
+/// on two disks.
 pub(crate) fn spread(case: &Case<'_, '_>) -> Judgement {
     let Kind::Spread {
         groups,
@@ -68,14 +70,12 @@ fn finding(
         value: Some(estimate.value),
         interval,
         places,
-        remark: interval
-            .is_none()
-            .then(|| "a single repeat has no interval".to_owned()),
+        remark: interval.is_none().then(|| NO_INTERVAL.to_owned()),
         ..Finding::gap(what, String::new(), limits)
     }
 }
 
-/// The logarithm of the ratio of the largest ratios on two disks, repeat by repeat.
+/// The logarithm of the ratio of the largest ratios on two disks, by repeat.
 fn on_disks(
     case: &Case<'_, '_>,
     groups: &[Vec<String>],
@@ -86,7 +86,7 @@ fn on_disks(
         let mut runs = runs.iter().flatten();
         let run = runs.find(|evidence| evidence.disk() == Some(disk));
         run.copied().ok_or_else(|| {
-            format!("it compares two runs, and none of those given is on the disk '{disk}'")
+            format!("it compares two runs, and none of them is on the disk '{disk}'")
         })
     };
     let (a, places_a) = distances(case, of_disk(disks[0])?, groups)?;
@@ -95,7 +95,7 @@ fn on_disks(
     Ok((logs.collect(), places_a.min(places_b)))
 }
 
-/// The distances in each repeat, over the places at which everybody has a figure.
+/// The largest ratios of each repeat, over the places at which all subjects have a figure.
 fn distances(
     case: &Case<'_, '_>,
     evidence: &Evidence<'_>,
@@ -104,21 +104,17 @@ fn distances(
     let Kind::Spread { phases, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a spread".to_owned());
     };
-    let question = Question {
+    let selection = Selection {
         phases,
         ranges: &case.ranges,
         score: case.claim.holds.score,
     };
-    let side = |name: &String| evidence.side(&evidence.member(name)?, question);
+    let side = |name: &String| evidence.side(&evidence.member(name)?, selection);
     let sides = groups.iter().map(|group| group.iter().map(side).collect());
     let sides: Vec<Vec<Side<Place<'_>>>> = sides.collect::<Result<_, MissingReason>>()?;
-    let everybody: Vec<&Side<Place<'_>>> = sides.iter().flatten().collect();
-    let places = common_places(&everybody)?;
-    let repeats = everybody
-        .iter()
-        .map(|side| side.repeats.len())
-        .min()
-        .unwrap_or(0);
+    let all: Vec<&Side<Place<'_>>> = sides.iter().flatten().collect();
+    let places = common_places(&all)?;
+    let repeats = all.iter().map(|side| side.repeats.len()).min().unwrap_or(0);
     let distances = (0..repeats).map(|repeat| {
         let score = |side: &Side<Place<'_>>| mean_at(side, &places, repeat);
         let groups: Vec<Vec<f64>> = sides
@@ -138,8 +134,8 @@ fn distances(
 
 fn common_places<'r>(sides: &[&Side<Place<'r>>]) -> Result<Vec<Place<'r>>, MissingReason> {
     let has_rate = |side: &Side<Place<'r>>, place: &Place<'r>| {
-        let goods = side.places.get(place);
-        goods.is_some_and(|goods| !goods.contains(&LogScore::Instant))
+        let log_scores = side.places.get(place);
+        log_scores.is_some_and(|log_scores| !log_scores.contains(&LogScore::Instant))
     };
     let first = sides
         .first()
@@ -151,7 +147,7 @@ fn common_places<'r>(sides: &[&Side<Place<'r>>]) -> Result<Vec<Place<'r>>, Missi
         .copied()
         .collect();
     if places.is_empty() {
-        return Err("there is no point at which everybody has a rate".to_owned());
+        return Err("there is no point at which all subjects have a rate".to_owned());
     }
     Ok(places)
 }
@@ -164,7 +160,7 @@ fn mean_at(side: &Side<Place<'_>>, places: &[Place<'_>], repeat: usize) -> f64 {
     )
 }
 
-/// From the smallest to the largest.
+/// Largest minus smallest.
 fn width(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     largest - values.iter().copied().fold(f64::INFINITY, f64::min)

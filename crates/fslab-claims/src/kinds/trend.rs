@@ -1,4 +1,4 @@
-//! Claims about scores over one dimension of a sweep: `trend`.
+//! Claims about the shape of scores over one dimension of a sweep: `trend`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,34 +7,35 @@ use fslab_stats::{location, quantile, rank_correlation};
 
 use crate::evaluate::{Case, Judgement};
 use crate::evidence::{Member, MissingReason, Place};
+use crate::findings::NO_INTERVAL;
 use crate::ratio::{LogScore, Side};
 use crate::{Finding, Kind, Limits, Outcome, Shape};
 
-/// A series rises where its order agrees so far with that of its values.
+/// A rising series has at least this rank correlation with its dimension,
 const RANK_LEAST: f64 = 0.8;
-/// And where its last is at least so many times its first.
+/// and its last value is at least this many times its first.
 const RISE_LEAST: f64 = 1.5;
-/// A series is level where its largest is at most so many times its smallest.
+/// The largest value of a level series is at most this many times its smallest.
 const LEVEL_MOST: f64 = 1.25;
-/// What has risen so far has risen.
+/// A series has risen at the first value of this share of its largest.
 const RISEN: f64 = 0.9;
-/// What has fallen to this share of the largest has fallen.
+/// A series has fallen if its last value is at most this share of its largest.
 const FALLEN: f64 = 0.8;
-/// A cliff divides at least by this.
+/// The least ratio of the medians before and after a cliff.
 const CLIFF_LEAST: f64 = 2.0;
 
-/// A series: where, and how good, without end where no time was taken.
+/// Values of the dimension with their scores; a score is infinite where no time was taken.
 type Series = Vec<(PointValue, f64)>;
 
-/// What a shape says of one series: whether it is so, the ratio that tells, and its limits.
-struct Reading {
-    is_so: bool,
+/// Whether one series has the shape, with the ratio that decides and its limits.
+struct ShapeResult {
+    has_shape: bool,
     ratio: f64,
     limits: Limits,
     remark: Option<String>,
 }
 
-/// The scores of each subject over the dimension.
+/// Evaluates `trend`: the scores of each subject over the dimension have the shape.
 pub(crate) fn trend(case: &Case<'_, '_>) -> Judgement {
     let Kind::Trend {
         phases,
@@ -46,7 +47,10 @@ pub(crate) fn trend(case: &Case<'_, '_>) -> Judgement {
     else {
         return Judgement::not_measured("it is no claim of a trend");
     };
-    let at = match at.map(|at| case.evidence.moved(over, at)).transpose() {
+    let at = match at
+        .map(|at| case.evidence.scaled_to_memory(over, at))
+        .transpose()
+    {
         Ok(at) => at,
         Err(gap) => return Judgement::not_measured(gap),
     };
@@ -74,39 +78,42 @@ fn of_member(
     let Kind::Trend { phases, over, .. } = &case.claim.holds.kind else {
         return Err("it is no claim of a trend".to_owned());
     };
-    let side = case.evidence.side(member, case.question(phases))?;
+    let side = case.evidence.side(member, case.selection(phases))?;
     let repeats = series(&side, over)?;
-    let readings: Result<Vec<Reading>, MissingReason> = repeats
+    let results: Result<Vec<ShapeResult>, MissingReason> = repeats
         .iter()
         .map(|series| read(series, shape, at))
         .collect();
-    let readings = readings?;
+    let results = results?;
     let overall = overall(&repeats);
-    let reading = read(&overall, shape, at)?;
-    let so = readings.iter().filter(|reading| reading.is_so).count();
-    let is_single = readings.len() == 1 && !case.evidence.exact;
-    let outcome = match so {
+    let result = read(&overall, shape, at)?;
+    let matching = results.iter().filter(|result| result.has_shape).count();
+    let is_single = results.len() == 1 && !case.evidence.exact;
+    let outcome = match matching {
         _ if is_single => Outcome::Undecided,
-        so if so == readings.len() => Outcome::Holds,
+        count if count == results.len() => Outcome::Holds,
         0 => Outcome::Fails,
         _ => Outcome::Undecided,
     };
-    let ratios: Vec<f64> = readings.iter().map(|reading| reading.ratio).collect();
+    let ratios: Vec<f64> = results.iter().map(|result| result.ratio).collect();
     let certain = fslab_stats::Interval {
-        low: reading.ratio,
-        high: reading.ratio,
+        low: result.ratio,
+        high: result.ratio,
     };
     let interval = location(&ratios).and_then(|estimate| estimate.interval);
     let remark = match outcome {
-        Outcome::Undecided if is_single => Some("a single repeat has no interval".to_owned()),
-        Outcome::Undecided => Some(format!("it is so in {so} of {} repeats", readings.len())),
-        _ => reading.remark.clone(),
+        Outcome::Undecided if is_single => Some(NO_INTERVAL.to_owned()),
+        Outcome::Undecided => Some(format!(
+            "{matching} of {} repeats have this shape",
+            results.len()
+        )),
+        _ => result.remark.clone(),
     };
     let point =
         |(at, value): &(PointValue, f64)| (at.number() as f64, value.is_finite().then_some(*value));
     Ok(Finding {
         outcome,
-        value: Some(reading.ratio),
+        value: Some(result.ratio),
         interval: if case.evidence.exact {
             Some(certain)
         } else {
@@ -115,34 +122,38 @@ fn of_member(
         places: overall.len(),
         remark,
         points: overall.iter().map(point).collect(),
-        ..Finding::gap(String::new(), String::new(), reading.limits)
+        ..Finding::gap(String::new(), String::new(), result.limits)
     })
 }
 
-/// The series of each repeat: the geometric mean over the other dimensions, of those of their
-/// combinations that have every value of this one. Else a value that only large files reach would
-/// look like their slowness.
+/// The series of each repeat: the geometric mean over those combinations of the other dimensions
+/// that have every value of this one. Otherwise a value that only large files have would appear
+/// slow because large files are.
 fn series(side: &Side<Place<'_>>, over: &str) -> Result<Vec<Series>, MissingReason> {
     let mut values: BTreeSet<PointValue> = BTreeSet::new();
     let mut rows: BTreeMap<(&str, Point), BTreeMap<PointValue, &[LogScore]>> = BTreeMap::new();
-    for ((phase, point), goods) in &side.places {
+    for ((phase, point), log_scores) in &side.places {
         let Some(point) = point.filter(|point| point.contains_key(over)) else {
             return Err(format!("'{phase}' was not swept over {over}"));
         };
         let mut rest = point.clone();
         if let Some(value) = rest.remove(over) {
             values.insert(value);
-            rows.entry((phase, rest)).or_default().insert(value, goods);
+            rows.entry((phase, rest))
+                .or_default()
+                .insert(value, log_scores);
         }
     }
     rows.retain(|_, row| row.len() == values.len());
     if rows.is_empty() {
-        return Err(format!("nothing was measured at every value of {over}"));
+        return Err(format!(
+            "no combination was measured at every value of {over}"
+        ));
     }
     let mean = |value: PointValue, repeat: usize| {
-        let goods = rows.values().map(|row| row[&value][repeat]);
-        let sum = goods.fold(0.0, |sum, good| match good {
-            LogScore::Finite(good) => sum + good,
+        let log_scores = rows.values().map(|row| row[&value][repeat]);
+        let sum = log_scores.fold(0.0, |sum, log_score| match log_score {
+            LogScore::Finite(log_score) => sum + log_score,
             LogScore::Instant => f64::INFINITY,
         });
         (sum / rows.len() as f64).exp()
@@ -170,7 +181,11 @@ fn overall(repeats: &[Series]) -> Series {
     means.collect()
 }
 
-fn read(series: &Series, shape: Shape, at: Option<PointValue>) -> Result<Reading, MissingReason> {
+fn read(
+    series: &Series,
+    shape: Shape,
+    at: Option<PointValue>,
+) -> Result<ShapeResult, MissingReason> {
     let up_to = |end: Option<PointValue>| -> Vec<f64> {
         let within = series
             .iter()
@@ -194,7 +209,7 @@ fn read(series: &Series, shape: Shape, at: Option<PointValue>) -> Result<Reading
         Shape::RisesThenFalls => rises_then_falls(&up_to(None)),
         Shape::Cliff => match at {
             Some(at) => cliff(series, at.number()),
-            None => Err("a cliff needs a place".to_owned()),
+            None => Err("a cliff needs 'at'".to_owned()),
         },
     }
 }
@@ -207,26 +222,26 @@ fn enough(values: &[f64], least: usize) -> Result<(), MissingReason> {
         ));
     }
     if values.iter().all(|value| value.is_infinite()) {
-        return Err("it never waited for the disk, so that it has no rate".to_owned());
+        return Err("it took no device time, so it has no rate".to_owned());
     }
     Ok(())
 }
 
-/// Largest over smallest; without end where only some took no time.
+/// Largest over smallest; infinite if some took no time, and not a number if all did.
 fn range(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(0.0, f64::max);
     largest / values.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-fn rises(values: &[f64], least: usize) -> Result<Reading, MissingReason> {
+fn rises(values: &[f64], least: usize) -> Result<ShapeResult, MissingReason> {
     enough(values, least)?;
     let ratio = values[values.len() - 1] / values[0];
-    // Both without end: it is as fast as at first.
+    // Both infinite: equally fast.
     let ratio = if ratio.is_nan() { 1.0 } else { ratio };
     let order: Vec<f64> = (0..values.len()).map(|index| index as f64).collect();
     let rho = rank_correlation(&order, values).map_or(0.0, |found| found.rho);
-    Ok(Reading {
-        is_so: rho >= RANK_LEAST && ratio >= RISE_LEAST,
+    Ok(ShapeResult {
+        has_shape: rho >= RANK_LEAST && ratio >= RISE_LEAST,
         ratio,
         limits: Limits::at_least(RISE_LEAST),
         remark: Some(format!(
@@ -235,18 +250,18 @@ fn rises(values: &[f64], least: usize) -> Result<Reading, MissingReason> {
     })
 }
 
-fn levels(values: &[f64]) -> Result<Reading, MissingReason> {
+fn levels(values: &[f64]) -> Result<ShapeResult, MissingReason> {
     enough(values, 2)?;
     let ratio = range(values);
-    Ok(Reading {
-        is_so: ratio <= LEVEL_MOST,
+    Ok(ShapeResult {
+        has_shape: ratio <= LEVEL_MOST,
         ratio,
         limits: Limits::at_most(LEVEL_MOST),
         remark: None,
     })
 }
 
-fn rises_then_levels(values: &[f64]) -> Result<Reading, MissingReason> {
+fn rises_then_levels(values: &[f64]) -> Result<ShapeResult, MissingReason> {
     enough(values, 3)?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let top = values
@@ -259,8 +274,8 @@ fn rises_then_levels(values: &[f64]) -> Result<Reading, MissingReason> {
         } else {
             "it rises to its end"
         };
-        return Ok(Reading {
-            is_so: false,
+        return Ok(ShapeResult {
+            has_shape: false,
             ratio: range(&values[top..]),
             limits: Limits::at_most(LEVEL_MOST),
             remark: Some(remark.to_owned()),
@@ -268,15 +283,15 @@ fn rises_then_levels(values: &[f64]) -> Result<Reading, MissingReason> {
     }
     let risen = rises(&values[..=top], 2)?;
     let level = levels(&values[top..])?;
-    let remark = if risen.is_so { None } else { risen.remark };
-    Ok(Reading {
-        is_so: risen.is_so && level.is_so,
+    let remark = if risen.has_shape { None } else { risen.remark };
+    Ok(ShapeResult {
+        has_shape: risen.has_shape && level.has_shape,
         remark,
         ..level
     })
 }
 
-fn rises_then_falls(values: &[f64]) -> Result<Reading, MissingReason> {
+fn rises_then_falls(values: &[f64]) -> Result<ShapeResult, MissingReason> {
     enough(values, 3)?;
     let largest = values.iter().copied().fold(0.0, f64::max);
     let top = values
@@ -285,44 +300,44 @@ fn rises_then_falls(values: &[f64]) -> Result<Reading, MissingReason> {
         .unwrap_or(0);
     let is_inside = top > 0 && top + 1 < values.len();
     let ratio = values[values.len() - 1] / largest;
-    Ok(Reading {
-        is_so: is_inside && ratio <= FALLEN,
+    Ok(ShapeResult {
+        has_shape: is_inside && ratio <= FALLEN,
         ratio,
         limits: Limits::at_most(FALLEN),
-        remark: (!is_inside).then(|| "its largest value is at one of its ends".to_owned()),
+        remark: (!is_inside).then(|| "its largest value is the first or the last".to_owned()),
     })
 }
 
-/// The median up to half of `at`, against that from twice of it on.
-fn cliff(series: &Series, at: u64) -> Result<Reading, MissingReason> {
+/// The median up to half of `at`, against that from twice `at` on.
+fn cliff(series: &Series, at: u64) -> Result<ShapeResult, MissingReason> {
     let side = |is_in: &dyn Fn(u64) -> bool| -> Vec<f64> {
         let values = series.iter().filter(|(place, _)| is_in(place.number()));
         values.map(|(_, value)| *value).collect()
     };
-    let (before, behind) = (side(&|n| n <= at / 2), side(&|n| n >= at * 2));
-    for (values, where_) in [(&before, "up to half"), (&behind, "from twice")] {
+    let (before, after) = (side(&|n| n <= at / 2), side(&|n| n >= at * 2));
+    for (values, part) in [(&before, "up to half"), (&after, "from twice")] {
         if values.is_empty() {
             return Err(format!(
-                "nothing was measured {where_} of where the cliff is to be"
+                "nothing was measured {part} of the value of the cliff"
             ));
         }
     }
-    let (before, behind) = (median(&before), median(&behind));
-    if before.is_infinite() && behind.is_infinite() {
-        return Err("it never waited for the disk, so that it has no rate".to_owned());
+    let (before, after) = (median(&before), median(&after));
+    if before.is_infinite() && after.is_infinite() {
+        return Err("it took no device time, so it has no rate".to_owned());
     }
-    let ratio = before / behind;
-    Ok(Reading {
-        is_so: ratio >= CLIFF_LEAST,
+    let ratio = before / after;
+    Ok(ShapeResult {
+        has_shape: ratio >= CLIFF_LEAST,
         ratio,
         limits: Limits::at_least(CLIFF_LEAST),
         remark: None,
     })
 }
 
-/// The median, where some may be without end.
+/// The median of values that may be infinite.
 fn median(values: &[f64]) -> f64 {
-    // A value larger than all others has the rank of the infinite.
+    // f64::MAX has the rank of an infinite value, and can be interpolated.
     let finite = values
         .iter()
         .map(|value| value.min(f64::MAX))
@@ -339,14 +354,14 @@ mod tests {
 
     const INF: f64 = f64::INFINITY;
 
-    fn is_so(values: &[f64], shape: Shape, at: Option<u64>) -> Result<bool, MissingReason> {
+    fn has_shape(values: &[f64], shape: Shape, at: Option<u64>) -> Result<bool, MissingReason> {
         let places = (0_u32..).map(|power| PointValue::Count(1 << power));
         let series: Series = places.zip(values.iter().copied()).collect();
-        read(&series, shape, at.map(PointValue::Count)).map(|reading| reading.is_so)
+        read(&series, shape, at.map(PointValue::Count)).map(|result| result.has_shape)
     }
 
     #[test]
-    fn each_shape_is_told_from_its_opposite() {
+    fn each_shape_differs_from_its_opposite() {
         let rising = [1.0, 1.4, 1.9, 2.6];
         let falling = [2.6, 1.9, 1.4, 1.0];
         let level = [1.0, 1.1, 0.95, 1.05];
@@ -359,48 +374,51 @@ mod tests {
             (Shape::RisesThenLevels, &up_then_level, &rising),
             (Shape::RisesThenFalls, &up_then_down, &up_then_level),
         ] {
-            assert_eq!(is_so(so, shape, None), Ok(true), "{shape:?}");
-            assert_eq!(is_so(not, shape, None), Ok(false), "{shape:?}");
+            assert_eq!(has_shape(so, shape, None), Ok(true), "{shape:?}");
+            assert_eq!(has_shape(not, shape, None), Ok(false), "{shape:?}");
             assert_eq!(
-                is_so(&falling, shape, None).ok(),
+                has_shape(&falling, shape, None).ok(),
                 Some(shape == Shape::Falls)
             );
         }
-        assert_eq!(is_so(&level, Shape::Rises, None), Ok(false));
+        assert_eq!(has_shape(&level, Shape::Rises, None), Ok(false));
     }
 
     #[test]
-    fn a_cliff_is_at_its_place_and_has_the_instant_before_it() {
-        // Places 1, 2, 4, 8, 16; the cliff is to be at 4.
+    fn a_cliff_is_at_its_value_and_infinite_rates_are_before_it() {
+        // Values 1, 2, 4, 8, 16; the cliff must be at 4.
         assert_eq!(
-            is_so(&[9.0, 9.0, 5.0, 2.0, 2.0], Shape::Cliff, Some(4)),
+            has_shape(&[9.0, 9.0, 5.0, 2.0, 2.0], Shape::Cliff, Some(4)),
             Ok(true)
         );
         assert_eq!(
-            is_so(&[9.0, 9.0, 9.0, 8.0, 2.0], Shape::Cliff, Some(4)),
+            has_shape(&[9.0, 9.0, 9.0, 8.0, 2.0], Shape::Cliff, Some(4)),
             Ok(false)
         );
         assert_eq!(
-            is_so(&[INF, INF, 9.0, 2.0, 2.0], Shape::Cliff, Some(4)),
+            has_shape(&[INF, INF, 9.0, 2.0, 2.0], Shape::Cliff, Some(4)),
             Ok(true)
         );
         assert_eq!(
-            is_so(&[2.0, 2.0, 9.0, INF, INF], Shape::Cliff, Some(4)),
+            has_shape(&[2.0, 2.0, 9.0, INF, INF], Shape::Cliff, Some(4)),
             Ok(false)
         );
-        assert!(is_so(&[INF; 5], Shape::Cliff, Some(4)).is_err());
-        assert!(is_so(&[9.0, 9.0, 5.0], Shape::Cliff, Some(4)).is_err());
+        assert!(has_shape(&[INF; 5], Shape::Cliff, Some(4)).is_err());
+        assert!(has_shape(&[9.0, 9.0, 5.0], Shape::Cliff, Some(4)).is_err());
     }
 
     #[test]
-    fn up_to_and_from_a_place_only() {
+    fn a_shape_may_end_or_begin_at_a_value() {
         let values = [1.0, 2.0, 4.0, 4.0, 1.0];
-        assert_eq!(is_so(&values, Shape::Rises, None), Ok(false));
-        assert_eq!(is_so(&values, Shape::Rises, Some(4)), Ok(true));
-        assert_eq!(is_so(&values, Shape::Levels, Some(4)), Ok(false));
-        assert_eq!(is_so(&values[..4], Shape::Levels, Some(4)), Ok(true));
-        assert!(is_so(&values, Shape::Rises, Some(2)).is_err());
-        assert_eq!(is_so(&[INF, INF, 9.0, 2.0], Shape::Falls, None), Ok(true));
-        assert_eq!(is_so(&[INF, 1.0, 1.0], Shape::Levels, None), Ok(false));
+        assert_eq!(has_shape(&values, Shape::Rises, None), Ok(false));
+        assert_eq!(has_shape(&values, Shape::Rises, Some(4)), Ok(true));
+        assert_eq!(has_shape(&values, Shape::Levels, Some(4)), Ok(false));
+        assert_eq!(has_shape(&values[..4], Shape::Levels, Some(4)), Ok(true));
+        assert!(has_shape(&values, Shape::Rises, Some(2)).is_err());
+        assert_eq!(
+            has_shape(&[INF, INF, 9.0, 2.0], Shape::Falls, None),
+            Ok(true)
+        );
+        assert_eq!(has_shape(&[INF, 1.0, 1.0], Shape::Levels, None), Ok(false));
     }
 }

@@ -1,12 +1,13 @@
-//! Claims about a figure itself: `value`.
+//! Claims about the limits of a figure: `value`.
 
 use fslab_stats::{Interval, Mean, Summary, deviation, mean, relative_deviation, share};
 
 use crate::evaluate::{Case, Judgement};
-use crate::evidence::{Member, MissingReason};
-use crate::{Finding, Kind, Limits, Measure, Outcome, Quantity, Score};
+use crate::evidence::{Member, MissingReason, Place};
+use crate::findings::NO_INTERVAL;
+use crate::{Finding, Kind, Limits, Measure, Outcome, Score};
 
-/// The figure is within the limits, in each phase, at each point, of each subject.
+/// Evaluates `value`: the figure is within the limits for each subject, phase and point.
 pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
     let Kind::Value {
         phases,
@@ -20,7 +21,7 @@ pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
     let scale = case.evidence.run.header.plan.scale;
     if case.claim.holds.score.measure() == Measure::Time && !scale.is_full() {
         return Judgement::not_measured(format!(
-            "a time is that of the whole work, and this run is at scale {scale}"
+            "a time is of the complete work, and this run is at scale {scale}"
         ));
     }
     let mut findings = Vec::new();
@@ -35,7 +36,7 @@ pub(crate) fn value(case: &Case<'_, '_>) -> Judgement {
     Judgement::all(findings)
 }
 
-/// One finding a point of the phase.
+/// One finding for each point of the phase.
 fn of_phase(case: &Case<'_, '_>, member: &Member, phase: &str, limits: Limits) -> Vec<Finding> {
     let what = format!("{}: {phase}", member.label);
     match estimates(case, member, phase) {
@@ -44,13 +45,10 @@ fn of_phase(case: &Case<'_, '_>, member: &Member, phase: &str, limits: Limits) -
             let finding = |(point, estimate): (String, Mean)| Finding {
                 outcome: limits.decide(estimate.interval),
                 value: Some(estimate.value),
-                quantity: quantity(case.claim.holds.score),
+                quantity: case.claim.holds.score.measure().into(),
                 interval: estimate.interval,
                 places: 1,
-                remark: estimate
-                    .interval
-                    .is_none()
-                    .then(|| "a single repeat has no interval".to_owned()),
+                remark: estimate.interval.is_none().then(|| NO_INTERVAL.to_owned()),
                 ..Finding::gap(format!("{what}{point}"), String::new(), limits)
             };
             estimates.into_iter().map(finding).collect()
@@ -58,17 +56,7 @@ fn of_phase(case: &Case<'_, '_>, member: &Member, phase: &str, limits: Limits) -
     }
 }
 
-fn quantity(score: Score) -> Quantity {
-    match score.measure() {
-        Measure::Time => Quantity::Time,
-        Measure::Size => Quantity::Size,
-        Measure::Percent => Quantity::Percent,
-        Measure::Number => Quantity::Number,
-        Measure::Rate => Quantity::Rate,
-    }
-}
-
-/// The figure at each point, by the point's name, which is empty for a phase outside any sweep.
+/// The figure at each point, with the point's text, which is empty outside any sweep.
 fn estimates(
     case: &Case<'_, '_>,
     member: &Member,
@@ -76,10 +64,10 @@ fn estimates(
 ) -> Result<Vec<(String, Mean)>, MissingReason> {
     let score = case.claim.holds.score;
     let phases = [phase.to_owned()];
-    let question = case.question(&phases);
+    let selection = case.selection(&phases);
     let exact = case.evidence.exact;
     if score == Score::FailedPercent {
-        let (failed, all) = case.evidence.failed(member, question)?;
+        let (failed, all) = case.evidence.failed(member, selection)?;
         let share = share(failed, all).ok_or("there is no repeat")?;
         let mut percent = times(share, 100.0);
         if exact {
@@ -88,7 +76,7 @@ fn estimates(
         return Ok(vec![(String::new(), percent)]);
     }
     if matches!(score, Score::Deviation(_) | Score::RelativeDeviation(_)) {
-        let sample = case.evidence.sample(member, question)?;
+        let sample = case.evidence.sample(member, selection)?;
         return Ok(vec![(String::new(), deviation_of(&sample, score)?)]);
     }
     let repeats = case
@@ -97,11 +85,11 @@ fn estimates(
     let Some(first) = repeats.first() else {
         return Err(format!("{} has no trial", member.label));
     };
-    let estimate = |place: &crate::evidence::Place<'_>| {
+    let estimate = |place: &Place<'_>| {
         let values = repeats
             .iter()
             .filter_map(|repeat| repeat.figures.get(place));
-        let sample: Vec<f64> = values.map(|raw| raw.value).collect();
+        let sample: Vec<f64> = values.map(|figure| figure.value).collect();
         let estimate = match sample[..] {
             [value] if exact || value.is_infinite() => certain(value),
             _ => mean(&sample).ok_or("the figure is not a number")?,
@@ -138,7 +126,7 @@ fn times(mean: Mean, factor: f64) -> Mean {
     }
 }
 
-/// The deviation of a sample; where nothing varies, that is certain.
+/// The deviation of a sample; 0 is certain.
 fn deviation_of(sample: &[f64], score: Score) -> Result<Mean, MissingReason> {
     let summary = Summary::of(sample).ok_or("the figure is not a number")?;
     let sd = summary.sd.ok_or("a deviation needs two repeats")?;
@@ -160,7 +148,7 @@ fn deviation_of(sample: &[f64], score: Score) -> Result<Mean, MissingReason> {
 }
 
 impl Finding {
-    /// Whether it has a number.
+    /// Whether it was measured.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.outcome != Outcome::NotMeasured

@@ -2,15 +2,15 @@
 
 use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
 
-use crate::story::{Scene, Story, outcome, verdict};
+use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};
 
 const READ_WRITE: &str = "kind = 'phases'\nphase = 'read'\nthan = 'write'\nsubject = 'a'\n";
 
 #[test]
 fn a_phase_against_another_of_the_same_subject() {
-    let run = Story::virtual_time(512)
+    let run = RunBuilder::virtual_time(512)
         .times("a", &[("read", &[1.0]), ("write", &[2.0])])
-        .tell();
+        .build();
     for (limits, expected) in [
         ("", Holds),
         ("at_least = 2", Holds),
@@ -31,33 +31,33 @@ fn a_phase_against_another_of_the_same_subject() {
 }
 
 #[test]
-fn what_all_phases_of_a_repeat_have_in_common_falls_out() {
-    // The repeats differ by a factor of four, the two phases of each hardly.
-    let run = Story::real()
+fn effects_common_to_all_phases_of_a_repeat_cancel() {
+    // The repeats differ by a factor of four, the two phases of each by little.
+    let run = RunBuilder::real()
         .times(
             "a",
             &[("read", &[1.0, 2.0, 4.0]), ("write", &[1.2, 2.42, 4.78])],
         )
-        .tell();
+        .build();
     assert_eq!(outcome(&run, READ_WRITE), Holds);
     assert_eq!(
         outcome(&run, &format!("{READ_WRITE}at_least = 1.2")),
         Undecided
     );
-    let single = Story::real()
+    let single = RunBuilder::real()
         .times("a", &[("read", &[1.0]), ("write", &[2.0])])
-        .tell();
+        .build();
     assert_eq!(outcome(&single, READ_WRITE), Undecided);
 }
 
 #[test]
 fn a_gain_is_a_ratio_of_ratios() {
-    let run = Story::virtual_time(512)
+    let run = RunBuilder::virtual_time(512)
         .times(
             "a",
             &[("w", &[4.0]), ("rw", &[1.0]), ("r", &[3.0]), ("rr", &[1.0])],
         )
-        .tell();
+        .build();
     let of = |more: &str| {
         outcome(
             &run,
@@ -78,7 +78,7 @@ fn a_gain_is_a_ratio_of_ratios() {
         ("r", &[3.0, 1.0]),
         ("rr", &[1.0, 3.0]),
     ];
-    let noisy = Story::real().times("a", noisy).tell();
+    let noisy = RunBuilder::real().times("a", noisy).build();
     let gain = "kind = 'gain'\nsubject = 'a'\nphase = 'rw'\nthan = 'w'\n\
                 against = { phase = 'rr', than = 'r' }";
     assert_eq!(outcome(&noisy, gain), Undecided);
@@ -87,37 +87,41 @@ fn a_gain_is_a_ratio_of_ratios() {
 #[test]
 fn only_points_that_both_phases_have_are_compared() {
     let sizes = [1 << 20, 2 << 20, 4 << 20];
-    let mut scenes: Vec<Scene> = sizes
+    let mut phases: Vec<PhaseBuilder> = sizes
         .iter()
         .flat_map(|size| {
             let at = [("file_size", *size)];
             [
-                Scene::new("write", 1.0).at(&at),
-                Scene::new("read", 0.5).at(&at),
+                PhaseBuilder::new("write", 1.0).at(&at),
+                PhaseBuilder::new("read", 0.5).at(&at),
             ]
         })
         .collect();
-    // A point of one of them alone, which would turn the mean round.
-    scenes.push(Scene::new("read", 1000.0).at(&[("file_size", 8 << 20)]));
-    let run = Story::virtual_time(512).subject("a", vec![scenes]).tell();
-    let told = verdict(&run, READ_WRITE);
-    assert_eq!((told.outcome, told.findings[0].places), (Holds, 3));
+    // A point that only one of them has, which would reverse the order of the means.
+    phases.push(PhaseBuilder::new("read", 1000.0).at(&[("file_size", 8 << 20)]));
+    let run = RunBuilder::virtual_time(512)
+        .subject("a", vec![phases])
+        .build();
+    let result = verdict(&run, READ_WRITE);
+    assert_eq!((result.outcome, result.findings[0].places), (Holds, 3));
     let one = format!("{READ_WRITE}where = {{ file_size = '2MiB' }}");
     assert_eq!(verdict(&run, &one).findings[0].places, 1);
 }
 
 #[test]
-fn a_swept_phase_is_held_against_one_that_runs_once() {
-    let scenes = vec![
-        Scene::new("read", 1.0).at(&[("file_size", 1 << 20)]),
-        Scene::new("read", 4.0).at(&[("file_size", 2 << 20)]),
-        Scene::new("random-read", 8.0),
+fn a_swept_phase_is_compared_with_one_that_runs_once() {
+    let phases = vec![
+        PhaseBuilder::new("read", 1.0).at(&[("file_size", 1 << 20)]),
+        PhaseBuilder::new("read", 4.0).at(&[("file_size", 2 << 20)]),
+        PhaseBuilder::new("random-read", 8.0),
     ];
-    let run = Story::virtual_time(512).subject("a", vec![scenes]).tell();
+    let run = RunBuilder::virtual_time(512)
+        .subject("a", vec![phases])
+        .build();
     let holds = "kind = 'phases'\nphase = 'read'\nthan = 'random-read'\nsubject = 'a'\n";
-    let told = verdict(&run, holds);
+    let result = verdict(&run, holds);
     assert_eq!(
-        told.findings[0].value.map(|value| (value * 1e6).round()),
+        result.findings[0].value.map(|value| (value * 1e6).round()),
         Some(4e6)
     );
     let small = verdict(&run, &format!("{holds}where = {{ file_size = '1MiB' }}"));
@@ -131,22 +135,22 @@ fn a_swept_phase_is_held_against_one_that_runs_once() {
 fn an_aged_phase_is_that_of_the_aged_file_system() {
     let holds = "kind = 'phases'\nphase = 'aged-read'\nthan = 'read'\nsubject = 'ext4'\n\
                  at_least = 0\nat_most = 1";
-    let fresh = || Story::virtual_time(512).times("ext4", &[("read", &[1.0])]);
+    let fresh = || RunBuilder::virtual_time(512).times("ext4", &[("read", &[1.0])]);
     let aged = |seconds: f64| {
         fresh()
             .times("ext4:age=churn", &[("read", &[seconds])])
-            .tell()
+            .build()
     };
     assert_eq!(outcome(&aged(1.5), holds), Holds);
     assert_eq!(outcome(&aged(0.5), holds), Fails);
-    let told = verdict(&fresh().tell(), holds);
-    assert_eq!(told.outcome, NotMeasured);
+    let result = verdict(&fresh().build(), holds);
+    assert_eq!(result.outcome, NotMeasured);
     assert!(
-        told.sentence.contains("the run has no aged ext4"),
+        result.sentence.contains("the run has no aged ext4"),
         "{}",
-        told.sentence
+        result.sentence
     );
-    // Among all that were measured it is no subject of its own.
+    // The aged subject does not count among all that were measured.
     let best = "kind = 'best'\nphase = 'read'\nsubject = 'ext4'";
     assert_eq!(outcome(&aged(0.5), best), NotMeasured);
 }

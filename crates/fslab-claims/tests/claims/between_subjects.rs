@@ -4,17 +4,17 @@ use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::evaluate;
 use proptest::prelude::*;
 
-use crate::story::{Scene, Story, claim, outcome, verdict};
+use crate::run_builder::{PhaseBuilder, RunBuilder, claim, outcome, verdict};
 
 const AB: &str = "kind = 'faster'\nphase = 'w'\nsubject = 'a'\nthan = ['b']\n";
 const BA: &str = "kind = 'faster'\nphase = 'w'\nsubject = 'b'\nthan = ['a']\n";
 
 fn exact(a: f64, b: f64) -> fslab_model::RunRecord {
-    let story = Story::virtual_time(512);
-    story
+    let builder = RunBuilder::virtual_time(512);
+    builder
         .times("a", &[("w", &[a])])
         .times("b", &[("w", &[b])])
-        .tell()
+        .build()
 }
 
 #[test]
@@ -33,16 +33,16 @@ fn faster_is_exact_in_virtual_time_and_its_inverse_fails() {
             "{limits}"
         );
     }
-    let told = verdict(&run, AB);
+    let result = verdict(&run, AB);
     assert_eq!(
-        told.findings[0].value.map(|value| (value * 1e6).round()),
+        result.findings[0].value.map(|value| (value * 1e6).round()),
         Some(1.5e6)
     );
-    assert_eq!(told.sentence, "a / b by rate 1.50, wanted more than 1.");
+    assert_eq!(result.sentence, "a / b by rate 1.50, wanted more than 1.");
 }
 
 #[test]
-fn faster_of_equals_holds_neither_way_and_not_behind_holds_both_ways() {
+fn of_equal_subjects_neither_is_faster_and_neither_is_behind() {
     let run = exact(1.5, 1.5);
     assert_eq!((outcome(&run, AB), outcome(&run, BA)), (Fails, Fails));
     let not_behind = format!("{AB}at_least = 1");
@@ -50,7 +50,7 @@ fn faster_of_equals_holds_neither_way_and_not_behind_holds_both_ways() {
 }
 
 #[test]
-fn less_is_better_of_a_time() {
+fn a_shorter_time_is_better() {
     let run = exact(1.0, 1.5);
     let elapsed = format!("{AB}metric = 'elapsed'");
     assert_eq!(outcome(&run, &elapsed), Holds);
@@ -58,12 +58,12 @@ fn less_is_better_of_a_time() {
 }
 
 #[test]
-fn repeats_decide_only_where_their_interval_leaves_the_limit_out() {
+fn repeats_decide_only_if_their_interval_excludes_the_limit() {
     let run = |a: &[f64], b: &[f64]| {
-        Story::real()
+        RunBuilder::real()
             .times("a", &[("w", a)])
             .times("b", &[("w", b)])
-            .tell()
+            .build()
     };
     let clear = run(&[1.0, 1.01, 1.02], &[1.5, 1.52, 1.49]);
     assert_eq!((outcome(&clear, AB), outcome(&clear, BA)), (Holds, Fails));
@@ -82,7 +82,7 @@ fn repeats_decide_only_where_their_interval_leaves_the_limit_out() {
 }
 
 #[test]
-fn what_the_run_lacks_is_not_measured_and_says_what() {
+fn a_claim_is_not_measured_if_the_run_lacks_a_part_and_the_sentence_names_it() {
     let run = exact(1.0, 1.5);
     for (holds, reason) in [
         (
@@ -103,50 +103,50 @@ fn what_the_run_lacks_is_not_measured_and_says_what() {
             "'w' did not run at record 8 KiB",
         ),
     ] {
-        let told = verdict(&run, holds);
-        assert_eq!(told.outcome, NotMeasured, "{holds}");
-        assert!(told.sentence.contains(reason), "{}", told.sentence);
+        let result = verdict(&run, holds);
+        assert_eq!(result.outcome, NotMeasured, "{holds}");
+        assert!(result.sentence.contains(reason), "{}", result.sentence);
     }
-    let failed = Story::virtual_time(512)
+    let failed = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[1.0])])
-        .subject("b", vec![vec![Scene::failed("w")]])
-        .tell();
-    let told = verdict(&failed, AB);
-    assert_eq!(told.outcome, NotMeasured);
+        .subject("b", vec![vec![PhaseBuilder::failed("w")]])
+        .build();
+    let result = verdict(&failed, AB);
+    assert_eq!(result.outcome, NotMeasured);
     assert!(
-        told.sentence.contains("b failed in 'w': no space"),
+        result.sentence.contains("b failed in 'w': no space"),
         "{}",
-        told.sentence
+        result.sentence
     );
 }
 
 #[test]
-fn a_phase_without_a_time_is_infinitely_faster_than_one_with_and_not_than_another() {
-    let run = |a: Scene, b: Scene| {
-        let story = Story::virtual_time(512);
-        story
+fn an_instant_phase_is_infinitely_faster_unless_both_are_instant() {
+    let run = |a: PhaseBuilder, b: PhaseBuilder| {
+        let builder = RunBuilder::virtual_time(512);
+        builder
             .subject("a", vec![vec![a]])
             .subject("b", vec![vec![b]])
-            .tell()
+            .build()
     };
-    let one = run(Scene::instant("w"), Scene::new("w", 1.0));
+    let one = run(PhaseBuilder::instant("w"), PhaseBuilder::new("w", 1.0));
     assert_eq!((outcome(&one, AB), outcome(&one, BA)), (Holds, Fails));
     let json = serde_json::to_value(verdict(&one, AB)).expect("serialises");
     assert_eq!(json["findings"][0]["value"], "infinite");
     assert_eq!(json["findings"][0]["interval"], serde_json::Value::Null);
-    let both = run(Scene::instant("w"), Scene::instant("w"));
+    let both = run(PhaseBuilder::instant("w"), PhaseBuilder::instant("w"));
     assert_eq!(outcome(&both, AB), NotMeasured);
 }
 
 fn four() -> fslab_model::RunRecord {
-    let story = Story::virtual_time(512);
-    let story = story
+    let builder = RunBuilder::virtual_time(512);
+    let builder = builder
         .times("a", &[("w", &[1.0])])
         .times("b", &[("w", &[1.02])]);
-    story
+    builder
         .times("c", &[("w", &[2.0])])
         .times("d", &[("w", &[3.0])])
-        .tell()
+        .build()
 }
 
 #[test]
@@ -184,18 +184,18 @@ fn best_and_worst_are_at_their_ends_or_within_a_distance() {
 }
 
 #[test]
-fn who_failed_is_left_out_of_the_others_and_told() {
-    let run = Story::virtual_time(512)
+fn a_failed_subject_is_left_out_and_reported() {
+    let run = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[1.0])])
         .times("b", &[("w", &[2.0])])
-        .subject("c", vec![vec![Scene::failed("w")]])
-        .tell();
-    let told = verdict(&run, "kind = 'best'\nphase = 'w'\nsubject = 'a'");
-    assert_eq!(told.outcome, Holds);
+        .subject("c", vec![vec![PhaseBuilder::failed("w")]])
+        .build();
+    let result = verdict(&run, "kind = 'best'\nphase = 'w'\nsubject = 'a'");
+    assert_eq!(result.outcome, Holds);
     assert!(
-        told.sentence.contains("left out: c failed in 'w'"),
+        result.sentence.contains("left out: c failed in 'w'"),
         "{}",
-        told.sentence
+        result.sentence
     );
     let alone = verdict(
         &run,
@@ -216,21 +216,21 @@ fn an_order_holds_with_ties_and_fails_with_a_swap() {
     assert_eq!(of("['a', 'b', 'c', 'd']"), Holds);
     assert_eq!(of("['b', 'a', 'c', 'd']"), Fails);
     assert_eq!(of("['a', 'z']"), NotMeasured);
-    let noisy = Story::real()
+    let noisy = RunBuilder::real()
         .times("a", &[("w", &[1.0, 2.0, 1.5])])
         .times("b", &[("w", &[1.1, 1.9, 1.7])])
-        .tell();
+        .build();
     let holds = "kind = 'order'\nphase = 'w'\nsubjects = ['a', 'b']";
     assert_eq!(outcome(&noisy, holds), Undecided);
 }
 
 #[test]
-fn several_phases_are_their_geometric_mean_and_who_lacks_one_is_left_out() {
-    let run = Story::virtual_time(512)
+fn several_phases_are_their_geometric_mean_and_a_subject_that_lacks_one_is_left_out() {
+    let run = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[1.0]), ("r", &[9.0])])
         .times("b", &[("w", &[2.0]), ("r", &[2.0])])
         .times("c", &[("w", &[0.1])])
-        .tell();
+        .build();
     let both = "kind = 'best'\nphase = ['w', 'r']\nsubject = 'b'";
     assert_eq!(outcome(&run, both), Holds);
     assert_eq!(
@@ -247,10 +247,10 @@ fn several_phases_are_their_geometric_mean_and_who_lacks_one_is_left_out() {
 
 #[test]
 fn wins_are_counted_by_phase_and_from_either_end() {
-    let run = Story::virtual_time(512)
+    let run = RunBuilder::virtual_time(512)
         .times("a", &[("p", &[1.0]), ("q", &[1.0]), ("r", &[5.0])])
         .times("b", &[("p", &[2.0]), ("q", &[1.0]), ("r", &[1.0])])
-        .tell();
+        .build();
     let of = |subject: &str, at_least: u32, more: &str| {
         outcome(
             &run,
@@ -270,33 +270,33 @@ fn wins_are_counted_by_phase_and_from_either_end() {
     assert_eq!(outcome(&run, lacking), NotMeasured);
     let lost = "kind = 'wins'\nsubject = 'a'\nphases = ['r', 'x']\nat_least = 2";
     assert_eq!(outcome(&run, lost), Fails);
-    let noisy = Story::real()
+    let noisy = RunBuilder::real()
         .times("a", &[("p", &[1.0, 2.0])])
         .times("b", &[("p", &[1.1, 1.9])])
-        .tell();
+        .build();
     let one = "kind = 'wins'\nsubject = 'a'\nphases = ['p']\nat_least = 1";
     assert_eq!(outcome(&noisy, one), Undecided);
 }
 
 #[test]
-fn a_stand_in_is_told_and_the_original_itself_goes_before_it() {
+fn a_stand_in_is_reported_and_the_original_itself_takes_precedence() {
     let claims = claim(
         "[stand_in]\nntfs = 'ntfs3'",
         "kind = 'faster'\nphase = 'w'\nsubject = 'ext4'\nthan = ['ntfs']",
     );
     let run = |name: &str| {
-        let story = Story::virtual_time(512).times("ext4:noatime", &[("w", &[1.0])]);
-        story.times(name, &[("w", &[2.0])]).tell()
+        let builder = RunBuilder::virtual_time(512).times("ext4:noatime", &[("w", &[1.0])]);
+        builder.times(name, &[("w", &[2.0])]).build()
     };
     let card = evaluate(&claims, &run("ntfs3"), None);
-    let told = &card.verdicts[0];
-    assert_eq!(told.outcome, Holds);
+    let result = &card.verdicts[0];
+    assert_eq!(result.outcome, Holds);
     assert!(
-        told.sentence.ends_with("with ntfs3 in the place of ntfs."),
+        result.sentence.ends_with("with ntfs3 in place of ntfs."),
         "{}",
-        told.sentence
+        result.sentence
     );
-    assert_eq!(told.stand_ins[0].measured, "ntfs3");
+    assert_eq!(result.stand_ins[0].measured, "ntfs3");
     let card = evaluate(&claims, &run("ntfs"), None);
     assert_eq!(
         (card.verdicts[0].outcome, card.verdicts[0].stand_ins.len()),
@@ -307,67 +307,67 @@ fn a_stand_in_is_told_and_the_original_itself_goes_before_it() {
 
 #[test]
 fn the_deviation_of_repeats_is_compared_by_their_variances() {
-    let run = Story::real()
+    let run = RunBuilder::real()
         .times("a", &[("w", &[1.0, 1.001, 0.999, 1.0005, 0.9995])])
         .times("b", &[("w", &[1.0, 1.5, 0.5, 1.2, 0.8])])
-        .tell();
+        .build();
     let sd = |text: &str, more: &str| outcome(&run, &format!("{text}metric = 'sd'\n{more}"));
     assert_eq!((sd(AB, ""), sd(BA, "")), (Holds, Fails));
-    // 486 times, but five repeats do not tell it from 400.
+    // 486 times, but with five repeats the interval contains 400.
     assert_eq!(sd(AB, "at_least = 400"), Undecided);
-    let single = Story::real()
+    let single = RunBuilder::real()
         .times("a", &[("w", &[1.0])])
         .times("b", &[("w", &[2.0])]);
     for (run, reason) in [
-        (single.tell(), "a deviation needs two repeats"),
+        (single.build(), "a deviation needs two repeats"),
         (exact(1.0, 2.0), "in virtual time without perturbation"),
     ] {
-        let told = verdict(&run, &format!("{AB}metric = 'sd'"));
-        assert_eq!(told.outcome, NotMeasured);
-        assert!(told.sentence.contains(reason), "{}", told.sentence);
+        let result = verdict(&run, &format!("{AB}metric = 'sd'"));
+        assert_eq!(result.outcome, NotMeasured);
+        assert!(result.sentence.contains(reason), "{}", result.sentence);
     }
 }
 
 #[test]
 fn in_virtual_time_deviations_are_those_of_perturbed_repeats_and_say_so() {
     let varied = || {
-        Story::virtual_time(512)
+        RunBuilder::virtual_time(512)
             .times("a", &[("w", &[1.0, 1.004, 0.996])])
             .times("b", &[("w", &[1.0, 1.9, 0.1])])
     };
     let sd = format!("{AB}metric = 'sd'");
-    let told = verdict(&varied().perturbed().tell(), &sd);
-    assert_eq!(told.outcome, Holds, "{}", told.sentence);
+    let result = verdict(&varied().perturbed().build(), &sd);
+    assert_eq!(result.outcome, Holds, "{}", result.sentence);
     let label = "over 3 perturbed runs in virtual time";
-    assert!(told.sentence.contains(label), "{}", told.sentence);
-    // Repeats with other data are another spread.
-    assert_eq!(verdict(&varied().tell(), &sd).outcome, NotMeasured);
-    // What is compared by means has no such label.
-    let faster = verdict(&varied().perturbed().tell(), AB);
+    assert!(result.sentence.contains(label), "{}", result.sentence);
+    // Without perturbation, repeats differ in their data.
+    assert_eq!(verdict(&varied().build(), &sd).outcome, NotMeasured);
+    // Claims about means do not have the label.
+    let faster = verdict(&varied().perturbed().build(), AB);
     assert!(!faster.sentence.contains(label), "{}", faster.sentence);
-    // Three equal runs are not infinitely more predictable than three that are nearly equal.
-    let still = Story::virtual_time(512)
+    // Deviations below the resolution are not compared.
+    let still = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[1.0, 1.0, 1.0])])
         .times("b", &[("w", &[1.0, 1.000_001, 1.0])])
         .perturbed();
-    let told = verdict(&still.tell(), &sd);
-    assert_eq!(told.outcome, NotMeasured);
+    let result = verdict(&still.build(), &sd);
+    assert_eq!(result.outcome, NotMeasured);
     assert!(
-        told.sentence.contains("neither varies"),
+        result.sentence.contains("neither varies"),
         "{}",
-        told.sentence
+        result.sentence
     );
 }
 
-/// Three perturbed runs that are equal to the last digit are no proof that a millionth matters.
+/// Differences below the resolution are undecided even if three perturbed runs are equal.
 #[test]
 fn equal_perturbed_repeats_do_not_make_a_millionth_certain() {
     let of = |b: f64| {
-        Story::virtual_time(512)
+        RunBuilder::virtual_time(512)
             .times("a", &[("w", &[1.0; 3])])
             .times("b", &[("w", &[b; 3])])
             .perturbed()
-            .tell()
+            .build()
     };
     assert_eq!(outcome(&of(1.000_001), AB), Undecided);
     assert_eq!(outcome(&of(1.01), AB), Holds);
@@ -382,13 +382,13 @@ proptest! {
         elapsed: bool,
         limit in prop::option::of(1.0_f64..3.0),
     ) {
-        let story = if virtual_time { Story::virtual_time(512) } else { Story::real() };
-        let run = story.times("a", &[("w", &a)]).times("b", &[("w", &b)]).tell();
+        let builder = if virtual_time { RunBuilder::virtual_time(512) } else { RunBuilder::real() };
+        let run = builder.times("a", &[("w", &a)]).times("b", &[("w", &b)]).build();
         let mut more = String::new();
         if elapsed {
             more += "metric = 'elapsed'\n";
         }
-        // A limit of exactly 1 means "not behind", which both may be.
+        // A limit of exactly 1 means "not behind", which holds for both of two equal subjects.
         if let Some(limit) = limit.filter(|limit| *limit > 1.0) {
             more += &format!("at_least = {limit:?}\n");
         }
@@ -398,14 +398,14 @@ proptest! {
     }
 
     #[test]
-    fn a_limit_turned_round_never_holds_with_the_one_that_it_was(
+    fn a_limit_and_its_reverse_never_both_hold(
         a in prop::collection::vec(0.01_f64..100.0, 1..5),
         b in prop::collection::vec(0.01_f64..100.0, 1..5),
         virtual_time: bool,
         limit in 0.1_f64..10.0,
     ) {
-        let story = if virtual_time { Story::virtual_time(512) } else { Story::real() };
-        let run = story.times("a", &[("w", &a)]).times("b", &[("w", &b)]).tell();
+        let builder = if virtual_time { RunBuilder::virtual_time(512) } else { RunBuilder::real() };
+        let run = builder.times("a", &[("w", &a)]).times("b", &[("w", &b)]).build();
         let least = verdict(&run, &format!("{AB}at_least = {limit:?}"));
         let most = outcome(&run, &format!("{AB}at_most = {limit:?}"));
         let is_tie = least.findings[0].value == Some(limit);

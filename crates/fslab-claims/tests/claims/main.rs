@@ -5,6 +5,6 @@ mod between_phases;
 mod between_subjects;
 mod originals;
 mod over_points;
-mod story;
+mod run_builder;
 mod then_and_now;
 mod values;

@@ -1,9 +1,9 @@
-//! The claims of the five originals against runs made of their own published values.
+//! The claims of the five originals against runs built from their published values.
 
 use fslab_claims::{Claims, NamedText, Original, Outcome, evaluate};
 use fslab_model::RunRecord;
 
-use crate::story::{Scene, Story};
+use crate::run_builder::{PhaseBuilder, RunBuilder};
 
 macro_rules! original {
     ($name:literal) => {
@@ -21,9 +21,9 @@ macro_rules! original {
     };
 }
 
-/// A run that took as long as the table of home-usb says, three times over, with its deviations.
+/// Three repeats with the means and deviations of the table of home-usb.
 fn home_usb(original: &Original) -> RunRecord {
-    let mut story = Story::real();
+    let mut builder = RunBuilder::real();
     for subject in ["udf", "btrfs", "nilfs2", "ext4"] {
         let figure = |phase: &str, part: &str, metric: &str| {
             let mut rows = original.published.of(subject, phase, metric);
@@ -32,30 +32,30 @@ fn home_usb(original: &Original) -> RunRecord {
                 .expect("a value")
                 / 1e9
         };
-        // The mean, and one deviation to either side: a sample of just that mean and deviation.
+        // The mean, and one deviation to either side, have exactly this mean and deviation.
         let repeat = |side: f64| {
             let phases = ["write-files", "hash", "fifo", "clear"];
-            let scenes = phases.iter().map(|phase| {
+            let phases = phases.iter().map(|phase| {
                 let of = |part| {
                     let mean = figure(phase, part, "mean");
                     (mean + side * figure(phase, part, "sd")).max(1e-3)
                 };
-                Scene::new(phase, of("run")).settled(of("unmount"))
+                PhaseBuilder::new(phase, of("run")).settled(of("unmount"))
             });
-            scenes.collect()
+            phases.collect()
         };
-        story = story.subject(subject, vec![repeat(-1.0), repeat(0.0), repeat(1.0)]);
+        builder = builder.subject(subject, vec![repeat(-1.0), repeat(0.0), repeat(1.0)]);
     }
-    story.tell()
+    builder.build()
 }
 
-/// By the means alone, as one run in virtual time would have given them.
+/// The means alone, as one repeat in virtual time.
 fn home_usb_exact(original: &Original) -> RunRecord {
     let mut run = home_usb(original);
     run.trials.retain(|trial| trial.trial.repeat == 1);
-    run.header.plan = Story::virtual_time(2048)
+    run.header.plan = RunBuilder::virtual_time(2048)
         .times("x", &[("w", &[1.0])])
-        .tell()
+        .build()
         .header
         .plan;
     let real = home_usb(original).header.plan;
@@ -65,19 +65,19 @@ fn home_usb_exact(original: &Original) -> RunRecord {
 }
 
 #[test]
-fn the_means_of_home_usb_confirm_what_it_says_of_means() {
+fn the_means_of_home_usb_confirm_its_claims_about_means() {
     let original = original!("home-usb");
     let card = evaluate(&original.claims, &home_usb_exact(&original), None);
     for verdict in &card.verdicts {
-        let of_spread = verdict
+        let is_deviation = verdict
             .sentence
             .contains("in virtual time without perturbation");
         let expected = match verdict.contradicted {
-            _ if of_spread => Outcome::NotMeasured,
+            _ if is_deviation => Outcome::NotMeasured,
             true => Outcome::Fails,
             false => Outcome::Holds,
         };
-        // The only claim about failures: here none failed.
+        // The only claim about failures: no repeat of this run failed.
         if verdict.id != "nilfs2-fails" {
             assert_eq!(
                 verdict.outcome, expected,
@@ -118,7 +118,7 @@ fn the_deviations_of_home_usb_contradict_none_of_its_claims() {
 
 /// A run with the rates of the table of bonnie-2010.
 fn bonnie(original: &Original) -> RunRecord {
-    let mut story = Story::virtual_time(1024);
+    let mut builder = RunBuilder::virtual_time(1024);
     let mut subjects: Vec<&str> = Vec::new();
     for row in &original.published.rows {
         let of_table = row.metric.as_deref() == Some("latency");
@@ -132,18 +132,18 @@ fn bonnie(original: &Original) -> RunRecord {
             row.subject.as_deref() == Some(subject)
                 && ["rate", "operations"].contains(&row.metric.as_deref().unwrap_or_default())
         });
-        let scenes = rows.map(|row| match row.in_base_unit() {
-            Some(rate) => Scene::new(&row.phase, 1e6 / rate),
-            None => Scene::failed(&row.phase),
+        let phases = rows.map(|row| match row.in_base_unit() {
+            Some(rate) => PhaseBuilder::new(&row.phase, 1e6 / rate),
+            None => PhaseBuilder::failed(&row.phase),
         });
-        let scenes: Vec<Scene> = scenes.collect();
-        story = story.subject(subject, vec![scenes]);
+        let phases: Vec<PhaseBuilder> = phases.collect();
+        builder = builder.subject(subject, vec![phases]);
     }
-    story.tell()
+    builder.build()
 }
 
 #[test]
-fn the_table_of_bonnie_2010_confirms_what_it_says_and_contradicts_what_is_marked() {
+fn the_table_of_bonnie_2010_contradicts_only_the_claims_marked_so() {
     let original = original!("bonnie-2010");
     let card = evaluate(&original.claims, &bonnie(&original), None);
     for verdict in &card.verdicts {
@@ -175,24 +175,24 @@ fn the_table_of_bonnie_2010_confirms_what_it_says_and_contradicts_what_is_marked
 }
 
 #[test]
-fn each_claim_turned_round_by_hand_fails() {
+fn a_reversed_claim_fails() {
     let text = include_str!("../../../../studies/bonnie-2010/claims.toml");
     let original = original!("bonnie-2010");
     let run = bonnie(&original);
     for (from, to, id) in [
-        // The best become the worst.
+        // The best as the worst.
         (
             "kind = \"best\"\nphase = \"read-rand\"",
             "kind = \"worst\"\nphase = \"read-rand\"",
             "read-files-ufs2-first",
         ),
-        // A limit from the other side.
+        // A lower limit as an upper one.
         (
             "subject = \"ufs2\"\nthan = [\"ntfs-3g\"]\nat_least",
             "subject = \"ufs2\"\nthan = [\"ntfs-3g\"]\nat_most",
             "read-files-ntfs-3g-loses",
         ),
-        // The two subjects change places.
+        // The two subjects swapped.
         (
             "subject = \"ext3\"\nthan = [\"ext2\"]",
             "subject = \"ext2\"\nthan = [\"ext3\"]",

@@ -3,16 +3,16 @@
 use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::evaluate;
 
-use crate::story::{Scene, Story, claim, outcome, verdict};
+use crate::run_builder::{PhaseBuilder, RunBuilder, claim, outcome, verdict};
 
 const MIB: u64 = 1 << 20;
 
-/// A phase that took so many seconds at 1 MiB, 2 MiB, ...
-fn over_size(seconds: &[f64]) -> Vec<Scene> {
+/// A phase with its seconds at 1 MiB, 2 MiB, ...
+fn over_size(seconds: &[f64]) -> Vec<PhaseBuilder> {
     let sizes = (0..).map(|power| MIB << power);
     sizes
         .zip(seconds)
-        .map(|(size, seconds)| Scene::new("w", *seconds).at(&[("file_size", size)]))
+        .map(|(size, seconds)| PhaseBuilder::new("w", *seconds).at(&[("file_size", size)]))
         .collect()
 }
 
@@ -22,9 +22,9 @@ fn trend(shape: &str) -> String {
 
 #[test]
 fn a_trend_is_of_rates_over_one_dimension() {
-    let run = Story::virtual_time(512)
+    let run = RunBuilder::virtual_time(512)
         .subject("a", vec![over_size(&[4.0, 3.0, 2.0, 1.0])])
-        .tell();
+        .build();
     assert_eq!(outcome(&run, &trend("shape = 'rises'")), Holds);
     assert_eq!(outcome(&run, &trend("shape = 'falls'")), Fails);
     assert_eq!(outcome(&run, &trend("shape = 'levels'")), Fails);
@@ -32,12 +32,12 @@ fn a_trend_is_of_rates_over_one_dimension() {
         outcome(&run, &trend("shape = 'cliff'\nat = '8MiB'")),
         NotMeasured
     );
-    let told = verdict(&run, &trend("shape = 'rises'"));
-    assert_eq!(told.findings[0].points.len(), 4);
+    let result = verdict(&run, &trend("shape = 'rises'"));
+    assert_eq!(result.findings[0].points.len(), 4);
     assert!(
-        told.sentence.contains("rank correlation 1.00"),
+        result.sentence.contains("rank correlation 1.00"),
         "{}",
-        told.sentence
+        result.sentence
     );
     let elsewhere = trend("shape = 'rises'").replace("file_size", "record");
     assert_eq!(outcome(&run, &elsewhere), NotMeasured);
@@ -47,7 +47,7 @@ fn a_trend_is_of_rates_over_one_dimension() {
 fn repeats_must_agree_on_a_trend() {
     let rising = || over_size(&[4.0, 3.0, 2.0, 1.0]);
     let falling = || over_size(&[1.0, 2.0, 3.0, 4.0]);
-    let run = |repeats| Story::real().subject("a", repeats).tell();
+    let run = |repeats| RunBuilder::real().subject("a", repeats).build();
     let rises = trend("shape = 'rises'");
     assert_eq!(outcome(&run(vec![rising(), rising()]), &rises), Holds);
     assert_eq!(outcome(&run(vec![falling(), falling()]), &rises), Fails);
@@ -56,38 +56,41 @@ fn repeats_must_agree_on_a_trend() {
 }
 
 #[test]
-fn only_what_has_every_value_of_the_dimension_makes_a_trend() {
+fn a_trend_uses_only_combinations_with_every_value_of_the_dimension() {
     // Large records exist for the large file alone, which is slow at every record.
-    let scene = |size: u64, record: u64, seconds: f64| {
-        Scene::new("w", seconds).at(&[("file_size", size * MIB), ("record", record * MIB)])
+    let phase = |size: u64, record: u64, seconds: f64| {
+        PhaseBuilder::new("w", seconds).at(&[("file_size", size * MIB), ("record", record * MIB)])
     };
-    let scenes = vec![
-        scene(1, 1, 0.1),
-        scene(8, 1, 8.0),
-        scene(8, 2, 8.0),
-        scene(8, 4, 8.0),
-        scene(8, 8, 8.0),
+    let phases = vec![
+        phase(1, 1, 0.1),
+        phase(8, 1, 8.0),
+        phase(8, 2, 8.0),
+        phase(8, 4, 8.0),
+        phase(8, 8, 8.0),
     ];
-    let run = Story::virtual_time(512).subject("a", vec![scenes]).tell();
+    let run = RunBuilder::virtual_time(512)
+        .subject("a", vec![phases])
+        .build();
     let over = |shape: &str| trend(shape).replace("file_size", "record");
     assert_eq!(outcome(&run, &over("shape = 'falls'")), Fails);
     assert_eq!(outcome(&run, &over("shape = 'levels'")), Holds);
 }
 
-/// A cliff of the rate behind 512 MiB at full memory: sizes 64 MiB to 2 GiB.
+/// Rates over sizes of 64 MiB to 2 GiB, with a cliff after 512 MiB at full memory.
 fn with_cliff(memory_mib: u64) -> fslab_model::RunRecord {
-    let scenes = [1.0, 1.0, 1.0, 2.0, 6.0, 6.0];
+    let phases = [1.0, 1.0, 1.0, 2.0, 6.0, 6.0];
     let first = memory_mib / 8;
     let sizes = (0..).map(|power| (first << power) * MIB);
-    let scenes = sizes.zip(scenes);
-    let scenes = scenes.map(|(size, seconds)| Scene::new("w", seconds).at(&[("file_size", size)]));
-    Story::virtual_time(memory_mib)
-        .subject("a", vec![scenes.collect()])
-        .tell()
+    let phases = sizes.zip(phases);
+    let phases =
+        phases.map(|(size, seconds)| PhaseBuilder::new("w", seconds).at(&[("file_size", size)]));
+    RunBuilder::virtual_time(memory_mib)
+        .subject("a", vec![phases.collect()])
+        .build()
 }
 
 #[test]
-fn sizes_move_with_the_memory_where_the_claims_say_so() {
+fn sizes_scale_with_the_memory_by_the_memory_rule() {
     let head = "[memory]\ndimension = 'file_size'\noriginal = '512MiB'\nfrom = '256MiB'";
     let cliff = trend("shape = 'cliff'\nat = '512MiB'");
     let of = |head: &str, memory, holds: &str| {
@@ -106,7 +109,7 @@ fn sizes_move_with_the_memory_where_the_claims_say_so() {
     assert_eq!(of(head, 512, largest), Holds);
     assert_eq!(of(head, 128, largest), Holds);
     assert_eq!(of("", 128, largest), NotMeasured);
-    // Below `from` a size is a size.
+    // Sizes below `from` are not scaled.
     let small = largest
         .replace("2GiB", "64MiB")
         .replace("at_least", "at_most");
@@ -115,8 +118,10 @@ fn sizes_move_with_the_memory_where_the_claims_say_so() {
 }
 
 #[test]
-fn a_value_of_the_phases_parameters_counts_where_the_sweep_has_none() {
-    let mut run = Story::virtual_time(512).times("a", &[("w", &[1.0])]).tell();
+fn a_phase_parameter_counts_if_the_sweep_lacks_the_dimension() {
+    let mut run = RunBuilder::virtual_time(512)
+        .times("a", &[("w", &[1.0])])
+        .build();
     for phase in &mut run.trials[0].phases {
         phase
             .parameters
@@ -133,35 +138,35 @@ fn a_value_of_the_phases_parameters_counts_where_the_sweep_has_none() {
 }
 
 #[test]
-fn groups_lie_farther_apart_than_their_members() {
+fn ratios_between_groups_exceed_those_inside_them() {
     let run = |c: f64| {
-        let story = Story::virtual_time(512).times("a", &[("w", &[1.0])]);
-        story
+        let builder = RunBuilder::virtual_time(512).times("a", &[("w", &[1.0])]);
+        builder
             .times("b", &[("w", &[1.2])])
             .times("c", &[("w", &[c])])
-            .tell()
+            .build()
     };
     let holds = "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b'], ['c']]\nat_least = 1";
     assert_eq!(outcome(&run(5.0), holds), Holds);
     assert_eq!(outcome(&run(1.1), holds), Fails);
     let lacking = "kind = 'spread'\nphase = 'w'\ngroups = [['a', 'b'], ['z']]\nat_least = 1";
     assert_eq!(outcome(&run(1.1), lacking), NotMeasured);
-    let noisy = Story::real()
+    let noisy = RunBuilder::real()
         .times("a", &[("w", &[1.0, 2.0])])
         .times("b", &[("w", &[1.2, 1.0])])
         .times("c", &[("w", &[1.5, 1.0])])
-        .tell();
+        .build();
     assert_eq!(outcome(&noisy, holds), Undecided);
 }
 
 #[test]
 fn one_group_is_compared_on_two_disks_and_needs_both_runs() {
     let run = |disk: &str, b: f64| {
-        let story = Story::virtual_time(512).on_disk(disk);
-        story
+        let builder = RunBuilder::virtual_time(512).on_disk(disk);
+        builder
             .times("a", &[("w", &[1.0])])
             .times("b", &[("w", &[b])])
-            .tell()
+            .build()
     };
     let (hard, flash) = (run("disk-a", 4.0), run("disk-b", 1.2));
     let claims = claim(

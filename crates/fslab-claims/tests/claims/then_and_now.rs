@@ -2,7 +2,7 @@
 
 use fslab_claims::{NamedText, Original, then_and_now};
 
-use crate::story::{Scene, Story};
+use crate::run_builder::{PhaseBuilder, RunBuilder};
 
 const PUBLISHED: &str = "place,subject,phase,parameter,value,metric,unit,note\n\
     t,a,w,run,00:10.00,mean,mm:ss,\n\
@@ -22,12 +22,12 @@ fn original() -> Original {
 }
 
 #[test]
-fn figures_are_held_against_the_same_reference_on_both_sides() {
-    let run = Story::virtual_time(512)
+fn figures_are_relative_to_the_same_reference_on_both_sides() {
+    let run = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[3.0])])
         .times("b", &[("w", &[2.0])])
-        .subject("c", vec![vec![Scene::failed("w")]])
-        .tell();
+        .subject("c", vec![vec![PhaseBuilder::failed("w")]])
+        .build();
     let both = then_and_now(&original(), &run);
     let named: Vec<_> = both.groups.iter().map(|group| &*group.metric).collect();
     assert_eq!(
@@ -49,7 +49,7 @@ fn figures_are_held_against_the_same_reference_on_both_sides() {
     assert_eq!(gap, Some("c failed in 'w': no space"));
     let agreement = mean.agreement.expect("two subjects");
     assert_eq!((agreement.rho, agreement.n), (-1.0, 2));
-    // b was the fastest by rate, and still is.
+    // b has the highest rate on both sides.
     let rate = &both.groups[1];
     assert_eq!(rate.reference.as_deref(), Some("b"));
     assert_eq!(rate.agreement.expect("two subjects").rho, 1.0);
@@ -62,11 +62,11 @@ fn figures_are_held_against_the_same_reference_on_both_sides() {
 }
 
 #[test]
-fn a_rate_without_end_has_a_rank_and_no_ratio() {
-    let run = Story::virtual_time(512)
+fn an_infinite_rate_has_a_rank_and_no_ratio() {
+    let run = RunBuilder::virtual_time(512)
         .times("a", &[("w", &[3.0])])
-        .subject("b", vec![vec![Scene::instant("w")]])
-        .tell();
+        .subject("b", vec![vec![PhaseBuilder::instant("w")]])
+        .build();
     let both = then_and_now(&original(), &run);
     let rate = &both.groups[1];
     assert_eq!(rate.rows[1].now, Some(f64::INFINITY));

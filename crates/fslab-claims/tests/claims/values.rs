@@ -1,9 +1,9 @@
-//! `value`, `sequence`, `fails`, and where a claim may be checked at all.
+//! `value`, `sequence`, `fails`, and the venues of a claim.
 
 use fslab_claims::Outcome::{Fails, Holds, NotMeasured, Undecided};
 use fslab_claims::{Claims, evaluate};
 
-use crate::story::{Scene, Story, outcome, verdict};
+use crate::run_builder::{PhaseBuilder, RunBuilder, outcome, verdict};
 
 fn value(metric: &str, limits: &str) -> String {
     format!("kind = 'value'\nphase = 'w'\nsubject = 'a'\nmetric = '{metric}'\n{limits}")
@@ -11,14 +11,14 @@ fn value(metric: &str, limits: &str) -> String {
 
 #[test]
 fn a_time_is_within_its_limits_at_full_scale_only() {
-    let story = |scale: &str| {
-        let scenes = vec![Scene::new("w", 20.0).settled(120.0)];
-        Story::virtual_time(512)
+    let builder = |scale: &str| {
+        let phases = vec![PhaseBuilder::new("w", 20.0).settled(120.0)];
+        RunBuilder::virtual_time(512)
             .scale(scale)
-            .subject("a", vec![scenes])
-            .tell()
+            .subject("a", vec![phases])
+            .build()
     };
-    let run = story("1");
+    let run = builder("1");
     for (metric, limits, expected) in [
         ("total", "at_least = '2 min'\nat_most = '3 min'", Holds),
         ("unmount", "at_most = '2 min'", Holds),
@@ -31,9 +31,9 @@ fn a_time_is_within_its_limits_at_full_scale_only() {
             "{metric} {limits}"
         );
     }
-    let told = verdict(&run, &value("total", "at_most = '3 min'"));
-    assert_eq!(told.sentence, "a: w total 140 s, wanted at most 3 min.");
-    let small = verdict(&story("1/20"), &value("total", "at_most = '3 min'"));
+    let result = verdict(&run, &value("total", "at_most = '3 min'"));
+    assert_eq!(result.sentence, "a: w total 140 s, wanted at most 3 min.");
+    let small = verdict(&builder("1/20"), &value("total", "at_most = '3 min'"));
     assert_eq!(small.outcome, NotMeasured);
     assert!(
         small.sentence.contains("at scale 1/20"),
@@ -44,7 +44,9 @@ fn a_time_is_within_its_limits_at_full_scale_only() {
 
 #[test]
 fn a_mean_of_repeats_has_an_interval() {
-    let run = Story::real().times("a", &[("w", &[1.0, 1.1, 1.05])]).tell();
+    let run = RunBuilder::real()
+        .times("a", &[("w", &[1.0, 1.1, 1.05])])
+        .build();
     assert_eq!(outcome(&run, &value("run", "at_most = '2 s'")), Holds);
     assert_eq!(
         outcome(&run, &value("run", "at_most = '1.06 s'")),
@@ -60,7 +62,7 @@ fn a_mean_of_repeats_has_an_interval() {
         outcome(&run, &value("sd-of-mean", "at_most = '5 %'")),
         Undecided
     );
-    let steady = Story::real().times("a", &[("w", &[1.0, 1.0])]).tell();
+    let steady = RunBuilder::real().times("a", &[("w", &[1.0, 1.0])]).build();
     assert_eq!(
         outcome(&steady, &value("sd-of-mean", "at_most = '5 %'")),
         Holds
@@ -69,11 +71,11 @@ fn a_mean_of_repeats_has_an_interval() {
 
 #[test]
 fn trials_that_failed_are_counted_and_left_out_of_means() {
-    let good = |seconds: f64| vec![Scene::new("w", seconds), Scene::new("v", 1.0)];
-    // The write was done, and very slowly; what came behind it failed.
-    let bad = || vec![Scene::new("w", 100.0), Scene::failed("v")];
+    let good = |seconds: f64| vec![PhaseBuilder::new("w", seconds), PhaseBuilder::new("v", 1.0)];
+    // The write completed slowly, and a later phase failed.
+    let bad = || vec![PhaseBuilder::new("w", 100.0), PhaseBuilder::failed("v")];
     let repeats = vec![good(1.0), bad(), good(1.1), bad(), good(1.05)];
-    let run = Story::real().subject("a", repeats).tell();
+    let run = RunBuilder::real().subject("a", repeats).build();
     assert_eq!(outcome(&run, &value("run", "at_most = '2 s'")), Holds);
     let failed = |phase: &str, limit: &str| {
         let text = value("failed-percent", limit).replace("'w'", &format!("'{phase}'"));
@@ -95,10 +97,11 @@ fn trials_that_failed_are_counted_and_left_out_of_means() {
 #[test]
 fn a_sequence_repeats_its_last_value() {
     let run = |lists: &[&[f64]]| {
-        let scene = |list: &&[f64]| vec![Scene::new("w", 1.0).list("readahead-window", list)];
-        Story::real()
-            .subject("a", lists.iter().map(scene).collect())
-            .tell()
+        let phase =
+            |list: &&[f64]| vec![PhaseBuilder::new("w", 1.0).list("readahead-window", list)];
+        RunBuilder::real()
+            .subject("a", lists.iter().map(phase).collect())
+            .build()
     };
     let holds = "kind = 'sequence'\nphase = 'w'\nsubject = 'a'\nmetric = 'window-blocks'\n\
                  values = [4, 8, 16, 32]";
@@ -106,53 +109,62 @@ fn a_sequence_repeats_its_last_value() {
     assert_eq!(outcome(&run(&[good]), holds), Holds);
     assert_eq!(outcome(&run(&[bad]), holds), Fails);
     assert_eq!(outcome(&run(&[good, bad]), holds), Undecided);
-    let told = verdict(&run(&[bad]), holds).sentence;
+    let result = verdict(&run(&[bad]), holds).sentence;
     assert!(
-        told.contains("it is 32, 32, and 4, 8, 16, 32 is wanted"),
-        "{told}"
+        result.contains("it is 32, 32, and 4, 8, 16, 32 is expected"),
+        "{result}"
     );
-    let none = Story::real().times("a", &[("w", &[1.0])]).tell();
-    let told = verdict(&none, holds);
-    assert_eq!(told.outcome, NotMeasured);
+    let none = RunBuilder::real().times("a", &[("w", &[1.0])]).build();
+    let result = verdict(&none, holds);
+    assert_eq!(result.outcome, NotMeasured);
     assert!(
-        told.sentence.contains("no list 'readahead-window'"),
+        result.sentence.contains("no list 'readahead-window'"),
         "{}",
-        told.sentence
+        result.sentence
     );
 }
 
 const FAILS: &str = "kind = 'fails'\nphase = 'c'\nsubject = 'a'";
 
 #[test]
-fn a_failure_is_claimed_at_full_scale_and_reaches_the_rest_of_its_group() {
-    let run = |scenes: Vec<Scene>, scale: &str| {
-        Story::virtual_time(512)
+fn a_failure_is_checked_at_full_scale_and_includes_skipped_phases_after_it() {
+    let run = |phases: Vec<PhaseBuilder>, scale: &str| {
+        RunBuilder::virtual_time(512)
             .scale(scale)
-            .subject("a", vec![scenes])
-            .tell()
+            .subject("a", vec![phases])
+            .build()
     };
-    assert_eq!(outcome(&run(vec![Scene::failed("c")], "1"), FAILS), Holds);
-    assert_eq!(outcome(&run(vec![Scene::new("c", 1.0)], "1"), FAILS), Fails);
     assert_eq!(
-        outcome(&run(vec![Scene::failed("c")], "1/2"), FAILS),
+        outcome(&run(vec![PhaseBuilder::failed("c")], "1"), FAILS),
+        Holds
+    );
+    assert_eq!(
+        outcome(&run(vec![PhaseBuilder::new("c", 1.0)], "1"), FAILS),
+        Fails
+    );
+    assert_eq!(
+        outcome(&run(vec![PhaseBuilder::failed("c")], "1/2"), FAILS),
         NotMeasured
     );
     let after = vec![
-        Scene::failed("b"),
-        Scene::skipped("c", "the phase 'b' before it failed"),
+        PhaseBuilder::failed("b"),
+        PhaseBuilder::skipped("c", "the phase 'b' before it failed"),
     ];
     assert_eq!(outcome(&run(after, "1"), FAILS), Holds);
     let for_another_reason = vec![
-        Scene::failed("b"),
-        Scene::skipped("c", "needs hard links, which a has not"),
+        PhaseBuilder::failed("b"),
+        PhaseBuilder::skipped("c", "needs hard links, which a has not"),
     ];
     assert_eq!(outcome(&run(for_another_reason, "1"), FAILS), NotMeasured);
-    let sometimes = Story::real()
+    let sometimes = RunBuilder::real()
         .subject(
             "a",
-            vec![vec![Scene::failed("c")], vec![Scene::new("c", 1.0)]],
+            vec![
+                vec![PhaseBuilder::failed("c")],
+                vec![PhaseBuilder::new("c", 1.0)],
+            ],
         )
-        .tell();
+        .build();
     assert_eq!(outcome(&sometimes, FAILS), Undecided);
 }
 
@@ -162,16 +174,16 @@ fn a_claim_that_names_its_venues_is_not_measured_elsewhere() {
                 venues = ['sim', 'loop', 'block']\n[claim.holds]\nkind = 'faster'\nphase = 'w'\n\
                 subject = 'a'\nthan = ['b']\n";
     let claims = Claims::from_toml(text).expect("claims");
-    let told = |story: Story| {
-        let run = story
+    let result = |builder: RunBuilder| {
+        let run = builder
             .times("a", &[("w", &[1.0])])
             .times("b", &[("w", &[2.0])])
-            .tell();
+            .build();
         evaluate(&claims, &run, None).verdicts.remove(0)
     };
-    assert_eq!(told(Story::virtual_time(512)).outcome, Holds);
-    let guest = told(Story::guest());
+    assert_eq!(result(RunBuilder::virtual_time(512)).outcome, Holds);
+    let guest = result(RunBuilder::guest());
     assert_eq!(guest.outcome, NotMeasured);
-    let expected = "It wants one of the venues sim, loop, block, and this is 'guest'.";
+    let expected = "It needs one of the venues sim, loop, block, and this is 'guest'.";
     assert_eq!(guest.sentence, expected);
 }

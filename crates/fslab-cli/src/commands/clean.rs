@@ -1,4 +1,4 @@
-//! `fslab clean`: undoes what a killed run left.
+//! `fslab clean`: removes mounts, loop devices and files that killed runs left behind.
 
 use std::io::ErrorKind;
 
@@ -35,13 +35,14 @@ impl CleanArgs {
     }
 }
 
-/// Undoes what dead runs have left, their locks too; living ones keep theirs.
+/// Removes the resources and locks that killed runs left; those of running ones are kept.
 pub(crate) fn reclaim() -> Result<Reclaimed, CommandError> {
-    let failed = |error| CommandError::io("cannot look for what killed runs have left", &error);
+    let failed =
+        |error| CommandError::io("cannot search for resources left by killed runs", &error);
     let mut reclaimed = defaults::leases()?.reclaim().map_err(failed)?;
     match RunLock::remove_unheld(&defaults::state()?) {
         Ok(locks) => reclaimed.undone.extend(locks),
-        // Told already, of the leases, which lie beside the locks.
+        // Already reported for the leases, which are beside the locks.
         Err(error)
             if error.kind() == ErrorKind::PermissionDenied && !reclaimed.failures.is_empty() => {}
         Err(error) => return Err(failed(error)),

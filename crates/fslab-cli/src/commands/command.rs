@@ -1,4 +1,4 @@
-//! The table of subcommands: a new one is a file and a line here.
+//! The table of subcommands; a new one is a file, and a line in each list here.
 
 use clap::Subcommand;
 

@@ -1,11 +1,11 @@
-//! `fslab compare`: a study over the subjects that are named.
+//! `fslab compare`: runs a study on the named subjects.
 
 use clap::Args;
 
 use super::execution::Execution;
-use super::place_args::PlaceArgs;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
+use super::venue_args::VenueArgs;
 use crate::exit::CommandResult;
 
 /// Arguments of `fslab compare`.
@@ -19,7 +19,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, default_value = "quick")]
     study: String,
     #[command(flatten)]
-    place: PlaceArgs,
+    venue: VenueArgs,
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
@@ -33,7 +33,7 @@ impl CompareArgs {
         let execution = Execution {
             study: &self.study,
             subjects: &self.subjects,
-            place: &self.place,
+            venue: &self.venue,
             plan: &self.plan,
             output: &self.output,
             store: &self.store,

@@ -1,4 +1,4 @@
-//! The forms of what is said of two runs: those that a diff and a gate share.
+//! The output formats that `diff` and `gate` share.
 
 use clap::ValueEnum;
 use fslab_report::Table;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::exit::CommandError;
 use crate::screen;
 
-/// The form of a table that a document has every figure of.
+/// Output formats: a table, or a document with every figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
     /// A table for the terminal
@@ -22,7 +22,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The text in this form.
+    /// The output in this format.
     pub(super) fn text(
         self,
         table: &Table,

@@ -1,4 +1,4 @@
-//! Runs that are compared, wherever they are: in the store, in another one, in a file.
+//! Loads the runs to compare: from the store, from another one, or from files.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -20,10 +20,10 @@ use super::store_args::{StoreArgs, load, load_range};
 use crate::exit::CommandError;
 use crate::screen;
 
-/// What every SQLite database begins with.
-const DATABASE: &[u8] = b"SQLite format 3\0";
+/// The first bytes of an SQLite database.
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Which runs are compared, and in what.
+/// The runs to compare, and how.
 #[derive(Debug, Args)]
 pub(super) struct ComparedArgs {
     /// Base: a run of the store, STORE:RUN of another store, or a file (a store's last run, an
@@ -48,7 +48,7 @@ pub(super) struct ComparedArgs {
     store: StoreArgs,
 }
 
-/// A dimension that is waived, or all of them.
+/// A dimension that may differ, or all of them.
 #[derive(Clone, Copy, Debug)]
 enum Waiver {
     One(Dimension),
@@ -63,13 +63,13 @@ fn parse_waiver(text: &str) -> Result<Waiver, String> {
 }
 
 fn parse_pair(text: &str) -> Result<(Subject, Subject), String> {
-    // A subject has an = of its own in its options: each is tried as the one between the two.
-    let places = text.match_indices('=').map(|(place, _)| place);
-    let read = |place: usize| {
-        let (base, new) = (&text[..place], &text[place + 1..]);
+    // Options of a subject have = signs, too: each is tried as the separator.
+    let separators = text.match_indices('=').map(|(at, _)| at);
+    let read = |at: usize| {
+        let (base, new) = (&text[..at], &text[at + 1..]);
         Some((base.parse().ok()?, new.parse().ok()?))
     };
-    let pairs: Vec<(Subject, Subject)> = places.filter_map(read).collect();
+    let pairs: Vec<(Subject, Subject)> = separators.filter_map(read).collect();
     match pairs.as_slice() {
         [pair] => Ok(pair.clone()),
         [] => Err(format!("'{text}' is not BASE=NEW, like ext4=xfs")),
@@ -91,17 +91,16 @@ fn parse_metric(text: &str) -> Result<&'static MetricDefinition, String> {
 }
 
 impl ComparedArgs {
-    /// The two beside each other; without a tolerance of its own, with the usual one.
+    /// The comparison of the two sides, with the default tolerance if none is given.
     pub(super) fn diff(&self, tolerance: Option<Percent>) -> Result<Diff, CommandError> {
         let new = self.load(&self.new)?;
         let base = self.base(&new)?;
-        ensure_apart(&base, &new)?;
-        let usual = Question::default();
+        ensure_disjoint(&base, &new)?;
         let question = Question {
             pairs: self.pair.clone(),
             waived: self.waived(),
             metrics: self.metric.clone(),
-            tolerance: tolerance.unwrap_or(usual.tolerance),
+            tolerance: tolerance.unwrap_or(Question::default().tolerance),
         };
         Diff::of_runs(&base, &new, &question).map_err(|error| refused(&error))
     }
@@ -114,9 +113,9 @@ impl ComparedArgs {
         each.collect()
     }
 
-    /// What is compared with: the runs that are named, or what the store has of before.
+    /// The base: the named runs, or the history of the plan.
     fn base(&self, new: &[RunRecord]) -> Result<Vec<RunRecord>, CommandError> {
-        let (store, runs) = in_a_store(&self.base);
+        let (store, runs) = split_store(&self.base);
         let is_file = Path::new(&self.base).is_file();
         match History::read(runs).filter(|_| !is_file) {
             Some(history) => history?.of(new, &self.open(store)?, &self.waived()),
@@ -124,9 +123,9 @@ impl ComparedArgs {
         }
     }
 
-    /// The runs of a side, one at least.
+    /// The runs of one side, at least one.
     fn load(&self, text: &str) -> Result<Vec<RunRecord>, CommandError> {
-        // A name may have a comma.
+        // A file name may have a comma.
         let names: Vec<&str> = match Path::new(text).is_file() {
             true => vec![text],
             false => text.split(',').collect(),
@@ -150,25 +149,25 @@ impl ComparedArgs {
         if !files.is_empty() {
             runs.extend(read_runs(&files)?);
         }
-        match twice(&runs) {
+        match duplicate(&runs) {
             Some(name) => Err(CommandError::bad_input(format!(
-                "{text} has {name} twice: a run is compared once"
+                "{text} names the run {name} twice"
             ))),
             None => Ok(runs),
         }
     }
 
-    /// Runs of a store: of the one that is asked for, or of another that is named before them.
+    /// Runs of the store of --store, or of the one named before the colon.
     fn load_stored(&self, name: &str) -> Result<Vec<RunRecord>, CommandError> {
         let path = Path::new(name);
         if path.is_file() {
             return Ok(vec![load(&Store::open_read_only(path)?, "last")?]);
         }
-        let (store, runs) = in_a_store(name);
+        let (store, runs) = split_store(name);
         load_range(&self.open(store)?, runs)
     }
 
-    /// The store that is named, or else the one that is asked for.
+    /// The named store, or else that of --store.
     fn open(&self, named: Option<&Path>) -> Result<Store, CommandError> {
         match named {
             Some(store) => Ok(Store::open_read_only(store)?),
@@ -177,50 +176,49 @@ impl ComparedArgs {
     }
 }
 
-/// The store before the colon, where one is there, and the runs behind it.
-fn in_a_store(name: &str) -> (Option<&Path>, &str) {
+/// Splits `STORE:RUNS`; no store if the text before the colon is not a file.
+fn split_store(name: &str) -> (Option<&Path>, &str) {
     match name.rsplit_once(':') {
         Some((store, runs)) if Path::new(store).is_file() => (Some(Path::new(store)), runs),
         _ => (None, name),
     }
 }
 
-/// Demands that none of several runs is on both sides. A single run may be held against itself: its
-/// subjects against each other, or to see that nothing is found.
-fn ensure_apart(base: &[RunRecord], new: &[RunRecord]) -> Result<(), CommandError> {
+/// Refuses a run on both sides, unless each side is that one run: its subjects may be compared with
+/// each other, and a comparison with itself must find nothing.
+fn ensure_disjoint(base: &[RunRecord], new: &[RunRecord]) -> Result<(), CommandError> {
     let on_both = |run: &&RunRecord| new.iter().any(|it| it.header.run == run.header.run);
     match base.iter().find(on_both) {
         Some(run) if base.len() + new.len() > 2 => Err(CommandError::bad_input(format!(
-            "{} is on both sides: it would be held against itself",
+            "the run {} is on both sides",
             run.header.run
         ))),
         _ => Ok(()),
     }
 }
 
-/// A run that is there twice: no number of copies makes it more certain.
-fn twice(runs: &[RunRecord]) -> Option<&RunId> {
+/// A run that occurs twice; copies would narrow intervals without more data.
+fn duplicate(runs: &[RunRecord]) -> Option<&RunId> {
     let mut seen = BTreeSet::new();
     let names = runs.iter().map(|run| &run.header.run);
     names.into_iter().find(|name| !seen.insert(*name))
 }
 
-/// What is wrong between two runs, as an error of the command.
+/// An error of a comparison as one of the command.
 pub(super) fn refused(error: &DiffError) -> CommandError {
-    let mut failure = Failure::new(FailureKind::BadInput, error.to_string());
-    failure.hint = error.hint();
-    failure.into()
+    let failure = Failure::new(FailureKind::BadInput, error.to_string());
+    failure.with_hint(error.hint()).into()
 }
 
 fn is_database(path: &Path) -> Result<bool, CommandError> {
     let mut head = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(DATABASE.len() as u64).read_to_end(&mut head))
+        .and_then(|file| file.take(SQLITE_MAGIC.len() as u64).read_to_end(&mut head))
         .map_err(|error| CommandError::io(format!("cannot read {}", path.display()), &error))?;
-    Ok(head == DATABASE)
+    Ok(head == SQLITE_MAGIC)
 }
 
-/// The runs in `files`: those that were exported, or what another tool wrote in each repeat of one.
+/// The runs in `files`: exported ones, or one whose repeats are outputs of another tool.
 fn read_runs(files: &[&str]) -> Result<Vec<RunRecord>, CommandError> {
     let read = |file: &&str| read_file(file, None);
     let sources = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -236,7 +234,7 @@ fn read_runs(files: &[&str]) -> Result<Vec<RunRecord>, CommandError> {
     Ok(runs)
 }
 
-/// A run's name, made of that of a file.
+/// A run name derived from a file name.
 fn name_of(file: &str) -> RunId {
     let stem = Path::new(file)
         .file_stem()
@@ -244,5 +242,5 @@ fn name_of(file: &str) -> RunId {
         .to_string_lossy();
     stem.parse()
         .or_else(|_| "file".parse())
-        .expect("a word of letters is a name")
+        .expect("'file' is a valid name")
 }

@@ -1,4 +1,4 @@
-//! `fslab delete`: takes runs out of every list, brings them back, removes them for good.
+//! `fslab delete`: deletes runs, restores them, and purges them from the store.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal};
@@ -36,7 +36,7 @@ pub(crate) struct DeleteArgs {
     store: StoreArgs,
 }
 
-/// What became of a run.
+/// What was done to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum State {
@@ -60,7 +60,7 @@ impl DeleteArgs {
         let locks: Result<Vec<_>, _> = runs.iter().map(lock).collect();
         let _locks = locks?;
         if !runs.is_empty() && !self.undo && !self.yes && !self.confirm(&runs)? {
-            screen::notice("nothing is deleted");
+            screen::notice("nothing was deleted");
             return self.print(&runs, State::Kept);
         }
         let state = if self.undo {
@@ -76,7 +76,7 @@ impl DeleteArgs {
         self.print(&runs, state)
     }
 
-    /// The runs that are meant, each once.
+    /// The selected runs, each once.
     fn found(&self, store: &Store) -> Result<Vec<FoundRun>, CommandError> {
         if self.purge && self.runs.is_empty() {
             return Ok(store.deleted()?);
@@ -99,17 +99,17 @@ impl DeleteArgs {
         Ok(found)
     }
 
-    /// Asks on the terminal; without one it is refused.
+    /// Asks for confirmation; an error without a terminal.
     fn confirm(&self, runs: &[FoundRun]) -> Result<bool, CommandError> {
         if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-            let text = "cannot ask whether to delete: standard input is no terminal";
+            let text = "cannot ask whether to delete: standard input is not a terminal";
             let failure = Failure::new(FailureKind::BadInput, text);
             return Err(failure.hint("--yes deletes without asking").into());
         }
         let names: Vec<_> = runs.iter().map(|run| run.run.as_str()).collect();
         let trials: u64 = runs.iter().map(|run| run.trials).sum();
         let what = match self.purge {
-            true => "remove for good, without a way back,",
+            true => "permanently remove",
             false => "delete",
         };
         screen::say(&format!(
@@ -132,15 +132,15 @@ impl DeleteArgs {
             return Ok(Exit::Done);
         }
         if runs.is_empty() {
-            screen::print("no run is deleted: there is nothing to remove\n")?;
+            screen::print("there are no deleted runs to remove\n")?;
         }
         for FoundRun { run, trials, .. } in runs {
             let trials = screen::counted(*trials as usize, "trial");
             let line = match state {
                 State::Deleted => {
-                    format!("deleted {run}, {trials}; fslab delete --undo {run} brings it back")
+                    format!("deleted {run}, {trials}; fslab delete --undo {run} restores it")
                 }
-                State::BroughtBack => format!("brought back {run}, {trials}"),
+                State::BroughtBack => format!("restored {run}, {trials}"),
                 State::Removed => format!("removed {run}, {trials}"),
                 State::Kept => format!("kept {run}, {trials}"),
             };
@@ -150,8 +150,8 @@ impl DeleteArgs {
     }
 }
 
-/// The lock of a run, which is refused while it is under way. A damaged run, whose name is none,
-/// is not.
+/// The lock of a run; an error while the run is in progress. A damaged run with an invalid name
+/// needs none.
 fn lock(run: &FoundRun) -> Result<Option<RunLock>, CommandError> {
     let Ok(name) = run.run.parse::<RunId>() else {
         return Ok(None);

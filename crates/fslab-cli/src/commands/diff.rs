@@ -1,4 +1,4 @@
-//! `fslab diff`: one run against another.
+//! `fslab diff`: compares two runs.
 
 use std::path::PathBuf;
 
@@ -38,8 +38,8 @@ impl DiffArgs {
         let diff = self.compared.diff(self.tolerance)?;
         if let Some(tolerance) = self.tolerance.filter(|_| is_exact(&diff)) {
             screen::warn(&format!(
-                "--tolerance {tolerance} is not heeded: figures of virtual time are exact, and the \
-                 same within 1 %"
+                "--tolerance {tolerance} is ignored: figures in virtual time are exact, and equal \
+                 within 1 %"
             ));
         }
         let form = if self.json { Form::Json } else { self.format };
@@ -49,7 +49,7 @@ impl DiffArgs {
     }
 }
 
-/// Whether all figures that are compared are of virtual time.
+/// Whether all compared figures are exact, as in virtual time.
 fn is_exact(diff: &Diff) -> bool {
     let mut compared = diff.with(|_| true);
     compared.all(|contrast| contrast.exact)

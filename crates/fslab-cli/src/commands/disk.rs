@@ -1,4 +1,4 @@
-//! `fslab disk`: the profiles of simulated disks, and what their disks do.
+//! `fslab disk`: lists, shows and benchmarks the profiles of simulated disks.
 
 use std::fmt::Write;
 
@@ -90,15 +90,15 @@ fn list(json: bool) -> Result<(), CommandError> {
         ],
         rows: rows.collect(),
         notes: vec![
-            "`fslab disk show NAME` has every parameter and its source, `fslab disk test NAME` the \
-             curves."
+            "`fslab disk show NAME` shows every parameter and its source, `fslab disk test NAME` \
+             the curves."
                 .into(),
         ],
     };
     screen::print_styled(&screen::render(&table))
 }
 
-/// What a list says of a profile.
+/// A profile in a JSON list.
 fn summary(profile: &Profile) -> Value {
     json!({
         "name": profile.name,
@@ -132,7 +132,7 @@ fn kind(profile: &Profile) -> String {
     }
 }
 
-/// A disk's size as it is sold: decimal.
+/// A disk's size in decimal units, as sold.
 pub(super) fn size(bytes: Bytes) -> String {
     let rate = Rate::Bytes(bytes.0 as f64).to_string();
     rate.trim_end_matches("/s").to_owned()
@@ -152,7 +152,7 @@ fn show(name: &str, json: bool, toml: bool) -> Result<(), CommandError> {
     screen::print(&text)
 }
 
-/// The profile with all that follows from it, in numbers.
+/// The profile with its derived figures, as JSON.
 fn document(profile: &Profile) -> Value {
     let derived: Map<_, _> = profile
         .derived()
@@ -192,7 +192,7 @@ fn write_profile(text: &mut String, profile: &Profile) -> std::fmt::Result {
     for (group, keys) in profile.groups() {
         writeln!(text, "\n{}", group.replace('_', " "))?;
         for (key, value) in keys {
-            // Texts without their quotes.
+            // Texts without quotes.
             let value = value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
@@ -203,7 +203,7 @@ fn write_profile(text: &mut String, profile: &Profile) -> std::fmt::Result {
             }
         }
     }
-    writeln!(text, "\nwhat follows from it")?;
+    writeln!(text, "\nderived figures")?;
     for figure in profile.derived() {
         let label = figure
             .name
@@ -220,7 +220,7 @@ fn write_profile(text: &mut String, profile: &Profile) -> std::fmt::Result {
     }
     writeln!(
         text,
-        "  {:<20} {} names the model's parameters",
+        "  {:<20} {} of the model's parameters",
         "digest",
         profile.digest()
     )

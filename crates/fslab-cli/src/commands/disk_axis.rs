@@ -1,4 +1,4 @@
-//! From figures to places on a drawing: ranges, ticks and their labels.
+//! Axes of curves: ranges, positions of values, ticks and their labels.
 
 use fslab_disk::bench::{Axis, AxisUnit, Curve};
 
@@ -12,19 +12,19 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// The range of all points of a curve, across.
-    pub(super) fn across(curve: &Curve) -> Self {
+    /// The x axis, with the range of all points of the curve.
+    pub(super) fn of_x(curve: &Curve) -> Self {
         let values = curve.lines.iter().flat_map(|line| &line.points);
         Self::over(&curve.x, values.map(|point| point.x), 1.0)
     }
 
-    /// The same upwards, with some air.
-    pub(super) fn upwards(curve: &Curve) -> Self {
+    /// The y axis, with the range of all points of the curve and some padding.
+    pub(super) fn of_y(curve: &Curve) -> Self {
         let values = curve.lines.iter().flat_map(|line| &line.points);
         Self::over(&curve.y, values.map(|point| point.y), 1.08)
     }
 
-    fn over(axis: &Axis, values: impl Iterator<Item = f64>, air: f64) -> Self {
+    fn over(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> Self {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
         for value in values.filter(|value| value.is_finite() && *value >= 0.0) {
             if value > 0.0 {
@@ -32,16 +32,16 @@ impl Scale {
             }
             high = high.max(value);
         }
-        // Where there is no point, any range will do.
+        // Without points, any range will do.
         if high <= 0.0 {
             (low, high) = (1.0, 10.0);
         }
         if axis.logarithmic {
-            // A flat line is drawn in the middle of a factor of four.
+            // The range is at least a factor of four, with a flat line in the middle.
             let widen = (4.0 / (high / low)).max(1.0).sqrt();
-            (low, high) = (low / widen / air, high * widen * air);
+            (low, high) = (low / widen / padding, high * widen * padding);
         } else {
-            (low, high) = (0.0, high * air);
+            (low, high) = (0.0, high * padding);
         }
         Self {
             unit: axis.unit,
@@ -51,7 +51,7 @@ impl Scale {
         }
     }
 
-    /// The place of a figure, from 0 to 1.
+    /// The position of a value on the axis, from 0 to 1.
     pub(super) fn at(self, value: f64) -> f64 {
         let share = if self.logarithmic {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
@@ -61,7 +61,7 @@ impl Scale {
         share.clamp(0.0, 1.0)
     }
 
-    /// Round figures inside the range, about `count` of them, with their labels.
+    /// About `count` round values in the range, with their labels.
     pub(super) fn ticks(self, count: u32) -> Vec<(f64, String)> {
         let values = match (self.logarithmic, self.unit) {
             (true, AxisUnit::Bytes | AxisUnit::Count) => self.binary(count),
@@ -74,7 +74,7 @@ impl Scale {
         named.collect()
     }
 
-    /// Powers of two, so many apart that there are not too many.
+    /// Powers of two, at most `count`.
     fn binary(self, count: u32) -> Vec<f64> {
         let first = (self.low.log2() - 1e-9).ceil() as i32;
         let last = (self.high.log2() + 1e-9).floor() as i32;
@@ -83,7 +83,7 @@ impl Scale {
         powers.map(|power| 2_f64.powi(power)).collect()
     }
 
-    /// Powers of ten, and where they are few, two and five times those.
+    /// Powers of ten, and if these are few, two and five times those.
     fn decimal(self, count: u32) -> Vec<f64> {
         let first = self.low.log10().floor() as i32;
         let last = self.high.log10().ceil() as i32;
@@ -118,7 +118,7 @@ impl Scale {
     }
 }
 
-/// A figure with its unit: `64 KiB`, `1.5 GB`, `20 ms`, `42 MB/s`, `180 op/s`.
+/// A value with its unit: `64 KiB`, `1.5 GB`, `20 ms`, `42 MB/s`, `180 op/s`.
 pub(super) fn label(unit: AxisUnit, value: f64) -> String {
     const DECIMAL: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
     const TIME: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
@@ -153,7 +153,7 @@ pub(super) fn label(unit: AxisUnit, value: f64) -> String {
     }
 }
 
-/// Three digits, without zeros at the end.
+/// Three significant digits, without trailing zeros.
 fn short(value: f64) -> String {
     let digits = if value >= 99.95 {
         0
@@ -199,8 +199,8 @@ mod tests {
             labels(sizes, 5),
             ["512 B", "4 KiB", "32 KiB", "256 KiB", "2 MiB"]
         );
-        let places = scale(AxisUnit::Place, false, &[0.0, 3e10]);
-        assert_eq!(labels(places, 4), ["0", "10 GB", "20 GB", "30 GB"]);
+        let positions = scale(AxisUnit::Place, false, &[0.0, 3e10]);
+        assert_eq!(labels(positions, 4), ["0", "10 GB", "20 GB", "30 GB"]);
         let times = scale(AxisUnit::Nanoseconds, true, &[1e5, 1e11]);
         assert_eq!(labels(times, 4), ["100 µs", "10 ms", "1 s", "100 s"]);
         let depths = scale(AxisUnit::Count, true, &[1.0, 32.0]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_has_a_place_even_where_all_are_one() {
+    fn every_value_has_a_position_even_if_all_are_equal() {
         for logarithmic in [false, true] {
             for values in [&[7.0, 7.0][..], &[], &[0.0], &[f64::NAN, 3.0]] {
                 let scale = scale(AxisUnit::OperationsPerSecond, logarithmic, values);
@@ -239,8 +239,8 @@ mod tests {
             y: axis,
             lines: vec![line(10.0), line(30.0)],
         };
-        assert!(Scale::upwards(&curve).at(30.0) < 1.0);
-        assert!((Scale::across(&curve).at(15.0) - 1.0).abs() < 1e-9);
+        assert!(Scale::of_y(&curve).at(30.0) < 1.0);
+        assert!((Scale::of_x(&curve).at(15.0) - 1.0).abs() < 1e-9);
     }
 
     #[test]

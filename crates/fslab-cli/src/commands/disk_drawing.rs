@@ -1,5 +1,4 @@
-//! The curves of a disk as one SVG file that stands by itself: in light and dark, on paper, and
-//! without any network.
+//! The curves of a disk as one self-contained SVG file, in light and dark, which needs no network.
 
 use std::fmt::Write;
 
@@ -9,22 +8,23 @@ use fslab_disk::bench::{Bench, Curve, SheetFigure};
 use super::disk;
 use super::disk_axis::Scale;
 
-/// Of a panel, in pixels at its natural size.
+/// Width and height of a panel in pixels.
 const PANEL: (f64, f64) = (480.0, 330.0);
 const GAP: f64 = 28.0;
 const MARGIN: f64 = 36.0;
-const PANELS_A_ROW: usize = 2;
+const PANELS_PER_ROW: usize = 2;
 /// The drawing area inside a panel.
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = PANEL.0 - 14.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = PANEL.1 - 46.0;
-/// Room for the title of the whole.
+/// Height of the title.
 const HEAD: f64 = 64.0;
-/// Below the last panel.
+/// Height of a row of the data sheet, which is below the panels.
 const SHEET_ROW: f64 = 19.0;
 
-/// Shapes in a box of ten by ten around the origin, one a line, so that no line needs its colour.
+/// The marker of each line, in a box of ten by ten around the origin, so that lines differ without
+/// colours, too.
 const SHAPES: [&str; 4] = [
     "M-3.4 0a3.4 3.4 0 1 0 6.8 0a3.4 3.4 0 1 0-6.8 0z",
     "M-3-3h6v6h-6z",
@@ -32,7 +32,7 @@ const SHAPES: [&str; 4] = [
     "M0-3.9L3.9 3.1h-7.8z",
 ];
 
-/// The palette of reports: darker on light paper, lighter on dark.
+/// The palette of reports, for light and dark backgrounds.
 const STYLE: &str = "\
 svg{color-scheme:light dark;background:light-dark(#fffefb,#1b1e22);\
 font-family:Inter,'Helvetica Neue','Segoe UI',Roboto,Arial,'Liberation Sans',sans-serif}\
@@ -50,8 +50,8 @@ text.bad{font-weight:600;fill:light-dark(#a8280f,#ff8f75)}\
 
 /// The drawing of all curves, with the data sheet below.
 pub(super) fn draw(profile: &Profile, bench: &Bench) -> String {
-    let rows = bench.curves.len().div_ceil(PANELS_A_ROW);
-    let columns = PANELS_A_ROW as f64;
+    let rows = bench.curves.len().div_ceil(PANELS_PER_ROW);
+    let columns = PANELS_PER_ROW as f64;
     let width = 2.0 * MARGIN + columns * PANEL.0 + (columns - 1.0) * GAP;
     let sheet_top = MARGIN + HEAD + rows as f64 * (PANEL.1 + GAP);
     let sheet_rows = bench.data_sheet.len() as f64 + 2.0;
@@ -60,7 +60,7 @@ pub(super) fn draw(profile: &Profile, bench: &Bench) -> String {
     // Writing to a string does not fail.
     let _ = head(&mut body, profile, bench);
     for (index, curve) in bench.curves.iter().enumerate() {
-        let (row, column) = (index / PANELS_A_ROW, index % PANELS_A_ROW);
+        let (row, column) = (index / PANELS_PER_ROW, index % PANELS_PER_ROW);
         let x = MARGIN + column as f64 * (PANEL.0 + GAP);
         let y = MARGIN + HEAD + row as f64 * (PANEL.1 + GAP);
         let _ = write!(body, "<g transform=\"translate({x} {y})\">");
@@ -72,7 +72,7 @@ pub(super) fn draw(profile: &Profile, bench: &Bench) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n\
          <style>{STYLE}</style>\n{body}</svg>\n",
-        escape(&format!("The curves of the disk {}", profile.name))
+        escape(&format!("Curves of the disk {}", profile.name))
     )
 }
 
@@ -80,7 +80,7 @@ fn head(body: &mut String, profile: &Profile, bench: &Bench) -> std::fmt::Result
     let (x, y) = (MARGIN, MARGIN + 18.0);
     text(body, "head", "start", (x, y), &profile.title)?;
     let line = format!(
-        "{} · {} · model {} · seed {} · virtual time: the same figures on every machine",
+        "{} · {} · model {} · seed {} · virtual time, the same on every machine",
         profile.name,
         disk::size(profile.capacity()),
         bench.digest,
@@ -90,7 +90,7 @@ fn head(body: &mut String, profile: &Profile, bench: &Bench) -> std::fmt::Result
 }
 
 fn panel(body: &mut String, curve: &Curve) -> std::fmt::Result {
-    let (x, y) = (Scale::across(curve), Scale::upwards(curve));
+    let (x, y) = (Scale::of_x(curve), Scale::of_y(curve));
     write!(body, "<desc>{}</desc>", escape(&curve.about))?;
     text(body, "title", "start", (0.0, 13.0), curve.title)?;
     legend(body, curve)?;
@@ -112,7 +112,7 @@ fn panel(body: &mut String, curve: &Curve) -> std::fmt::Result {
     path(body, "edge", &[(LEFT, BOTTOM), (RIGHT, BOTTOM)])?;
     text(body, "", "end", (RIGHT, BOTTOM + 33.0), curve.x.title)?;
     for (index, line) in curve.lines.iter().enumerate() {
-        let places: Vec<_> = line
+        let positions: Vec<_> = line
             .points
             .iter()
             .map(|point| {
@@ -121,11 +121,11 @@ fn panel(body: &mut String, curve: &Curve) -> std::fmt::Result {
             })
             .collect();
         write!(body, "<g class=\"l{}\">", index % SHAPES.len())?;
-        path(body, "course", &places)?;
-        // Marks that touch each other would hide the line.
-        let step = places.len().div_ceil(34).max(1);
-        for place in places.iter().step_by(step) {
-            mark(body, index, *place)?;
+        path(body, "course", &positions)?;
+        // At most about 34 marks, since touching ones would hide the line.
+        let step = positions.len().div_ceil(34).max(1);
+        for position in positions.iter().step_by(step) {
+            mark(body, index, *position)?;
         }
         body.push_str("</g>");
     }
@@ -144,7 +144,7 @@ fn legend(body: &mut String, curve: &Curve) -> std::fmt::Result {
     Ok(())
 }
 
-/// The data sheet beside what the model comes to.
+/// The figures of the data sheet and of the model.
 fn sheet(body: &mut String, figures: &[SheetFigure], top: f64) -> std::fmt::Result {
     let columns = [MARGIN, MARGIN + 380.0, MARGIN + 500.0, MARGIN + 600.0];
     text(
@@ -220,7 +220,7 @@ fn text(
     )
 }
 
-/// Text as it may stand in SVG, attributes included.
+/// Text escaped for SVG, attributes included.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_user_writes_in_a_profile_stays_text() {
+    fn text_of_a_profile_is_escaped() {
         let mut body = String::new();
         text(&mut body, "head", "start", (1.0, 2.0), "<script>\"&").expect("written");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A curve on the terminal: marks on a grid of characters, a sign and a colour for each line.
+//! A curve on the terminal: a grid of characters, with a marker and a colour for each line.
 
 use fslab_disk::bench::Curve;
 use owo_colors::OwoColorize;
@@ -9,20 +9,20 @@ const COLUMNS: usize = 72;
 const ROWS: usize = 15;
 /// Columns of the labels at the left.
 const MARGIN: usize = 12;
-const SIGNS: [char; 6] = ['●', '○', '▲', '△', '■', '□'];
-/// What joins two points.
-const TRAIL: char = '·';
+const MARKERS: [char; 6] = ['●', '○', '▲', '△', '■', '□'];
+/// Connects two points.
+const CONNECTOR: char = '·';
 
-/// The curve with its title, axes and what its signs mean.
+/// The curve with its title, legend and axes.
 pub(super) fn plot(curve: &Curve, coloured: bool) -> String {
-    let (x, y) = (Scale::across(curve), Scale::upwards(curve));
-    let grid = drawn(curve, x, y);
+    let (x, y) = (Scale::of_x(curve), Scale::of_y(curve));
+    let grid = draw_grid(curve, x, y);
     let mut text = format!("{}\n", curve.title);
     let legend: Vec<_> = curve
         .lines
         .iter()
         .enumerate()
-        .map(|(index, line)| format!("{} {}", painted(sign(index), index, coloured), line.name))
+        .map(|(index, line)| format!("{} {}", styled(marker(index), index, coloured), line.name))
         .collect();
     text.push_str(&format!("{:MARGIN$}   {}\n", "", legend.join("   ")));
     let mut labels = vec![String::new(); ROWS];
@@ -47,68 +47,68 @@ fn column(share: f64) -> usize {
     (share * (COLUMNS - 1) as f64).round() as usize
 }
 
-fn sign(line: usize) -> char {
-    SIGNS[line % SIGNS.len()]
+fn marker(line: usize) -> char {
+    MARKERS[line % MARKERS.len()]
 }
 
-/// A cell: a character, and the line that it is of.
+/// A character and the index of its line.
 type Cell = Option<(char, usize)>;
 
-fn drawn(curve: &Curve, x: Scale, y: Scale) -> Vec<Vec<Cell>> {
+fn draw_grid(curve: &Curve, x: Scale, y: Scale) -> Vec<Vec<Cell>> {
     let mut grid = vec![vec![None; COLUMNS]; ROWS];
     for (index, line) in curve.lines.iter().enumerate() {
-        let places: Vec<_> = line
+        let positions: Vec<_> = line
             .points
             .iter()
             .map(|point| (x.at(point.x), y.at(point.y)))
             .collect();
-        for pair in places.windows(2) {
-            join(&mut grid, index, pair[0], pair[1]);
+        for pair in positions.windows(2) {
+            connect(&mut grid, index, pair[0], pair[1]);
         }
     }
-    // Points last, and the first line's last of all: no trail hides a point.
+    // Points after connectors, and those of the first line last, so that it hides the others.
     for (index, line) in curve.lines.iter().enumerate().rev() {
         for point in &line.points {
             let (across, up) = (column(x.at(point.x)), row(y.at(point.y)));
-            grid[up][across] = Some((sign(index), index));
+            grid[up][across] = Some((marker(index), index));
         }
     }
     grid
 }
 
-/// A trail from one place to another, a character a column.
-fn join(grid: &mut [Vec<Cell>], line: usize, from: (f64, f64), to: (f64, f64)) {
+/// Connects two points, with one character per column.
+fn connect(grid: &mut [Vec<Cell>], line: usize, from: (f64, f64), to: (f64, f64)) {
     let (first, last) = (column(from.0), column(to.0));
-    let trail = (first + 1..last).map(|across| {
+    let cells = (first + 1..last).map(|across| {
         let share = (across - first) as f64 / (last - first) as f64;
         (across, row(from.1 + share * (to.1 - from.1)))
     });
-    for (across, up) in trail {
-        grid[up][across].get_or_insert((TRAIL, line));
+    for (across, up) in cells {
+        grid[up][across].get_or_insert((CONNECTOR, line));
     }
 }
 
 fn line(cells: &[Cell], coloured: bool) -> String {
     let cells = cells.iter().map(|cell| match cell {
-        Some((sign, line)) => painted(*sign, *line, coloured),
+        Some((marker, line)) => styled(*marker, *line, coloured),
         None => " ".to_owned(),
     });
     cells.collect()
 }
 
-fn painted(sign: char, line: usize, coloured: bool) -> String {
+fn styled(marker: char, line: usize, coloured: bool) -> String {
     if !coloured {
-        return sign.to_string();
+        return marker.to_string();
     }
     match line % 4 {
-        0 => sign.blue().to_string(),
-        1 => sign.yellow().to_string(),
-        2 => sign.green().to_string(),
-        _ => sign.magenta().to_string(),
+        0 => marker.blue().to_string(),
+        1 => marker.yellow().to_string(),
+        2 => marker.green().to_string(),
+        _ => marker.magenta().to_string(),
     }
 }
 
-/// The line below, its ticks, and what it shows.
+/// The x axis with ticks, labels and the title of both axes.
 fn axis(curve: &Curve, x: Scale) -> String {
     let mut edge = vec!['─'; COLUMNS];
     let mut labels = vec![' '; COLUMNS + MARGIN];
@@ -127,7 +127,7 @@ fn axis(curve: &Curve, x: Scale) -> String {
     }
     let (edge, labels): (String, String) = (edge.iter().collect(), labels.iter().collect());
     let labels = labels.trim_end();
-    let title = format!("{} against {}", curve.y.title, curve.x.title);
+    let title = format!("{} by {}", curve.y.title, curve.x.title);
     format!(
         "{:MARGIN$} └{edge}\n{:MARGIN$}  {labels}\n{:MARGIN$}  {title}\n",
         "", "", ""
@@ -142,8 +142,8 @@ mod tests {
 
     fn curve() -> Curve {
         let points = |ys: [f64; 3]| {
-            let places = [1.0, 4.0, 16.0].into_iter().zip(ys);
-            places.map(|(x, y)| CurvePoint { x, y }).collect()
+            let positions = [1.0, 4.0, 16.0].into_iter().zip(ys);
+            positions.map(|(x, y)| CurvePoint { x, y }).collect()
         };
         Curve {
             name: "queue-depth",
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_there_only_where_they_are_wanted() {
+    fn the_plot_has_colours_only_if_enabled() {
         assert!(!plot(&curve(), false).contains('\u{1b}'));
         assert!(plot(&curve(), true).contains('\u{1b}'));
     }

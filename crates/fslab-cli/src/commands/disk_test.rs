@@ -1,4 +1,4 @@
-//! `fslab disk test`: a profile's disk by itself, as tables, drawings, JSON or CSV.
+//! `fslab disk test`: benchmarks a profile's disk, as a table with plots, SVG, JSON or CSV.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::{disk, disk_drawing, disk_plot};
 use crate::exit::CommandError;
 use crate::{color, screen};
 
-/// A figure that is further off than this is told apart.
+/// A larger relative error of the model is highlighted.
 pub(super) const TOLERANCE: f64 = 0.05;
 
 /// Arguments of `fslab disk test`.
@@ -60,9 +60,9 @@ fn ensure_svg(path: &Path) -> Result<(), CommandError> {
     if path.extension().is_some_and(|extension| extension == "svg") {
         return Ok(());
     }
-    let text = format!("cannot draw the curves into {}", path.display());
+    let text = format!("cannot draw the curves to {}", path.display());
     let mut error = CommandError::bad_input(text);
-    error.failure.hint = Some("the drawing is SVG: name a file that ends in .svg".to_owned());
+    error.failure.hint = Some("the drawing is SVG; use a file name that ends in .svg".to_owned());
     Err(error)
 }
 
@@ -71,12 +71,12 @@ fn text(profile: &Profile, bench: &Bench) -> String {
     text.push_str(&screen::render(&sheet(profile, bench)));
     for curve in &bench.curves {
         text.push('\n');
-        text.push_str(&disk_plot::plot(curve, color::is_wanted()));
+        text.push_str(&disk_plot::plot(curve, color::is_enabled()));
     }
     text
 }
 
-/// The data sheet beside what the model comes to.
+/// The figures of the data sheet and of the model.
 fn sheet(profile: &Profile, bench: &Bench) -> Table {
     let rows = bench.data_sheet.iter().map(|figure| {
         let tone = if figure.difference.abs() > TOLERANCE {
@@ -93,10 +93,10 @@ fn sheet(profile: &Profile, bench: &Bench) -> Table {
     });
     let mut notes = Vec::new();
     if let Some(array) = &profile.array {
-        notes.push(format!("Of one of the {} members.", array.members));
+        notes.push(format!("Figures of one of the {} members.", array.members));
     }
     notes.push(format!(
-        "The model of {} in virtual time, seed {}: the same figures on every machine.",
+        "Model parameters {}, seed {}, in virtual time: the same on every machine.",
         bench.digest, bench.seed
     ));
     Table {

@@ -1,4 +1,4 @@
-//! The way of a study over some subjects, from plan to report: what `compare` and `run` share.
+//! Executes a study from plan to report, for `compare`, `run` and `trace replay`.
 
 use std::num::NonZeroUsize;
 
@@ -7,33 +7,32 @@ use fslab_run::{Conductor, Outcome, Request, Resolved, Resumption, RunLock, Venu
 use fslab_store::{RunSelector, Store};
 use fslab_venue::{Control, Venue, VenueSettings};
 
-use super::place_args::PlaceArgs;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
+use super::venue_args::VenueArgs;
 use super::{clean, guest_lab, layers, plan_text, precision_text, report, show};
-use crate::defaults::{self, true_path};
+use crate::defaults::{self, canonical_path};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::progress::Progress;
 use crate::{screen, signals};
 
-/// The seed of a run in virtual time where none is named: the same for everybody, so that figures
-/// can be compared to the last digit.
+/// The default seed of a run in virtual time, fixed so that all users get the same figures.
 const SIM_SEED: u64 = 1;
 
-/// A study, the subjects that were named, and the options.
+/// A study with the named subjects and the options.
 pub(super) struct Execution<'a> {
     /// The study, by name or file.
     pub(super) study: &'a str,
-    /// Subjects; none for the study's own.
+    /// The named subjects; empty for those of the study.
     pub(super) subjects: &'a [String],
-    pub(super) place: &'a PlaceArgs,
+    pub(super) venue: &'a VenueArgs,
     pub(super) plan: &'a PlanArgs,
     pub(super) output: &'a OutputArgs,
     pub(super) store: &'a StoreArgs,
 }
 
 impl Execution<'_> {
-    /// Plans, runs, stores, tells.
+    /// Resolves the plan, runs it, stores the results and reports them.
     pub(super) fn exec(&self) -> CommandResult {
         let Resolved {
             mut plan,
@@ -41,7 +40,7 @@ impl Execution<'_> {
             is_whole_catalogue,
         } = fslab_run::resolve(&self.request()?)?;
         notices.iter().for_each(|notice| screen::notice(notice));
-        self.bring_layers(&mut plan)?;
+        self.add_layers(&mut plan)?;
         if self.plan.dry_run {
             if self.output.json {
                 screen::print_json(&plan)?;
@@ -51,29 +50,29 @@ impl Execution<'_> {
             return Ok(Exit::Done);
         }
         if !is_whole_catalogue {
-            self.place.ensure_what_it_takes(&plan)?;
+            self.venue.ensure_requirements(&plan)?;
         }
         let jobs = self.plan.jobs(&plan.venue)?;
         report::prepare_folder(&self.output.out)?;
         let mut store = self.store.open()?;
-        tidy_up();
+        clean_up();
         let venue = open_venue(&plan, jobs)?;
         let (header, _lock) = self.header(plan, &venue, &mut store)?;
         let outcome = self.conduct(&header, &mut store, &venue, jobs)?;
         let record = store.run(&RunSelector::from(header.run.clone()))?;
-        self.tell(&record, outcome)
+        self.report(&record, outcome)
     }
 
     fn request(&self) -> Result<Request, CommandError> {
         let (study, _) = fslab_run::load_study(self.study)?;
         let study = fslab_run::override_study(&study, &self.plan.settings)?;
-        let venue = self.place.choice()?;
-        let of_venue = || match venue {
+        let venue = self.venue.choice()?;
+        let default_seed = || match venue {
             VenueChoice::Sim(..) => SIM_SEED,
             _ => fslab_run::fresh_seed(),
         };
         Ok(Request {
-            seed: self.plan.seed.unwrap_or_else(of_venue),
+            seed: self.plan.seed.unwrap_or_else(default_seed),
             study,
             subjects: self.subjects.to_vec(),
             venue,
@@ -85,15 +84,15 @@ impl Execution<'_> {
         })
     }
 
-    /// What a guest does not have of itself. Without leave nothing is looked for that a study
-    /// names: its plan can be seen then, and not run.
-    fn bring_layers(&self, plan: &mut Plan) -> Result<(), CommandError> {
-        match self.ensure_leave(plan) {
-            Ok(()) => layers::bring(plan),
+    /// Adds layers with the programs and files that a guest lacks. Without --allow-commands,
+    /// nothing that the study names is searched for, so that the plan can only be shown.
+    fn add_layers(&self, plan: &mut Plan) -> Result<(), CommandError> {
+        match self.ensure_commands_allowed(plan) {
+            Ok(()) => layers::add(plan),
             Err(_) if self.plan.dry_run => {
                 screen::notice(
-                    "without --allow-commands the plan is shown without layers for a guest, and \
-                     has another hash than with them",
+                    "without --allow-commands the plan is shown without guest layers, and with \
+                     another hash than with them",
                 );
                 Ok(())
             }
@@ -101,16 +100,15 @@ impl Execution<'_> {
         }
     }
 
-    /// A study from elsewhere may start anything: whoever runs it must have said that it may.
-    fn ensure_leave(&self, plan: &Plan) -> Result<(), CommandError> {
+    /// Refuses to run commands of a study from a file without --allow-commands.
+    fn ensure_commands_allowed(&self, plan: &Plan) -> Result<(), CommandError> {
         match self.plan.allow_commands {
             true => Ok(()),
             false => Ok(fslab_workload::demand_leave(&plan.phases)?),
         }
     }
 
-    /// The header of the run that is resumed, or of a new one, which is in the store from now on;
-    /// and the lock that makes it ours.
+    /// The header and the lock of the resumed run, or of a new one, which is added to the store.
     fn header(
         &self,
         plan: Plan,
@@ -141,7 +139,7 @@ impl Execution<'_> {
         Ok((header, lock))
     }
 
-    /// Everything that may refuse comes before the store is changed.
+    /// The header and the lock of the run to resume. The store is changed after all checks.
     fn resumed(
         &self,
         run: &RunId,
@@ -158,22 +156,22 @@ impl Execution<'_> {
         };
         let begun = store.header(run)?;
         now.ensure_alike(&begun)?;
-        // What is run is the stored plan, and a store may come from elsewhere.
+        // The stored plan is run, and the store may come from another user.
         ensure_same_plan(&begun, asked)?;
-        self.ensure_leave(&begun.plan)?;
+        self.ensure_commands_allowed(&begun.plan)?;
         let device = venue.device_identity();
         if !device.is_empty() {
             let so_far = store.run(&RunSelector::from(run.clone()))?;
             fslab_run::ensure_same_device(&so_far, &device)?;
         }
-        // Who names no number goes on as the run was begun, until its figures are known if it was.
+        // Without --repeats, the run continues as it was begun, adaptively if it was.
         let adaptive = match self.plan.repetition.repeats {
             None => asked.adaptive.as_ref().or(begun.plan.adaptive.as_ref()),
             Some(_) => asked.adaptive.as_ref(),
         };
         store.ask_repeats(run, asked.repeats, adaptive)?;
         let mut header = store.header(run)?;
-        // Patience is no dimension of a result: the limit asked for now holds for what is missing.
+        // A time limit is not a dimension of a result: the new one applies to the missing trials.
         if let Some(limit_s) = self.plan.trial_limit {
             header.plan.trial_limit_s = limit_s;
         }
@@ -189,7 +187,7 @@ impl Execution<'_> {
     ) -> Result<Outcome, CommandError> {
         let control = Control::new();
         signals::stop_on_signals(&control)
-            .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
+            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let mut progress = Progress::new();
         let outcome = Conductor {
             header,
@@ -204,15 +202,15 @@ impl Execution<'_> {
         Ok(outcome?)
     }
 
-    fn tell(&self, record: &RunRecord, outcome: Outcome) -> CommandResult {
+    fn report(&self, record: &RunRecord, outcome: Outcome) -> CommandResult {
         let shown = if self.output.json {
             screen::print(&fslab_report::json(record)?)
         } else {
             show::print_summary(record)
         };
-        // The figures first: they are worth more than the page.
+        // The figures are printed first, in case the report cannot be written.
         let path = report::write(std::slice::from_ref(record), &self.output.out)
-            .map_err(|error| report_is_missing(record, error))?;
+            .map_err(|error| report_failed(record, error))?;
         shown?;
         let line = format!("report: {}", path.display());
         if self.output.json {
@@ -222,11 +220,11 @@ impl Execution<'_> {
         }
         if outcome.missing > 0 {
             screen::warn(&format!(
-                "stopped with {} missing; the same command with --resume does what is missing",
+                "stopped with {} missing; the same command with --resume runs them",
                 screen::counted(outcome.missing, "trial")
             ));
         }
-        self.tell_precision(record, outcome);
+        self.note_precision(record, outcome);
         let complete = outcome.missing == 0 && record.trials_done() == record.trials_planned();
         Ok(if complete {
             Exit::Done
@@ -234,11 +232,9 @@ impl Execution<'_> {
             Exit::TrialsFailed
         })
     }
-}
 
-impl Execution<'_> {
-    /// Which subjects are not known as well as they were to be, or as one would like; in one line.
-    fn tell_precision(&self, record: &RunRecord, outcome: Outcome) {
+    /// Names in one line the subjects whose intervals are wider than the target.
+    fn note_precision(&self, record: &RunRecord, outcome: Outcome) {
         let plan = &record.header.plan;
         let is_exact = plan.venue.kind() == VenueKind::Sim && !plan.perturb;
         if outcome.missing > 0 || is_exact {
@@ -250,31 +246,31 @@ impl Execution<'_> {
     }
 }
 
-/// Demands that the plan of the run `begun` is the one that is asked for, and not only noted under
-/// its hash.
+/// Refuses a stored plan that differs from the requested one although the store has it under the
+/// same hash.
 fn ensure_same_plan(begun: &RunHeader, asked: &Plan) -> Result<(), Failure> {
     if begun.plan.hash() == asked.hash() {
         return Ok(());
     }
     let text = format!(
-        "the plan of the run {} in the store is not the one under whose hash it is noted",
+        "the plan of the run {} in the store does not match its hash",
         begun.run
     );
     Err(Failure::new(FailureKind::BadInput, text)
-        .hint("the store was changed; leave out --resume for a new run"))
+        .hint("the store was modified; leave out --resume for a new run"))
 }
 
-/// A report that could not be written takes nothing from its run.
-fn report_is_missing(record: &RunRecord, error: CommandError) -> CommandError {
+/// The error for a report that could not be written; the run itself is stored.
+fn report_failed(record: &RunRecord, error: CommandError) -> CommandError {
     let run = &record.header.run;
     let mut failure = error.failure;
     let cause = std::mem::replace(
         &mut failure.message,
-        format!("the run {run} is stored, and its report is not written"),
+        format!("the run {run} is stored, but its report cannot be written"),
     );
     failure.causes.insert(0, cause);
     failure.hint = Some(format!(
-        "make room, or name another folder: fslab report {run} --out DIR"
+        "free space, or use another folder: fslab report {run} --out DIR"
     ));
     CommandError {
         failure,
@@ -282,13 +278,13 @@ fn report_is_missing(record: &RunRecord, error: CommandError) -> CommandError {
     }
 }
 
-/// Removes what a killed run has left; a failure there does not stop this run.
-fn tidy_up() {
+/// Removes what killed runs left; a failure does not stop this run.
+fn clean_up() {
     match clean::reclaim() {
         Ok(reclaimed) => {
             for path in &reclaimed.undone {
                 screen::notice(&format!(
-                    "undone what a killed run left: {}",
+                    "removed what a killed run left: {}",
                     path.display()
                 ));
             }
@@ -302,10 +298,10 @@ fn tidy_up() {
 
 fn open_venue(plan: &Plan, jobs: NonZeroUsize) -> Result<Venue, CommandError> {
     let settings = VenueSettings {
-        // By this name even a binary that was replaced meanwhile starts itself.
+        // Starts the running binary even if its file was replaced.
         program: "/proc/self/exe".into(),
         leases: defaults::leases()?,
-        mount_folder: true_path(&std::env::temp_dir())?,
+        mount_folder: canonical_path(&std::env::temp_dir())?,
         footprint: fslab_run::footprint(&plan.phases)?,
         guest: guest_lab::settings_of(plan, jobs)?,
     };

@@ -1,4 +1,4 @@
-//! `fslab export`: a run's records for other programs.
+//! `fslab export`: exports a run for other programs.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
-/// The form of an export.
+/// Formats of an export.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Format {
     /// All records with histograms and time series; `fslab import` reads it
@@ -53,9 +53,9 @@ impl ExportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let is_binary = matches!(self.format, Format::Parquet);
         if is_binary && self.output.is_none() && std::io::stdout().is_terminal() {
-            let text = "cannot write Parquet to a terminal: it is binary";
+            let text = "cannot write Parquet to a terminal, since it is binary";
             let failure = Failure::new(FailureKind::BadInput, text);
-            return Err(failure.hint("name a file with --output FILE").into());
+            return Err(failure.hint("write it to a file with --output FILE").into());
         }
         let record = load(&self.store.open_read_only()?, &self.run)?;
         let content = self.content(&record)?;
@@ -90,22 +90,18 @@ impl ExportArgs {
     }
 }
 
-/// Says what the form has no place for: the rest was written.
+/// Warns of data that the format cannot represent.
 fn warn(left_out: impl IntoIterator<Item = String>) {
     left_out.into_iter().for_each(|note| screen::warn(&note));
 }
 
 fn in_real_time() -> Failure {
-    let text = "cannot export exact records: the run was made in real time";
+    let text = "cannot export exact records: the run is in real time";
     Failure::new(FailureKind::BadInput, text).hint("--venue sim measures in virtual time")
 }
 
 impl From<ExportError> for CommandError {
     fn from(error: ExportError) -> Self {
-        let failure = Failure::new(FailureKind::BadInput, error.to_string());
-        match std::error::Error::source(&error) {
-            Some(source) => failure.because(source).into(),
-            None => failure.into(),
-        }
+        Failure::of_error(FailureKind::BadInput, &error).into()
     }
 }

@@ -12,8 +12,8 @@ use super::rasteriser::Rasteriser;
 use crate::exit::CommandError;
 use crate::screen;
 
-/// Writes every figure that the run's study asks for, and returns the files. What cannot be drawn
-/// is told, and is no error.
+/// Writes every figure of the run's study and returns the files. A figure that cannot be drawn is a
+/// warning, not an error.
 pub(crate) fn write(
     record: &RunRecord,
     original: Option<&Original>,
@@ -23,39 +23,37 @@ pub(crate) fn write(
     if exhibits.is_empty() {
         let text = format!("the study of run {} asks for no figures", record.header.run);
         let failure = Failure::new(FailureKind::BadInput, text);
-        return Err(failure
-            .hint("[[figure]] in a study.toml asks for one")
-            .into());
+        return Err(failure.hint("add a [[figure]] to the study.toml").into());
     }
     let rasteriser = Rasteriser::new();
     let mut files = Vec::new();
     for exhibit in &exhibits {
-        let mut keep = |extension: &str, content: &[u8]| {
+        let mut write = |extension: &str, content: &[u8]| {
             let path = folder.join(format!("{}.{extension}", file_name(&exhibit.id)));
             put_file(content, &path)?;
             files.push(path);
             Ok::<(), CommandError>(())
         };
-        keep("txt", text(exhibit).as_bytes())?;
-        keep("csv", exhibit.csv()?.as_bytes())?;
+        write("txt", text(exhibit).as_bytes())?;
+        write("csv", exhibit.csv()?.as_bytes())?;
         let Some(svg) = exhibit.svg() else {
             let reason = exhibit.absence.as_deref().unwrap_or("it has too many rows");
             screen::warn(&format!("{} is not drawn: {reason}", exhibit.id));
             continue;
         };
-        keep("svg", svg.as_bytes())?;
+        write("svg", svg.as_bytes())?;
         match rasteriser.png(&svg) {
-            Ok(png) => keep("png", &png)?,
-            Err(reason) => screen::warn(&format!("{} is not a PNG: {reason}", exhibit.id)),
+            Ok(png) => write("png", &png)?,
+            Err(reason) => screen::warn(&format!("{} is not written as PNG: {reason}", exhibit.id)),
         }
     }
-    if let Some(lacking) = rasteriser.lacking() {
-        screen::warn(&lacking);
+    if let Some(missing) = rasteriser.missing_glyphs() {
+        screen::warn(&missing);
     }
     Ok(files)
 }
 
-/// A figure's text: its tables, or why there are none, and its notes.
+/// A figure as text: its tables, or the reason for its absence, and its notes.
 pub(crate) fn text(exhibit: &Exhibit) -> String {
     let mut text = format!("{}: {}\n", exhibit.id, screen::plain(&exhibit.title));
     if let Some(reason) = &exhibit.absence {
@@ -71,7 +69,7 @@ pub(crate) fn text(exhibit: &Exhibit) -> String {
     text
 }
 
-/// An id as a file name: letters, digits, `.`, `_` and `-` stay.
+/// An id as a file name: other characters than letters, digits, `.`, `_` and `-` become `_`.
 pub(super) fn file_name(id: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let name: String = id.chars().map(|c| if plain(c) { c } else { '_' }).collect();

@@ -1,4 +1,4 @@
-//! `fslab fs`: the catalogue, and what works here.
+//! `fslab fs`: the catalogue of file systems, and which work on this machine.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -72,7 +72,7 @@ fn list(json: bool) -> Result<(), CommandError> {
         caption: "The catalogue of file systems".into(),
         columns: ["Name", "Title", "Class", "Tools"].map(Column::left).into(),
         rows: rows.collect(),
-        notes: vec!["`fslab fs list --probe` tells what works on this machine.".into()],
+        notes: vec!["`fslab fs list --probe` shows which work on this machine.".into()],
     };
     screen::print_styled(&screen::render(&table))
 }
@@ -80,7 +80,7 @@ fn list(json: bool) -> Result<(), CommandError> {
 fn list_probed(json: bool) -> Result<(), CommandError> {
     let mut host = Host::gather()?;
     let lab = guest_lab::find(None).ok();
-    host.guest = lab.as_ref().and_then(guest_lab::for_probe);
+    host.guest = lab.as_ref().and_then(guest_lab::guest_kernel);
     let probes: Vec<_> = fslab_fs::all()
         .iter()
         .map(|entry| fslab_fs::probe(entry, &host))
@@ -91,7 +91,7 @@ fn list_probed(json: bool) -> Result<(), CommandError> {
     screen::print_styled(&screen::render(&probe_table(&probes)))
 }
 
-/// What stands in the table: one word of it a cell, and how to get the rest below it.
+/// The table of probes: obstacles in a few words, and notes on how to remove them.
 fn probe_table(probes: &[Probe]) -> Table {
     const VENUES: [VenueKind; 4] = [
         VenueKind::Guest,
@@ -108,7 +108,7 @@ fn probe_table(probes: &[Probe]) -> Table {
         row
     });
     Table {
-        caption: "What works on this machine".into(),
+        caption: "File systems that work on this machine".into(),
         columns,
         rows: rows.collect(),
         notes: probe_notes(probes),
@@ -138,7 +138,7 @@ fn obstacle_word(obstacle: &Obstacle) -> String {
     }
 }
 
-/// How to get what is missing, each way once.
+/// How to install what is missing.
 fn probe_notes(probes: &[Probe]) -> Vec<String> {
     let obstacles = || {
         let venues = probes.iter().flat_map(|probe| &probe.venues);
@@ -164,7 +164,7 @@ fn probe_notes(probes: &[Probe]) -> Vec<String> {
         notes.push(text.to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::NoGuestKernel { .. })) {
-        notes.push("no lab: fslab lab build makes one, with every driver".to_owned());
+        notes.push("no lab: fslab lab build creates one, with every driver".to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::MissingDriver { .. })) {
         notes.push("missing driver: the venue guest has them all".to_owned());
@@ -173,10 +173,10 @@ fn probe_notes(probes: &[Probe]) -> Vec<String> {
         notes.push("needs root: loop and block do, guest and dir do not".to_owned());
     }
     if has(|obstacle| matches!(obstacle, Obstacle::NotMounted { .. })) {
-        notes.push("none mounted: mount one, and name a directory of it with --dir".to_owned());
+        notes.push("none mounted: mount one, and pass a directory in it with --dir".to_owned());
     }
     notes.extend(probes.iter().filter_map(why_nowhere));
-    notes.push("`--json` has every obstacle with its way around it.".to_owned());
+    notes.push("`--json` has every obstacle with its hint.".to_owned());
     notes
 }
 

@@ -1,4 +1,4 @@
-//! `fslab gate`: whether a run is slower than another by more than is allowed.
+//! `fslab gate`: fails if a run is slower than another by more than is allowed.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -14,10 +14,10 @@ use super::compared_runs::ComparedArgs;
 use super::output_file::{put, put_file};
 use crate::exit::{CommandError, CommandResult, Exit};
 
-/// The form of a gate's answer.
+/// Output formats of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GateForm {
-    /// One that a diff has, too.
+    /// One of `fslab diff`.
     Compared(Form),
     /// JUnit XML.
     Junit,
@@ -47,24 +47,25 @@ impl ValueEnum for GateForm {
         match self {
             Self::Compared(form) => form.to_possible_value(),
             Self::Junit => Some(
-                PossibleValue::new("junit").help("JUnit XML: a suite a subject, a case a phase"),
+                PossibleValue::new("junit")
+                    .help("JUnit XML: one suite per subject, one case per phase"),
             ),
             Self::Github => Some(
                 PossibleValue::new("github")
-                    .help("Workflow commands, which GitHub shows beside a change"),
+                    .help("Workflow commands, which GitHub shows as annotations"),
             ),
         }
     }
 }
 
-/// A file that is written beside what is printed.
+/// A file that the result is written to as well.
 #[derive(Clone, Debug)]
-struct Copy {
+struct ResultFile {
     format: GateForm,
     file: PathBuf,
 }
 
-impl FromStr for Copy {
+impl FromStr for ResultFile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -73,18 +74,18 @@ impl FromStr for Copy {
             .filter(|(_, file)| !file.is_empty())
             .ok_or_else(|| format!("'{text}' is not FORMAT=FILE, like junit=gate.xml"))?;
         Ok(Self {
-            format: GateForm::from_str(format, false).map_err(|_| no_form(format))?,
+            format: GateForm::from_str(format, false).map_err(|_| unknown_format(format))?,
             file: file.into(),
         })
     }
 }
 
-fn no_form(format: &str) -> String {
+fn unknown_format(format: &str) -> String {
     let known = GateForm::value_variants().iter();
     let known = known.filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned()));
     let known: Vec<String> = known.collect();
     format!(
-        "there is no form '{format}'; there are {}",
+        "there is no format '{format}'; there are {}",
         known.join(", ")
     )
 }
@@ -114,16 +115,14 @@ pub(crate) struct GateArgs {
     json: bool,
     /// Also write the result to a file, like junit=gate.xml; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
-    write: Vec<Copy>,
+    write: Vec<ResultFile>,
 }
 
 fn parse_slowdown(text: &str) -> Result<Percent, String> {
     let percent: Percent = text.parse().map_err(|error| format!("{error}"))?;
     match percent.share() < 1.0 {
         true => Ok(percent),
-        false => Err(format!(
-            "a slowdown of {percent} leaves no speed at all; it is below 100%"
-        )),
+        false => Err(format!("the slowdown must be below 100%, not {percent}")),
     }
 }
 
@@ -132,7 +131,7 @@ fn parse_confidence(text: &str) -> Result<Percent, String> {
     match (0.5..1.0).contains(&percent.share()) {
         true => Ok(percent),
         false => Err(format!(
-            "a confidence of {percent} is none; it is from 50% to below 100%"
+            "the confidence must be from 50% to below 100%, not {percent}"
         )),
     }
 }
@@ -149,7 +148,7 @@ impl GateArgs {
                 ..GateRule::of(self.max_slowdown)
             },
         );
-        for Copy { format, file } in &self.write {
+        for ResultFile { format, file } in &self.write {
             put_file(text(&gate, *format)?.as_bytes(), file)?;
         }
         let format = if self.json {

@@ -8,7 +8,7 @@ use crate::exit::{CommandError, CommandResult, Exit};
 /// Arguments of `fslab guest-init`.
 #[derive(Debug, Args)]
 pub(crate) struct GuestInitArgs {
-    /// What the guest is there for
+    /// Task of the guest
     #[arg(value_enum)]
     task: TaskName,
 }
@@ -28,7 +28,7 @@ impl GuestInitArgs {
             TaskName::Shell => GuestTask::Shell,
         };
         fslab_venue::run_as_init(task)
-            .map_err(|error| CommandError::io("cannot be a guest's first process", &error))?;
+            .map_err(|error| CommandError::io("cannot run as a guest's first process", &error))?;
         Ok(Exit::Done)
     }
 }

@@ -1,4 +1,4 @@
-//! The lab that a run is to use, and how a plan names it.
+//! Finds the lab of a run, and its identity in a plan.
 
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
@@ -13,10 +13,10 @@ use fslab_venue::GuestSettings;
 use super::layers;
 use crate::defaults;
 
-/// The lab that is meant where none is named.
+/// The name of the default lab.
 const DEFAULT: &str = "default";
 
-/// By this name even a binary that was replaced meanwhile starts itself.
+/// Starts the running binary even if its file was replaced.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 
 /// The lab with this name, or the default.
@@ -24,42 +24,42 @@ pub(crate) fn find(name: Option<&str>) -> Result<Lab, Failure> {
     Ok(defaults::cache()?.find_lab(name.unwrap_or(DEFAULT))?)
 }
 
-/// The lab with this name, or the default, in which this fslab must run.
+/// The lab with this name, or the default; an error if this fslab cannot run in it.
 pub(crate) fn find_bootable(name: Option<&str>) -> Result<Lab, Failure> {
     bootable(find(name)?)
 }
 
 fn bootable(lab: Lab) -> Result<Lab, Failure> {
     if !lab.kernel.facts.lab_devices {
-        return Err(of_an_earlier_fslab(&lab, "cannot boot from a root image"));
+        return Err(outdated_kernel(&lab, "cannot boot from a root image"));
     }
     lab.ensure_runs(Path::new(OWN_PROGRAM))?;
     Ok(lab)
 }
 
-/// The same, which must have the driver of simulated disks, too.
+/// The same; an error if it lacks the driver of simulated disks.
 pub(crate) fn find_with_simdisk(name: Option<&str>) -> Result<Lab, Failure> {
     let lab = find_bootable(name)?;
     if lab.kernel.facts.simdisk {
         return Ok(lab);
     }
-    Err(of_an_earlier_fslab(&lab, "simulates no disks"))
+    Err(outdated_kernel(&lab, "simulates no disks"))
 }
 
-fn of_an_earlier_fslab(lab: &Lab, lacks: &str) -> Failure {
+fn outdated_kernel(lab: &Lab, lacks: &str) -> Failure {
     let name = &lab.name;
     let text = format!("the guest kernel of the lab '{name}' is of an earlier fslab and {lacks}");
     Failure::new(FailureKind::Unsupported, text)
-        .hint("fslab lab build makes it anew; of a tree of yours, with --source and --name")
+        .hint("rebuild it with fslab lab build, with --source and --name for your own kernel tree")
 }
 
-/// What names a kernel in a plan: its release for the reader, its key for good.
+/// The identity of a kernel in a plan: its release and its key.
 pub(crate) fn identity(kernel: &Kernel) -> String {
     format!("{}@{}", kernel.facts.release, kernel.facts.key)
 }
 
-/// What the venue boots: the lab that the plan names, and that very one. A plan is resumed in the
-/// lab that it was begun with.
+/// The settings of the plan's guest, `None` for a venue without one. The lab is found by digest, so
+/// that a run is resumed in the lab in which it was begun.
 pub(crate) fn settings_of(
     plan: &Plan,
     jobs: NonZeroUsize,
@@ -68,10 +68,9 @@ pub(crate) fn settings_of(
         return Ok(None);
     };
     if digest.is_empty() {
-        let text = "the run was begun with a guest that had no root image of its own";
-        return Err(Failure::new(FailureKind::Unsupported, text).hint(
-            "begin a new run: what was measured before would not compare with what follows",
-        ));
+        let text = "the run was begun with a guest without a root image";
+        return Err(Failure::new(FailureKind::Unsupported, text)
+            .hint("begin a new run; earlier results would not be comparable with new ones"));
     }
     let lab = bootable(defaults::cache()?.find_lab(digest)?)?;
     Ok(Some(GuestSettings {
@@ -80,7 +79,7 @@ pub(crate) fn settings_of(
     }))
 }
 
-/// The lab as the venue wants it.
+/// The venue's settings for a lab.
 pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, Failure> {
     ensure_trusted(&lab.kernel.binary)?;
     ensure_trusted(&lab.root_image)?;
@@ -93,7 +92,7 @@ pub(crate) fn settings(lab: &Lab, jobs: NonZeroUsize) -> Result<GuestSettings, F
     })
 }
 
-/// What the root of the lab has that a plan names: layers over it do not bring it once more.
+/// The files of the lab's root image, which layers need not contain.
 pub(crate) fn base_of(venue: &VenuePlan) -> Result<BaseRoot, Failure> {
     let lab = find(venue.lab())?;
     let files = lab.root.files.into_iter();
@@ -102,8 +101,8 @@ pub(crate) fn base_of(venue: &VenuePlan) -> Result<BaseRoot, Failure> {
     })
 }
 
-/// A kernel is a program, and is run, with the programs of its root: no other user may have put
-/// either there.
+/// Refuses a kernel or an image that another user may have placed or changed, since its programs
+/// are executed.
 pub(crate) fn ensure_trusted(file: &Path) -> Result<(), Failure> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -113,16 +112,15 @@ pub(crate) fn ensure_trusted(file: &Path) -> Result<(), Failure> {
             let text = format!("refusing to run the guest of {}", file.display());
             Err(Failure::new(FailureKind::Permission, text)
                 .because(&error)
-                .hint("as another user, set HOME or XDG_CACHE_HOME to a folder of that user's"))
+                .hint("as another user, set HOME or XDG_CACHE_HOME to that user's folder"))
         }
-        // What else is wrong with it shows when it is run.
+        // Other errors are reported when it is used.
         _ => Ok(()),
     }
 }
 
-/// What the catalogue needs to know of a lab; `None` where the configuration of its kernel is not
-/// to be read.
-pub(crate) fn for_probe(lab: &Lab) -> Option<GuestKernel> {
+/// The lab as the catalogue's probe needs it; `None` if its kernel's configuration cannot be read.
+pub(crate) fn guest_kernel(lab: &Lab) -> Option<GuestKernel> {
     let config = std::fs::read_to_string(lab.kernel.config()).ok()?;
     let release = lab.kernel.facts.release.clone();
     let programs = lab.root.program_names().map(str::to_owned).collect();

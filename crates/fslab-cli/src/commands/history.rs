@@ -1,4 +1,4 @@
-//! The base that nobody has to name: what the same plan gave before.
+//! The base `history`: earlier runs of the same plan.
 
 use fslab_compare::{Difference, Dimension, unlike};
 use fslab_model::{Failure, FailureKind, RunHeader, RunRecord};
@@ -8,8 +8,8 @@ use crate::exit::CommandError;
 use crate::screen;
 
 const WORD: &str = "history";
-/// How many runs it is where no number stands behind it: the least that tell how much runs differ.
-const RUNS: u32 = 5;
+/// The default number of runs, the least for a useful spread between runs.
+const RUNS_DEFAULT: u32 = 5;
 
 /// The newest runs of a plan before another run of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,13 @@ pub(super) struct History {
 }
 
 impl History {
-    /// What `history` or `history~8` asks for; `None` where the text is another run's name.
+    /// Parses `history` or `history~8`; `None` if the text names a run.
     pub(super) fn read(text: &str) -> Option<Result<Self, CommandError>> {
         let rest = text.strip_prefix(WORD)?;
         if rest.is_empty() {
-            return Some(Ok(Self { runs_max: RUNS }));
+            return Some(Ok(Self {
+                runs_max: RUNS_DEFAULT,
+            }));
         }
         let number = rest
             .strip_prefix('~')?
@@ -30,15 +32,15 @@ impl History {
             .ok()
             .filter(|runs| *runs > 0);
         let refused = || {
-            let text = format!("'{text}' is no history");
+            let text = format!("'{text}' is not a history");
             let failure = Failure::new(FailureKind::BadInput, text);
-            failure.hint("history~8 is the eight runs before").into()
+            failure.hint("history~8 means the eight runs before").into()
         };
         Some(number.map(|runs_max| Self { runs_max }).ok_or_else(refused))
     }
 
-    /// The runs before the first of `new`, the latest last: back to the first that is not the same
-    /// measurement as those behind it.
+    /// The runs before the first of `new`, the latest last, back to the first that differs in a
+    /// dimension that is not waived.
     pub(super) fn of(
         self,
         new: &[RunRecord],
@@ -47,7 +49,7 @@ impl History {
     ) -> Result<Vec<RunRecord>, CommandError> {
         let headers = new.iter().map(|run| &run.header);
         let first = headers.min_by_key(|header| header.started_unix_s);
-        let first = first.expect("a side has a run");
+        let first = first.expect("a side has at least one run");
         let mut runs: Vec<RunRecord> = Vec::new();
         let mut ended_by = None;
         for name in store.history(first, self.runs_max)? {
@@ -61,13 +63,13 @@ impl History {
         if runs.is_empty() {
             return Err(no_history(first).into());
         }
-        self.remark(runs.len(), ended_by.as_ref());
+        self.note_if_short(runs.len(), ended_by.as_ref());
         runs.reverse();
         Ok(runs)
     }
 
-    /// Says where there are fewer runs than were asked for.
-    fn remark(self, found: usize, ended_by: Option<&Difference>) {
+    /// Notes that there are fewer runs than requested, and why.
+    fn note_if_short(self, found: usize, ended_by: Option<&Difference>) {
         if found >= self.runs_max as usize {
             return;
         }
@@ -82,12 +84,11 @@ impl History {
 
 fn no_history(run: &RunHeader) -> Failure {
     let text = format!(
-        "{} has no history: no run before it is of its plan",
+        "{} has no history: there is no earlier run of its plan",
         run.run
     );
     Failure::new(FailureKind::BadInput, text).hint(
-        "the first run of a plan has nothing to be held against; the next has, or name the base: \
-         last~1",
+        "the first run of a plan has nothing to compare with; name another base, such as last~1",
     )
 }
 
@@ -96,9 +97,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_history_is_as_long_as_it_is_asked_for() {
+    fn a_history_has_the_requested_length() {
         let read = |text| History::read(text).map(|it| it.ok().map(|it| it.runs_max));
-        assert_eq!(read("history"), Some(Some(RUNS)));
+        assert_eq!(read("history"), Some(Some(RUNS_DEFAULT)));
         assert_eq!(read("history~8"), Some(Some(8)));
         for text in ["history~0", "history~", "history~x", "history~-1"] {
             assert_eq!(read(text), Some(None), "{text}");

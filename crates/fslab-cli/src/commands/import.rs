@@ -1,4 +1,4 @@
-//! `fslab import`: the output of other tools as a run in the store.
+//! `fslab import`: imports results of other tools as a run.
 
 use std::fs;
 use std::io::Read;
@@ -14,13 +14,13 @@ use super::store_args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
-/// What stands for standard input among files.
+/// The file name for standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// As what files are read.
+/// Formats of files.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum Form {
-    /// Whatever they turn out to be
+    /// Detect the format
     #[default]
     Auto,
     /// The CSV of bonnie++ 1.03, 1.9x or 2.00, with its tables or without
@@ -62,7 +62,7 @@ pub(crate) struct ImportArgs {
     format: Form,
     /// Subject that was measured, for all files or for some; may be repeated
     #[arg(long, value_name = "NAME[=FILE,FILE...]")]
-    subject: Vec<Named>,
+    subject: Vec<SubjectOption>,
     /// Name of the run; for several runs of fslab, one for each
     #[arg(long, value_name = "NAME", value_parser = parse_run)]
     run: Vec<RunId>,
@@ -73,18 +73,18 @@ pub(crate) struct ImportArgs {
     store: StoreArgs,
 }
 
-/// A subject, and the files that it is of; none for all.
+/// A subject with its files; without any, it applies to all.
 #[derive(Clone, Debug)]
-struct Named {
+struct SubjectOption {
     text: String,
 }
 
-impl FromStr for Named {
+impl FromStr for SubjectOption {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.is_empty() {
-            true => Err("a subject has a name".to_owned()),
+            true => Err("a subject needs a name".to_owned()),
             false => Ok(Self {
                 text: text.to_owned(),
             }),
@@ -92,25 +92,25 @@ impl FromStr for Named {
     }
 }
 
-/// A name for a run that is made; `last` would always be read as another one.
+/// A name for a new run; `last` is refused, since it selects the newest run.
 fn parse_run(text: &str) -> Result<RunId, String> {
     match text.parse() {
-        Ok(_) if text == "last" => Err("'last' is what the newest run is called".to_owned()),
+        Ok(_) if text == "last" => Err("'last' is reserved for the newest run".to_owned()),
         Ok(run) => Ok(run),
-        Err(_) => Err("a name is made of small letters, digits and hyphens".to_owned()),
+        Err(_) => Err("a name has lower-case letters, digits and hyphens".to_owned()),
     }
 }
 
-/// A file, and the subject that it is of.
-struct Wanted {
+/// A file with its subject.
+struct InputFile {
     file: String,
     subject: Option<Subject>,
 }
 
 impl ImportArgs {
     pub(crate) fn exec(&self) -> CommandResult {
-        let (wanted, subject) = self.wanted()?;
-        let sources: Vec<Source> = wanted.into_iter().map(read).collect::<Result<_, _>>()?;
+        let (inputs, subject) = self.inputs()?;
+        let sources: Vec<Source> = inputs.into_iter().map(read).collect::<Result<_, _>>()?;
         let now_unix_s = fslab_run::unix_seconds();
         let labels = Labels {
             run: fslab_run::fresh_run_id(now_unix_s),
@@ -125,8 +125,8 @@ impl ImportArgs {
             fslab_exchange::import(&sources, self.format.format(), &labels)?;
         self.rename(&mut runs)?;
         let mut store = self.store.open()?;
-        let made_up = Some(&labels.run).filter(|_| self.run.is_empty());
-        store_all(&mut store, &mut runs, made_up)?;
+        let generated = Some(&labels.run).filter(|_| self.run.is_empty());
+        store_all(&mut store, &mut runs, generated)?;
         notes.iter().for_each(|note| screen::warn(note));
         for run in &runs {
             if self.json {
@@ -138,77 +138,79 @@ impl ImportArgs {
         Ok(Exit::Done)
     }
 
-    /// The files with their subjects, and the subject of all that have none.
-    fn wanted(&self) -> Result<(Vec<Wanted>, Option<Subject>), CommandError> {
-        let mut wanted: Vec<Wanted> = Vec::new();
+    /// The files with their subjects, and the subject of those without one.
+    fn inputs(&self) -> Result<(Vec<InputFile>, Option<Subject>), CommandError> {
+        let mut inputs: Vec<InputFile> = Vec::new();
         for file in &self.files {
-            add(&mut wanted, file, None)?;
+            add(&mut inputs, file, None)?;
         }
         let mut all = None;
-        for named in &self.subject {
-            let (subject, files) = self.split(&named.text)?;
+        for option in &self.subject {
+            let (subject, files) = self.split(&option.text)?;
             let subject: Subject = subject.parse().map_err(|error| {
-                CommandError::bad_input(format!("cannot take --subject {}: {error}", named.text))
+                CommandError::bad_input(format!("cannot use --subject {}: {error}", option.text))
             })?;
             if files.is_empty() && all.replace(subject.clone()).is_some() {
-                let text = "two subjects are each said to be that of all files";
+                let text = "two subjects are given for all files";
                 let failure = Failure::new(FailureKind::BadInput, text);
                 return Err(failure
-                    .hint("--subject NAME=FILE says of which it is")
+                    .hint("--subject NAME=FILE gives the file of each")
                     .into());
             }
             for file in files {
-                add(&mut wanted, file, Some(subject.clone()))?;
+                add(&mut inputs, file, Some(subject.clone()))?;
             }
         }
-        if wanted.is_empty() {
-            let failure = Failure::new(FailureKind::BadInput, "no file to import is named");
+        if inputs.is_empty() {
+            let failure = Failure::new(FailureKind::BadInput, "there are no files to import");
             return Err(failure.hint("name files, or - for standard input").into());
         }
-        if wanted
+        if inputs
             .iter()
-            .filter(|wanted| wanted.file == STANDARD_INPUT)
+            .filter(|input| input.file == STANDARD_INPUT)
             .count()
             > 1
         {
-            return Err(CommandError::bad_input("standard input can be read once"));
+            return Err(CommandError::bad_input(
+                "standard input can be read only once",
+            ));
         }
-        Ok((wanted, all))
+        Ok((inputs, all))
     }
 
-    /// `ext4=a.json,b.json` as subject and files, where these are files; else all of it is the
-    /// subject, whose options have equals signs of their own.
+    /// Splits `ext4=a.json,b.json` into subject and files. If the names are not files, all of the
+    /// text is the subject, whose options may have equals signs.
     fn split<'a>(&self, text: &'a str) -> Result<(&'a str, Vec<&'a str>), CommandError> {
         let is_file = |name: &&str| {
             let is_named = self.files.iter().any(|file| file == name);
             is_named || *name == STANDARD_INPUT || fs::metadata(name).is_ok_and(|it| !it.is_dir())
         };
-        // A file's name may have an equals sign, too: the first that leaves files behind it counts.
-        let places = text.match_indices('=').map(|(place, _)| place);
-        let splits = places.map(|place| (&text[..place], &text[place + 1..]));
+        // File names may have equals signs, too: the first that is followed by files counts.
+        let separators = text.match_indices('=').map(|(at, _)| at);
+        let splits = separators.map(|at| (&text[..at], &text[at + 1..]));
         let splits: Vec<(&str, Vec<&str>)> = splits
             .map(|(subject, files)| (subject, files.split(',').collect()))
             .collect();
         if let Some(found) = splits.iter().find(|(_, files)| files.iter().all(&is_file)) {
             return Ok(found.clone());
         }
-        // No subject has an equals sign before its options, so that a file is what was meant.
-        let meant = |(subject, files): &&(&str, Vec<&str>)| {
+        // Before the options of a subject there is no equals sign, so it must precede a file.
+        let precedes_files = |(subject, files): &&(&str, Vec<&str>)| {
             !subject.contains(':') || files.iter().any(&is_file)
         };
-        let names = splits.iter().find(meant).map(|(_, files)| files);
+        let names = splits.iter().find(precedes_files).map(|(_, files)| files);
         match names.and_then(|files| files.iter().find(|name| !is_file(name))) {
             Some(missing) => {
-                let text = format!("cannot take --subject {text}: there is no file '{missing}'");
+                let text = format!("cannot use --subject {text}: there is no file '{missing}'");
                 let failure = Failure::new(FailureKind::BadInput, text);
-                let hint = "--subject NAME=FILE,FILE is of these files, --subject NAME of all";
+                let hint = "--subject NAME=FILE,FILE applies to these files, --subject NAME to all";
                 Err(failure.hint(hint).into())
             }
             None => Ok((text, Vec::new())),
         }
     }
 
-    /// Gives the runs the names that were asked for.
+    /// Gives the runs the names of --run.
     fn rename(&self, runs: &mut [RunRecord]) -> Result<(), CommandError> {
         if self.run.is_empty() {
             return Ok(());
@@ -217,9 +219,7 @@ impl ImportArgs {
             let names = screen::counted(self.run.len(), "name");
             let text = format!("{names} for {}", screen::counted(runs.len(), "run"));
             let failure = Failure::new(FailureKind::BadInput, text);
-            return Err(failure
-                .hint("files of another tool are one run together")
-                .into());
+            return Err(failure.hint("all files of another tool are one run").into());
         }
         for (run, name) in runs.iter_mut().zip(&self.run) {
             run.header.run = name.clone();
@@ -228,17 +228,21 @@ impl ImportArgs {
     }
 }
 
-/// Adds a file, or names the subject of one that is there.
-fn add(wanted: &mut Vec<Wanted>, file: &str, subject: Option<Subject>) -> Result<(), CommandError> {
-    let known = wanted.iter_mut().find(|wanted| wanted.file == file);
+/// Adds a file, or sets the subject of one that was added.
+fn add(
+    inputs: &mut Vec<InputFile>,
+    file: &str,
+    subject: Option<Subject>,
+) -> Result<(), CommandError> {
+    let known = inputs.iter_mut().find(|input| input.file == file);
     match (known, subject) {
         (Some(known), Some(subject)) if known.subject.is_none() => known.subject = Some(subject),
         (Some(_), _) => {
             let text = format!("{file} is named twice");
             let failure = Failure::new(FailureKind::BadInput, text);
-            return Err(failure.hint("a file is one repeat, of one subject").into());
+            return Err(failure.hint("a file is one repeat of one subject").into());
         }
-        (None, subject) => wanted.push(Wanted {
+        (None, subject) => inputs.push(InputFile {
             file: file.to_owned(),
             subject,
         }),
@@ -246,8 +250,8 @@ fn add(wanted: &mut Vec<Wanted>, file: &str, subject: Option<Subject>) -> Result
     Ok(())
 }
 
-fn read(wanted: Wanted) -> Result<Source, CommandError> {
-    let Wanted { file, subject } = wanted;
+fn read(input: InputFile) -> Result<Source, CommandError> {
+    let InputFile { file, subject } = input;
     if file != STANDARD_INPUT {
         return read_file(&file, subject);
     }
@@ -256,7 +260,7 @@ fn read(wanted: Wanted) -> Result<Source, CommandError> {
     source("standard input", read.map(|_| content), subject)
 }
 
-/// The output of a tool in a file.
+/// Reads a tool's output from a file.
 pub(super) fn read_file(file: &str, subject: Option<Subject>) -> Result<Source, CommandError> {
     source(file, fs::read(file), subject)
 }
@@ -275,32 +279,31 @@ fn source(
     })
 }
 
-/// Names that are tried for a run that was given none: two imports of one second may come to the
-/// same.
+/// Generated names that are tried: two imports in one second may generate the same.
 const NAMES_TRIED: usize = 8;
 
-/// Stores all runs, or none of them. Where one of them has a name that was made up, and another
-/// run took it meanwhile, it gets another.
+/// Stores all runs or none. If a run has the generated name, and the store has a run of that name,
+/// another name is generated.
 fn store_all(
     store: &mut Store,
     runs: &mut [RunRecord],
-    made_up: Option<&RunId>,
+    generated: Option<&RunId>,
 ) -> Result<(), CommandError> {
-    let mut made_up = made_up.cloned();
+    let mut generated = generated.cloned();
     for _ in 1..NAMES_TRIED {
         let error = match store.add_runs(runs) {
             Ok(()) => return Ok(()),
             Err(error) => error,
         };
         let taken = match error.kind() {
-            StoreErrorKind::RunExists { run } if made_up.as_ref() == Some(run) => run.clone(),
+            StoreErrorKind::RunExists { run } if generated.as_ref() == Some(run) => run.clone(),
             _ => return Err(refused(error)),
         };
         let fresh = fslab_run::fresh_run_id(fslab_run::unix_seconds());
         for run in runs.iter_mut().filter(|run| run.header.run == taken) {
             run.header.run = fresh.clone();
         }
-        made_up = Some(fresh);
+        generated = Some(fresh);
     }
     store.add_runs(runs).map_err(refused)
 }
@@ -309,7 +312,7 @@ fn refused(error: StoreError) -> CommandError {
     let exists = matches!(error.kind(), StoreErrorKind::RunExists { .. });
     let mut error = CommandError::from(error);
     if exists {
-        let hint = "--run NAME gives it another name".to_owned();
+        let hint = "use another name: --run NAME".to_owned();
         error.failure.hint.get_or_insert(hint);
     }
     error
@@ -341,9 +344,9 @@ mod tests {
         Ok(line.import)
     }
 
-    /// A mistyped file was taken for a part of the subject's name, and the run had that subject.
+    /// A mistyped file name became a part of the subject's name.
     #[test]
-    fn a_file_of_a_subject_that_is_not_there_is_no_part_of_its_name() {
+    fn a_missing_file_of_a_subject_is_an_error() {
         let split = |text: &str| {
             let import = line(&["a.json"]).expect("a file");
             let (subject, files) = import.split(text).map_err(|error| error.failure.message)?;
@@ -370,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_given_no_name_by_which_it_would_not_be_found() {
+    fn names_that_select_other_runs_are_refused() {
         for name in ["last", "last~1", "a/b", "A", ""] {
             assert!(line(&["a.json", "--run", name]).is_err(), "{name}");
         }

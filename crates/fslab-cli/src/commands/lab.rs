@@ -1,4 +1,4 @@
-//! `fslab lab`: labs, each a guest kernel with a root image.
+//! `fslab lab`: builds, lists, exports and imports labs.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -71,11 +71,18 @@ struct ShellArgs {
 
 impl ShellArgs {
     fn run(&self) -> Result<(), CommandError> {
-        let disk = self.disk.as_deref().map(defaults::true_path).transpose()?;
+        let disk = self
+            .disk
+            .as_deref()
+            .map(defaults::canonical_path)
+            .transpose()?;
         if let Some(disk) = disk.as_ref().filter(|disk| !disk.exists()) {
             let text = format!("there is no image {}", disk.display());
             return Err(Failure::new(FailureKind::BadInput, text)
-                .hint(format!("truncate --size 1G {} makes one", disk.display()))
+                .hint(format!(
+                    "create one with: truncate --size 1G {}",
+                    disk.display()
+                ))
                 .into());
         }
         let lab = guest_lab::find_bootable(self.kernel.as_deref())?;
@@ -83,12 +90,12 @@ impl ShellArgs {
             guest: guest_lab::settings(&lab, NonZeroUsize::MIN)?,
             memory: self.memory,
             disk,
-            folder: defaults::true_path(&std::env::temp_dir())?,
+            folder: defaults::canonical_path(&std::env::temp_dir())?,
             leases: defaults::leases()?,
         };
         screen::notice(
-            "the guest's root is the lab's image, read-only, and shows nothing of this machine; \
-             /tmp is memory; `exit` switches the guest off",
+            "the guest's root is the lab's read-only image, without files of this machine; /tmp is \
+             in memory; `exit` shuts the guest down",
         );
         fslab_venue::run_shell(&request)?;
         Ok(())
@@ -150,7 +157,7 @@ impl BuildArgs {
         let request = self.request()?;
         let stop = Arc::new(AtomicBool::new(false));
         signals::raise_on_signals(&stop)
-            .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
+            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let mut progress = BuildProgress::new();
         let built = fslab_lab::build_lab(cache, &request, &stop, &mut |at| progress.show(at));
         progress.finish();
@@ -164,8 +171,8 @@ impl BuildArgs {
         }
         if !facts.edits_ignored.is_empty() {
             screen::warn(&format!(
-                "this source lacks lines that are edited for: {}. Figures in virtual time may depend \
-                 on the host where an edit was needed",
+                "these edits do not apply to this source: {}. If one was needed, figures in \
+                 virtual time may depend on the host",
                 facts.edits_ignored.join("; ")
             ));
         }
@@ -176,10 +183,10 @@ impl BuildArgs {
     }
 }
 
-/// What a build gave: the lab, its kernel and its root image.
+/// A summary of the built lab, with its kernel and root image.
 fn built_text(built: &BuiltLab) -> String {
     let (lab, kernel) = (&built.lab, &built.lab.kernel.facts);
-    let there = "there already";
+    let there = "already present";
     let compiled = || {
         let took = minutes(Duration::from_secs(kernel.build_seconds));
         format!("built in {took} from {}", kernel.source)
@@ -190,9 +197,9 @@ fn built_text(built: &BuiltLab) -> String {
         compiled()
     };
     let of_root = if built.root_was_there {
-        format!("{there} (--new-root builds it again)")
+        format!("{there} (--new-root rebuilds it)")
     } else {
-        "built of this machine's programs".to_owned()
+        "built from this machine's programs".to_owned()
     };
     format!(
         "{}: lab {}\n  kernel {}, key {}, {}, {of_kernel}\n  root image {}, {}, {}, {of_root}\n",
@@ -211,7 +218,7 @@ fn export(cache: &Cache, file: &std::path::Path, name: &str) -> Result<(), Comma
     let lab = cache.find_lab(name).map_err(Failure::from)?;
     let bytes = fslab_lab::export_lab(&lab, file).map_err(Failure::from)?;
     screen::print(&format!(
-        "{}: lab {} is in {}, {}\n",
+        "{}: lab {} exported to {}, {}\n",
         lab.name,
         lab.digest,
         file.display(),
@@ -223,9 +230,9 @@ fn import(cache: &Cache, file: &std::path::Path, name: &str) -> Result<(), Comma
     let name = name.parse().map_err(Failure::from)?;
     let lab = fslab_lab::import_lab(cache, file, &name).map_err(Failure::from)?;
     screen::warn(
-        "a lab is programs: its kernel will run as a process of yours, and what its root holds \
-         as programs in it. Where the host has Landlock, both write nothing but a trial's folder; \
-         they read what you can read. Run labs of people whose programs you would run",
+        "a lab contains programs: its kernel runs as your process, with the programs of its root \
+         image in it. With Landlock, they can write to a trial's folder only, but read all that \
+         you can read. Use labs only from people whose programs you would run",
     );
     screen::print(&format!(
         "{}: lab {}, kernel {}, root image {} with {}\n",

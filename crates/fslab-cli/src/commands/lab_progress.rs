@@ -1,4 +1,4 @@
-//! The progress of a kernel's build on standard error: a bar, or lines where that is no terminal.
+//! Progress of a lab build on standard error: a bar, or lines if it is not a terminal.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -9,14 +9,15 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::progress::minutes;
 use crate::screen;
 
-/// How often a line tells that the build goes on.
+/// Interval of lines within a stage.
 const LINE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Shows a build.
 pub(super) struct BuildProgress {
-    /// Hidden where there is no terminal.
+    /// Hidden without a terminal.
     bar: ProgressBar,
-    told: Option<(Stage, Duration)>,
+    /// Stage and time of the last line.
+    last_line: Option<(Stage, Duration)>,
 }
 
 impl BuildProgress {
@@ -30,31 +31,34 @@ impl BuildProgress {
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {msg}") {
             bar.set_style(style.progress_chars("━╸ "));
         }
-        Self { bar, told: None }
+        Self {
+            bar,
+            last_line: None,
+        }
     }
 
     pub(super) fn show(&mut self, progress: Progress) {
         if !self.bar.is_hidden() {
-            // The count is a guess: more than all would look like an end.
+            // The expected count is an estimate, which may be exceeded.
             let expected = progress.objects.expected.max(progress.objects.done);
             self.bar.set_length(expected.max(1).into());
             self.bar.set_position(progress.objects.done.into());
             self.bar.set_message(line(progress));
-        } else if is_due(self.told, progress) {
-            self.told = Some((progress.stage, progress.elapsed));
+        } else if is_due(self.last_line, progress) {
+            self.last_line = Some((progress.stage, progress.elapsed));
             screen::say(&line(progress));
         }
     }
 
-    /// Takes the bar away.
+    /// Clears the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Whether a line is to be told after the one `told`: at every stage, and now and then.
-fn is_due(told: Option<(Stage, Duration)>, progress: Progress) -> bool {
-    told.is_none_or(|(stage, elapsed)| {
+/// Whether to print a line after the last one: at every new stage and interval.
+fn is_due(last_line: Option<(Stage, Duration)>, progress: Progress) -> bool {
+    last_line.is_none_or(|(stage, elapsed)| {
         stage != progress.stage || progress.elapsed.saturating_sub(elapsed) >= LINE_INTERVAL
     })
 }
@@ -87,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_what_is_going_on_and_for_how_long() {
+    fn a_line_has_the_time_and_the_stage() {
         assert_eq!(
             line(at(Stage::Unpacking, 9, 0)),
             "9 s: unpacking the source"
@@ -101,10 +105,10 @@ mod tests {
 
     #[test]
     fn lines_come_at_every_stage_and_every_15_seconds() {
-        let told = Some((Stage::Compiling, Duration::from_secs(10)));
+        let last_line = Some((Stage::Compiling, Duration::from_secs(10)));
         assert!(is_due(None, at(Stage::Looking, 0, 0)));
-        assert!(!is_due(told, at(Stage::Compiling, 24, 5)));
-        assert!(is_due(told, at(Stage::Compiling, 25, 5)));
-        assert!(is_due(told, at(Stage::Linking, 11, 5)));
+        assert!(!is_due(last_line, at(Stage::Compiling, 24, 5)));
+        assert!(is_due(last_line, at(Stage::Compiling, 25, 5)));
+        assert!(is_due(last_line, at(Stage::Linking, 11, 5)));
     }
 }

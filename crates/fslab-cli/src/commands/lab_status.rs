@@ -1,4 +1,4 @@
-//! `fslab lab status`: the labs that are there, and what is missing to build or run one.
+//! `fslab lab status`: lists labs, and what is missing to build or run one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -10,16 +10,16 @@ use serde::Serialize;
 use crate::exit::CommandError;
 use crate::screen;
 
-/// What `fslab lab status --json` prints.
+/// The output of `fslab lab status --json`.
 #[derive(Serialize)]
 struct Status<'a> {
     cache: String,
     labs: Vec<LabStatus<'a>>,
-    /// Names of kernels of an earlier fslab.
+    /// Names of kernels without a root image, built by an earlier fslab.
     without_root: &'a [String],
     unreadable: Vec<String>,
     missing_to_build: Vec<BuildTool>,
-    /// Why no guest runs here.
+    /// Why guests cannot run on this machine.
     obstacle: Option<String>,
 }
 
@@ -30,7 +30,7 @@ struct LabStatus<'a> {
     stale: bool,
 }
 
-/// Prints it, for people or as JSON.
+/// Prints the status as a table or as JSON.
 pub(super) fn print(cache: &Cache, json: bool) -> Result<(), CommandError> {
     let shelf = cache.labs().map_err(Failure::from)?;
     let status = Status {
@@ -45,14 +45,14 @@ pub(super) fn print(cache: &Cache, json: bool) -> Result<(), CommandError> {
         return screen::print_json(&status);
     }
     if shelf.labs.is_empty() {
-        let lines = [format!("no lab in {}", status.cache)];
-        let lines: Vec<_> = lines.into_iter().chain(notes(&status)).collect();
+        let mut lines = vec![format!("no lab in {}", status.cache)];
+        lines.extend(notes(&status));
         return screen::print(&(lines.join("\n") + "\n"));
     }
     screen::print_styled(&screen::render(&table(&shelf, &status)))
 }
 
-/// A sentence on what the machine did not have when the root image was built.
+/// A sentence about programs that were not installed when the root image was built.
 pub(super) fn missing_programs(lab: &Lab) -> Option<String> {
     let missing = &lab.root.missing;
     let mut packages: Vec<_> = missing.iter().map(|it| it.package.as_str()).collect();
@@ -63,8 +63,8 @@ pub(super) fn missing_programs(lab: &Lab) -> Option<String> {
         .collect();
     (!missing.is_empty()).then(|| {
         format!(
-            "the root image of {} is without {}; apt-get install {}, then fslab lab build \
-             --new-root, makes one that has them",
+            "the root image of {} lacks {}; install them with apt-get install {}, then run fslab \
+             lab build --new-root",
             lab.name,
             names.join(", "),
             packages.join(" ")
@@ -104,9 +104,9 @@ fn row(lab: &Lab, now_unix_s: u64) -> Vec<TableCell> {
         ..TableCell::new(text)
     };
     let state = if lab.kernel.is_stale() {
-        stale("stale: not this fslab's configuration")
+        stale("stale: another fslab's configuration")
     } else if lab.root.is_stale() {
-        stale("stale: not this fslab's list of programs")
+        stale("stale: another fslab's list of programs")
     } else if !facts.config_ignored.is_empty() {
         TableCell::new(format!("without {}", facts.config_ignored.join(", ")))
     } else if !lab.root.missing.is_empty() {
@@ -132,31 +132,31 @@ fn notes(status: &Status<'_>) -> Vec<String> {
     let mut notes = status.unreadable.clone();
     for name in status.without_root {
         notes.push(format!(
-            "{name} is a kernel without a root image: `fslab lab build` makes it, in some seconds \
-             where the kernel is current."
+            "{name} is a kernel without a root image: `fslab lab build` adds one, in seconds if \
+             the kernel is current."
         ));
     }
     if status.labs.is_empty() && status.without_root.is_empty() {
-        notes.push("`fslab lab build` makes one, `fslab lab import` takes one.".into());
+        notes.push("`fslab lab build` builds one, `fslab lab import` imports one.".into());
     } else if status.labs.iter().any(|lab| lab.stale) {
-        notes.push("`fslab lab build` makes a stale lab anew.".into());
+        notes.push("`fslab lab build` rebuilds a stale lab.".into());
     }
     if !status.missing_to_build.is_empty() {
         let missing = &status.missing_to_build;
         let programs: Vec<_> = missing.iter().map(|tool| tool.program).collect();
         let hint = fslab_lab::install_hint(missing);
         notes.push(format!(
-            "Missing to build one: {}; {hint}",
+            "Missing to build a lab: {}; {hint}",
             programs.join(", ")
         ));
     }
     if let Some(obstacle) = &status.obstacle {
-        notes.push(format!("Cannot run one: {obstacle}"));
+        notes.push(format!("Cannot run a lab: {obstacle}"));
     }
     notes
 }
 
-/// An age, coarsely: `40 s`, `5 min`, `3 h`, `12 days`.
+/// An age in one unit: `40 s`, `5 min`, `3 h`, `12 days`.
 fn in_one_unit(age: Duration) -> String {
     match age.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
@@ -171,12 +171,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_told_in_the_largest_unit_that_says_something() {
-        let told = |seconds| in_one_unit(Duration::from_secs(seconds));
-        assert_eq!((told(59), told(60)), ("59 s".into(), "1 min".into()));
-        assert_eq!((told(3_599), told(3_600)), ("59 min".into(), "1 h".into()));
+    fn ages_have_the_largest_fitting_unit() {
+        let text = |seconds| in_one_unit(Duration::from_secs(seconds));
+        assert_eq!((text(59), text(60)), ("59 s".into(), "1 min".into()));
+        assert_eq!((text(3_599), text(3_600)), ("59 min".into(), "1 h".into()));
         assert_eq!(
-            (told(172_799), told(172_800)),
+            (text(172_799), text(172_800)),
             ("47 h".into(), "2 days".into())
         );
     }

@@ -1,4 +1,4 @@
-//! The layers of a run in a guest: programs and files of this machine that its phases need.
+//! Guest layers: programs and files of this machine that the phases of a run need.
 
 use std::path::PathBuf;
 
@@ -10,15 +10,15 @@ use crate::defaults;
 use crate::exit::CommandError;
 use crate::screen;
 
-/// To write less takes no time worth a line.
-const WORTH_A_LINE: Bytes = Bytes::mib(16);
+/// The size from which writing a layer is announced.
+const ANNOUNCED_MIN: Bytes = Bytes::mib(16);
 
-/// Writes the layers that the phases of `plan` need, where it is one for a guest, and puts them
-/// into it. What is written already is found by the names and times of its files.
+/// Writes the layers that the phases of `plan` need in a guest, and adds them to the plan. A layer
+/// in the cache is found by the names and times of its files.
 ///
 /// # Errors
-/// With each program that is missing here, and its package.
-pub(super) fn bring(plan: &mut Plan) -> Result<(), CommandError> {
+/// Lists the programs that are not installed, with their packages.
+pub(super) fn add(plan: &mut Plan) -> Result<(), CommandError> {
     if !matches!(plan.venue.kind(), VenueKind::Guest | VenueKind::Sim) {
         return Ok(());
     }
@@ -34,7 +34,7 @@ pub(super) fn bring(plan: &mut Plan) -> Result<(), CommandError> {
     let mut layers = Vec::new();
     for draft in fslab_lab::drafts(&requests, &base).map_err(Failure::from)? {
         let written = cache.written(&draft).map_err(Failure::from)?;
-        if written.is_none() && draft.bytes() >= WORTH_A_LINE {
+        if written.is_none() && draft.bytes() >= ANNOUNCED_MIN {
             screen::notice(&format!(
                 "writing the layer '{}' for guests: {} of programs and files of this machine",
                 draft.name(),
@@ -59,7 +59,7 @@ pub(super) fn images(plan: &Plan) -> Result<Vec<PathBuf>, Failure> {
     let cache = defaults::cache()?;
     let image = |layer: &LayerPlan| {
         let image = cache.layer(&layer.name, &layer.digest)?.image;
-        // It holds programs that root in a guest runs.
+        // A guest's root runs programs in it.
         ensure_trusted(&image)?;
         Ok(image)
     };

@@ -1,4 +1,4 @@
-//! `fslab list`: the runs in the store.
+//! `fslab list`: lists the runs in the store.
 
 use clap::Args;
 use fslab_model::{ParseSubjectError, Subject};
@@ -9,7 +9,7 @@ use super::store_args::StoreArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
-/// How many runs are listed where nobody asks for another number.
+/// Default maximum number of runs.
 const LIMIT: u32 = 50;
 
 /// Arguments of `fslab list`.
@@ -53,7 +53,7 @@ impl ListArgs {
     }
 }
 
-/// The subject as the store writes it, however its options were typed.
+/// The subject in the form that the store uses.
 fn canonical(text: &str) -> Result<String, CommandError> {
     let subject: Result<Subject, _> = text.parse();
     subject
@@ -69,8 +69,8 @@ fn table(runs: &[ListedRun], of: u64) -> Table {
     let damaged = runs.iter().filter(|run| run.sound().is_none()).count();
     let notes = (damaged > 0).then(|| {
         format!(
-            "{} not as stored: fslab store check names the damage, fslab delete RUN takes a run \
-             out of the list",
+            "{} damaged: fslab store check shows the damage, fslab delete RUN removes a run from \
+             the list",
             screen::counted(damaged, "run")
         )
     });

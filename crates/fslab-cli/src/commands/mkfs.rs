@@ -1,4 +1,4 @@
-//! `fslab mkfs`: the formatters that no one else ships, for anyone.
+//! `fslab mkfs`: formats a device or an image with fslab's own formatters.
 
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::defaults::absolute_path;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
-/// The time that reproducible builds name for everything that would carry the clock's.
+/// The time of reproducible builds, used instead of the clock's.
 const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
 /// Arguments of `fslab mkfs`.
@@ -67,7 +67,7 @@ impl MkfsArgs {
         };
         let made = fslab_format::format(formatter, &volume, &self.options()?);
         if made.is_err() && self.size.is_some() {
-            // An image that was made for nothing.
+            // Removes the new image.
             let _ = std::fs::remove_file(&path);
         }
         made?;
@@ -84,7 +84,7 @@ impl MkfsArgs {
         let identity = match self.identity {
             Some(identity) => identity,
             None => fslab_sys::random_bytes()
-                .map_err(|error| CommandError::io("cannot draw an identity", &error))?,
+                .map_err(|error| CommandError::io("cannot generate an identity", &error))?,
         };
         Ok(FormatOptions {
             label: self.label.clone(),
@@ -94,21 +94,24 @@ impl MkfsArgs {
         })
     }
 
-    /// What is in use is never formatted, and another's data only by force.
+    /// Refuses an image or a device in use, and without --force one with a file system.
     fn ensure_free(&self, path: &Path) -> Result<(), CommandError> {
         let refuse = |why: String| {
             let text = format!("cannot format {}: {why}", path.display());
             Failure::new(FailureKind::BadInput, text)
         };
-        if let Some(user) = user_of(path).map_err(|error| {
-            CommandError::io(format!("cannot tell who uses {}", path.display()), &error)
+        if let Some(user) = use_of(path).map_err(|error| {
+            CommandError::io(
+                format!("cannot determine whether {} is in use", path.display()),
+                &error,
+            )
         })? {
             return Err(refuse(user).into());
         }
         match fslab_fs::signature(path)? {
             Some(Signature { title, .. }) if !self.force => {
-                Err(refuse(format!("it holds {title}"))
-                    .hint("--force formats over it; what is there will be lost")
+                Err(refuse(format!("it contains {title}"))
+                    .hint("--force overwrites it; its data will be lost")
                     .into())
             }
             _ => Ok(()),
@@ -116,8 +119,8 @@ impl MkfsArgs {
     }
 }
 
-/// Who uses an image or a device; `None` where there is no such user.
-fn user_of(path: &Path) -> std::io::Result<Option<String>> {
+/// How an image or a device is in use; `None` if it is not.
+fn use_of(path: &Path) -> std::io::Result<Option<String>> {
     let in_use = if path.metadata()?.file_type().is_block_device() {
         DeviceNumber::of(path)?.in_use(path)?
     } else {

@@ -1,4 +1,4 @@
-//! The subcommands, one a file; each has an `exec`.
+//! The subcommands, one per file, each with an `exec`.
 
 mod clean;
 mod command;
@@ -29,7 +29,6 @@ mod list;
 mod mkfs;
 mod output_file;
 mod part_files;
-mod place_args;
 mod plan_args;
 mod plan_text;
 mod precision_text;
@@ -46,9 +45,10 @@ mod study_text;
 mod trace;
 mod trace_text;
 mod trial;
+mod venue_args;
 mod workload;
 
 pub(crate) use command::Command;
-pub(crate) use precision_text::in_words;
+pub(crate) use precision_text::describe_precision;
 #[cfg(test)]
 pub(crate) use schema::FORMATS;

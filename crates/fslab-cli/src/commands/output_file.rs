@@ -1,4 +1,4 @@
-//! Where a document goes: to standard output, or to a file that is whole or not there.
+//! Writes a document to standard output, or atomically to a file.
 
 use std::path::Path;
 
@@ -13,8 +13,8 @@ pub(super) fn put(content: &[u8], file: Option<&Path>) -> Result<(), CommandErro
     }
 }
 
-/// Writes a file that is there as a whole or not at all. What is no regular file, such as a pipe,
-/// is written to as it is; a symbolic link is followed, as `>` follows it.
+/// Writes a regular file atomically. Other files, such as pipes, are written to directly. A
+/// symbolic link is followed, as by `>`.
 pub(super) fn put_file(content: &[u8], path: &Path) -> Result<(), CommandError> {
     fslab_sys::write_whole(path, content)
         .map_err(|error| CommandError::io(format!("cannot write {}", path.display()), &error))

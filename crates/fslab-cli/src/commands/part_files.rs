@@ -1,5 +1,5 @@
-//! The charts and tables of a report as files: `RUN/PHASE/KIND`, and `RUN/KIND` for what is of the
-//! whole run, with an index of all in Markdown.
+//! The charts and tables of a report as files: `RUN/PHASE/KIND`, and `RUN/KIND` for those of the
+//! entire run, with an index in Markdown.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,15 +15,15 @@ use crate::screen;
 
 const INDEX: &str = "index.md";
 
-/// The files of a folder, and the index that grows with them.
-struct Shelf<'a> {
+/// A folder with an index of its files.
+struct IndexedFolder<'a> {
     folder: &'a Path,
     index: String,
-    /// Those written: names that differ only in letters that a file name has not are told apart.
+    /// Paths in use: two names may become the same file name.
     taken: BTreeSet<PathBuf>,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> IndexedFolder<'a> {
     fn new(folder: &'a Path, title: &str) -> Self {
         Self {
             folder,
@@ -32,26 +32,26 @@ impl<'a> Shelf<'a> {
         }
     }
 
-    /// A path in the folder, without an ending, that no other part has.
-    fn place(&mut self, run: &str, phase: Option<&str>, kind: &str) -> PathBuf {
-        let mut place = PathBuf::from(file_name(run));
-        place.extend(phase.map(file_name));
+    /// An unused path in the folder, without an extension.
+    fn unused_path(&mut self, run: &str, phase: Option<&str>, kind: &str) -> PathBuf {
+        let mut path = PathBuf::from(file_name(run));
+        path.extend(phase.map(file_name));
         let name = file_name(kind);
-        let numbered = (2..).map(|number| place.join(format!("{name}-{number}")));
-        let names = std::iter::once(place.join(&name)).chain(numbered);
+        let numbered = (2..).map(|number| path.join(format!("{name}-{number}")));
+        let names = std::iter::once(path.join(&name)).chain(numbered);
         let mut free = names.filter(|name| !self.taken.contains(name));
-        let place = free.next().expect("there is always a higher number");
-        self.taken.insert(place.clone());
-        place
+        let path = free.next().expect("there is always a higher number");
+        self.taken.insert(path.clone());
+        path
     }
 
-    fn write(&self, place: &Path, extension: &str, content: &[u8]) -> Result<String, CommandError> {
-        // The name may have dots of its own, as in `latency-99.9`.
-        let name = format!("{}.{extension}", place.display());
+    fn write(&self, path: &Path, extension: &str, content: &[u8]) -> Result<String, CommandError> {
+        // Not `with_extension`: names have dots, as in `latency-99.9`.
+        let name = format!("{}.{extension}", path.display());
         let path = self.folder.join(&name);
         let parent = path.parent().unwrap_or(self.folder);
         fs::create_dir_all(parent).map_err(|error| {
-            CommandError::io(format!("cannot make {}", parent.display()), &error)
+            CommandError::io(format!("cannot create {}", parent.display()), &error)
         })?;
         put_file(content, &path)?;
         Ok(name)
@@ -69,60 +69,60 @@ impl<'a> Shelf<'a> {
     }
 }
 
-/// Writes every chart as SVG and PNG, and returns the index. Where no PNG can be made, that is told
-/// once, and is no error.
+/// Writes every chart as SVG and PNG, and returns the index. A PNG that cannot be written is a
+/// warning, once per reason.
 pub(super) fn charts(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
     let rasteriser = Rasteriser::new();
-    let mut shelf = Shelf::new(folder, "Charts");
+    let mut files = IndexedFolder::new(folder, "Charts");
     let mut reasons = BTreeSet::new();
     for chapter in chapters {
         let run = chapter.run.header.run.to_string();
-        shelf.heading(2, &run);
+        files.heading(2, &run);
         for chart in charts_of(chapter)? {
-            let place = shelf.place(&run, chart.phase.as_deref(), &chart.kind);
-            let svg = shelf.write(&place, "svg", chart.svg.as_bytes())?;
+            let path = files.unused_path(&run, chart.phase.as_deref(), &chart.kind);
+            let svg = files.write(&path, "svg", chart.svg.as_bytes())?;
             let mut line = format!("- {}: [SVG]({svg})", chart.title);
             match rasteriser.png(&chart.svg) {
                 Ok(picture) => {
-                    let png = shelf.write(&place, "png", &picture)?;
+                    let png = files.write(&path, "png", &picture)?;
                     line.push_str(&format!(", [PNG]({png})"));
                 }
                 Err(reason) => {
                     reasons.insert(reason);
                 }
             }
-            shelf.index.push_str(&line);
-            shelf.index.push('\n');
+            files.index.push_str(&line);
+            files.index.push('\n');
         }
     }
-    if let Some(lacking) = rasteriser.lacking() {
-        screen::warn(&lacking);
+    if let Some(missing) = rasteriser.missing_glyphs() {
+        screen::warn(&missing);
     }
     for reason in reasons {
         screen::warn(&format!("charts are not written as PNG: {reason}"));
     }
-    shelf.finish()
+    files.finish()
 }
 
 /// Writes every table as Markdown and CSV, and returns the index.
 pub(super) fn tables(chapters: &[Chapter], folder: &Path) -> Result<PathBuf, CommandError> {
-    let mut shelf = Shelf::new(folder, "Tables");
+    let mut files = IndexedFolder::new(folder, "Tables");
     for chapter in chapters {
         let run = chapter.run.header.run.to_string();
-        shelf.heading(2, &run);
+        files.heading(2, &run);
         for file in table_files(chapter) {
-            let place = shelf.place(&run, file.phase.as_deref(), &file.kind);
-            let markdown = shelf.write(&place, "md", file.table.to_markdown().as_bytes())?;
+            let path = files.unused_path(&run, file.phase.as_deref(), &file.kind);
+            let markdown = files.write(&path, "md", file.table.to_markdown().as_bytes())?;
             let csv = file.table.to_csv()?;
-            let csv = shelf.write(&place, "csv", csv.as_bytes())?;
+            let csv = files.write(&path, "csv", csv.as_bytes())?;
             let line = format!(
                 "- {}: [Markdown]({markdown}), [CSV]({csv})\n",
                 file.table.caption
             );
-            shelf.index.push_str(&line);
+            files.index.push_str(&line);
         }
     }
-    shelf.finish()
+    files.finish()
 }
 
 #[cfg(test)]
@@ -130,11 +130,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_one_name_have_each_a_file() {
-        let mut shelf = Shelf::new(Path::new("/nowhere"), "Charts");
-        let mut place = |phase, kind| shelf.place("run", phase, kind).display().to_string();
-        assert_eq!(place(None, "a b"), "run/a_b");
-        assert_eq!(place(None, "a_b"), "run/a_b-2");
-        assert_eq!(place(Some("../x"), "99.9"), "run/_x/99.9");
+    fn parts_with_equal_names_get_different_files() {
+        let mut files = IndexedFolder::new(Path::new("/nowhere"), "Charts");
+        let mut path = |phase, kind| files.unused_path("run", phase, kind).display().to_string();
+        assert_eq!(path(None, "a b"), "run/a_b");
+        assert_eq!(path(None, "a_b"), "run/a_b-2");
+        assert_eq!(path(Some("../x"), "99.9"), "run/_x/99.9");
     }
 }

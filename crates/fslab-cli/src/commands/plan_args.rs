@@ -1,4 +1,4 @@
-//! What is done, how often, and what is written: options that every run of a study has.
+//! Options of every run of a study: its plan, repeats and output.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use fslab_run::{Repeats, Repetition};
 
 use crate::exit::CommandError;
 
-/// What is done, and how often.
+/// Options of the plan.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What")]
 pub(super) struct PlanArgs {
@@ -56,12 +56,12 @@ pub(super) struct PlanArgs {
     /// Print the plan with every value resolved; run nothing
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// The last: its heading would hold for what stands behind it.
+    /// Flattened last, since its heading would also apply to later options.
     #[command(flatten)]
     pub(super) repetition: RepetitionArgs,
 }
 
-/// How often it is done, and on which level.
+/// Options of repeats and rounds.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How often")]
 pub(super) struct RepetitionArgs {
@@ -85,7 +85,7 @@ pub(super) struct RepetitionArgs {
     iterations: Option<u32>,
     /// Whether repeats in the venue sim differ by a seeded perturbation of the guest; off gives one
     /// exact result (see docs/virtual-time.md) [default: on in the venue sim]
-    #[arg(long, value_name = "WHETHER", value_enum)]
+    #[arg(long, value_name = "ON|OFF", value_enum)]
     perturb: Option<Switch>,
 }
 
@@ -109,7 +109,7 @@ impl RepetitionArgs {
     }
 }
 
-/// What is written where.
+/// Options of the output.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
@@ -126,7 +126,7 @@ pub(super) fn parse_size(text: &str) -> Result<Bytes, fslab_model::ParseBytesErr
 }
 
 impl PlanArgs {
-    /// How many trials run at a time: in real time they would disturb each other.
+    /// Number of parallel trials: one in real time, where they would disturb each other.
     pub(super) fn jobs(&self, venue: &VenuePlan) -> Result<NonZeroUsize, CommandError> {
         if venue.kind() == VenueKind::Sim {
             let processors = fslab_sys::processors().map_or(1, |processors| processors.len());
@@ -135,7 +135,7 @@ impl PlanArgs {
         }
         if self.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
             let text = format!(
-                "trials of the venue '{}' take real time, and would disturb each other",
+                "trials in the venue '{}' run in real time and would disturb each other",
                 venue.kind().as_str()
             );
             let failure = Failure::new(FailureKind::BadInput, text)

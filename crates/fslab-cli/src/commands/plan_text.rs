@@ -1,4 +1,4 @@
-//! A plan for people to read: what `--dry-run` prints.
+//! A plan as text, for `--dry-run`.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use fslab_model::{CachePolicy, Plan, Rounds, VenueKind, VenuePlan};
 
 use crate::screen;
 
-/// The plan, every value spelled out.
+/// The plan with every value.
 pub(crate) fn plan_text(plan: &Plan) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.

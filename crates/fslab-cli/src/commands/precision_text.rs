@@ -1,17 +1,17 @@
-//! How well the subjects of a run are known, in words.
+//! The precision of a run's subjects in words.
 
 use fslab_model::{Adaptive, RunRecord};
 use fslab_run::{CellPrecision, Repeats, Standing, precision};
 
-/// The least and the most that are advised where nothing was asked for.
+/// The repeats that are advised without --repeats N..M.
 const ADVISED: (u32, u32) = (3, 20);
-/// The most subjects that are named one by one.
+/// The most subjects that are named.
 const NAMED_MAX: usize = 4;
 
-/// What to say at the end of a run; `None` where every subject is known well enough.
+/// The note at the end of a run; `None` if every subject reached the target.
 pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
     let plan = &record.header.plan;
-    // Who asks for a single repeat asks for no certainty.
+    // A single repeat has no intervals.
     if plan.repeats < 2 && plan.adaptive.is_none() {
         return None;
     }
@@ -29,7 +29,7 @@ pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
     let mut named: Vec<_> = wide
         .iter()
         .take(NAMED_MAX)
-        .map(|cell| in_words(cell))
+        .map(|cell| describe_precision(cell))
         .collect();
     if wide.len() > NAMED_MAX {
         named.push(format!("and {} more", wide.len() - NAMED_MAX));
@@ -51,17 +51,17 @@ pub(crate) fn at_the_end(record: &RunRecord) -> Option<String> {
     let most = Some(most);
     let repeats = Repeats { least, most };
     Some(format!(
-        "{finding}; the same command with --resume --repeats {repeats} would go on"
+        "{finding}; the same command with --resume --repeats {repeats} continues"
     ))
 }
 
 /// `ext4 (read 7.2 % after 3 repeats)`.
-pub(crate) fn in_words(cell: &CellPrecision) -> String {
+pub(crate) fn describe_precision(cell: &CellPrecision) -> String {
     let repeats = crate::screen::counted(cell.repeats as usize, "repeat");
     let state = match &cell.standing {
         Standing::Known { reach } => format!("known to {} after {repeats}", percent(*reach)),
         Standing::Confirming { reach, more } => format!(
-            "known to {} after {repeats}, which {more} more are to confirm",
+            "known to {} after {repeats}, which {more} more must confirm",
             percent(*reach)
         ),
         Standing::Wide {
@@ -71,14 +71,13 @@ pub(crate) fn in_words(cell: &CellPrecision) -> String {
         Standing::Wide { phase, reach: None } => {
             format!("{phase} has no interval after {repeats}")
         }
-        Standing::Failed => format!("all of {repeats} failed"),
+        Standing::Failed => format!("all {repeats} failed"),
         Standing::NoFigure => format!("no figure in {repeats}"),
     };
     format!("{} ({state})", cell.subject)
 }
 
-/// A share to two digits. Two values that differ have an interval of any width: then only that it
-/// says nothing is worth a word.
+/// A share to two digits; very wide intervals, such as those of two repeats, are `over 1000 %`.
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 1_000.0 {
@@ -96,10 +95,10 @@ mod tests {
     use fslab_model::{CellId, Subject};
 
     #[test]
-    fn a_cell_is_told_with_its_widest_phase_and_its_repeats() {
+    fn a_subject_is_described_by_its_widest_phase_and_its_repeats() {
         let subject = Subject::plain("ext4");
-        let told = |repeats, standing| {
-            in_words(&CellPrecision {
+        let text = |repeats, standing| {
+            describe_precision(&CellPrecision {
                 cell: CellId(0),
                 subject: &subject,
                 repeats,
@@ -110,26 +109,26 @@ mod tests {
             phase: "read".into(),
             reach: Some(0.0724),
         };
-        assert_eq!(told(3, wide), "ext4 (read 7.2 % after 3 repeats)");
+        assert_eq!(text(3, wide), "ext4 (read 7.2 % after 3 repeats)");
         let single = Standing::Wide {
             phase: "read".into(),
             reach: None,
         };
         assert_eq!(
-            told(1, single),
+            text(1, single),
             "ext4 (read has no interval after 1 repeat)"
         );
         let known = Standing::Known { reach: 0.0996 };
-        assert_eq!(told(2, known), "ext4 (known to 10 % after 2 repeats)");
-        let hopeless = Standing::Known { reach: 1e6 };
+        assert_eq!(text(2, known), "ext4 (known to 10 % after 2 repeats)");
+        let very_wide = Standing::Known { reach: 1e6 };
         assert_eq!(
-            told(2, hopeless),
+            text(2, very_wide),
             "ext4 (known to over 1000 % after 2 repeats)"
         );
         let (reach, more) = (0.031, 6);
         let narrow = Standing::Confirming { reach, more };
-        let expected = "ext4 (known to 3.1 % after 3 repeats, which 6 more are to confirm)";
-        assert_eq!(told(3, narrow), expected);
-        assert_eq!(told(3, Standing::Failed), "ext4 (all of 3 repeats failed)");
+        let expected = "ext4 (known to 3.1 % after 3 repeats, which 6 more must confirm)";
+        assert_eq!(text(3, narrow), expected);
+        assert_eq!(text(3, Standing::Failed), "ext4 (all 3 repeats failed)");
     }
 }

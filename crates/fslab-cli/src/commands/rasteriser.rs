@@ -1,8 +1,7 @@
-//! Drawings as pixels: SVG to PNG.
+//! Renders SVG to PNG.
 //!
-//! The fonts are compiled in and no other is ever looked for, so that one drawing is one picture,
-//! to the byte, whatever the machine has installed. A letter that they lack is an empty box, and
-//! is reported by [`Rasteriser::lacking`].
+//! Only the built-in fonts are used, so that a drawing gives the same pixels on every machine. A
+//! character that they lack is an empty box, and is reported by [`Rasteriser::missing_glyphs`].
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,27 +9,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{self, FontResolver, fontdb};
 
-/// Pixels of a picture for each of the drawing's, where it is not too large.
+/// Scale of a picture, unless it would be too large.
 const SCALE: f32 = 2.0;
 /// The most pixels of a picture.
 const PIXELS_MAX: f32 = 40e6;
-/// Liberation Sans 2.1.5, as Debian's fonts-liberation2 2.1.5-1 has it, in the two weights of
-/// charts. It is as wide as Arial and has Latin, Greek, Cyrillic and the signs of figures. Under
-/// the SIL Open Font License 1.1, which stands beside the files.
+/// Liberation Sans 2.1.5 from Debian's fonts-liberation2 2.1.5-1, in the two weights of charts. It
+/// has the metrics of Arial, with Latin, Greek, Cyrillic and the symbols of figures. Its licence,
+/// the SIL Open Font License 1.1, is beside the files.
 const FONTS: [&[u8]; 2] = [
     include_bytes!("../../fonts/LiberationSans-Regular.ttf"),
     include_bytes!("../../fonts/LiberationSans-Bold.ttf"),
 ];
-/// The most colours of a palette whose entries are one byte.
+/// The most colours of a palette with indices of one byte.
 const COLOURS_MAX: usize = 256;
 const FAMILY: &str = "Liberation Sans";
-/// How many of the letters that the fonts lack are named.
+/// The most missing characters that are named.
 const NAMED_MAX: usize = 5;
 
-/// Turns drawings into pictures.
+/// Renders drawings with the built-in fonts.
 pub(super) struct Rasteriser {
     options: usvg::Options<'static>,
-    lacking: Arc<Mutex<BTreeSet<char>>>,
+    missing: Arc<Mutex<BTreeSet<char>>>,
 }
 
 impl Rasteriser {
@@ -43,24 +42,24 @@ impl Rasteriser {
         for font in FONTS {
             fonts.load_font_source(fontdb::Source::Binary(Arc::new(font)));
         }
-        // Whatever family a drawing asks for, there is this one.
+        // All families map to this one.
         fonts.set_serif_family(FAMILY);
         fonts.set_sans_serif_family(FAMILY);
         fonts.set_monospace_family(FAMILY);
-        let lacking = Arc::new(Mutex::new(BTreeSet::new()));
-        let noted = Arc::clone(&lacking);
+        let missing = Arc::new(Mutex::new(BTreeSet::new()));
+        let recorded = Arc::clone(&missing);
         options.font_resolver = FontResolver {
             select_font: FontResolver::default_font_selector(),
             select_fallback: Box::new(move |letter, _, _| {
-                let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
-                noted.insert(letter);
+                let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+                recorded.insert(letter);
                 None
             }),
         };
-        Self { options, lacking }
+        Self { options, missing }
     }
 
-    /// The picture, or why there is none.
+    /// The picture, or the reason why it cannot be rendered.
     pub(super) fn png(&self, svg: &str) -> Result<Vec<u8>, String> {
         encode(&self.pixels(svg)?).map_err(|error| error.to_string())
     }
@@ -69,7 +68,7 @@ impl Rasteriser {
         let tree = usvg::Tree::from_str(svg, &self.options).map_err(|error| error.to_string())?;
         let (width, height) = (tree.size().width(), tree.size().height());
         let scale = (PIXELS_MAX / (width * height)).sqrt().min(SCALE);
-        // Pixels are some thousands; a cast saturates.
+        // At most some thousands; the cast saturates.
         let (columns, rows) = (
             (width * scale).ceil() as u32,
             (height * scale).ceil() as u32,
@@ -81,13 +80,13 @@ impl Rasteriser {
         Ok(pixels)
     }
 
-    /// What is to be said of letters that the pictures since [`Self::new`] show as empty boxes.
-    pub(super) fn lacking(&self) -> Option<String> {
-        let lacking = self.lacking.lock().unwrap_or_else(PoisonError::into_inner);
-        // By number: the letters themselves come from others, and may be control characters.
-        let named = lacking.iter().take(NAMED_MAX);
+    /// A warning about characters that were rendered as empty boxes since [`Self::new`].
+    pub(super) fn missing_glyphs(&self) -> Option<String> {
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        // As code points, since they are untrusted and may be control characters.
+        let named = missing.iter().take(NAMED_MAX);
         let named: Vec<String> = named.map(|c| format!("U+{:04X}", u32::from(*c))).collect();
-        let more = if lacking.len() > NAMED_MAX {
+        let more = if missing.len() > NAMED_MAX {
             " and others"
         } else {
             ""
@@ -95,15 +94,16 @@ impl Rasteriser {
         (!named.is_empty()).then(|| {
             let named = named.join(", ");
             format!(
-                "the font of PNG pictures has no {named}{more}: empty boxes there, letters in the SVG"
+                "the font of PNG pictures has no {named}{more}: they are empty boxes there, and \
+                 correct in the SVG"
             )
         })
     }
 }
 
-/// Opaque pixels as PNG, as small as it gets without a loss, because pictures are kept beside the
-/// figures that they show: without the channel that is the same everywhere, and a byte for each
-/// pixel where the colours are few. Flat areas and letters pack best without a filter.
+/// Encodes opaque pixels as a small PNG, since pictures are committed to the repository: without
+/// the alpha channel, with a palette if the colours are few, and without a filter, which suits flat
+/// areas and text.
 fn encode(pixels: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let colours = pixels.pixels().iter();
     let colours = colours.map(|pixel| [pixel.red(), pixel.green(), pixel.blue()]);
@@ -117,9 +117,9 @@ fn encode(pixels: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let content: Vec<u8> = if palette.len() <= COLOURS_MAX {
         encoder.set_color(png::ColorType::Indexed);
         encoder.set_palette(palette.as_flattened().to_vec());
-        let places = colours.filter_map(|colour| palette.binary_search(&colour).ok());
-        // There are no more than a byte counts.
-        places.map(|place| place as u8).collect()
+        let indices = colours.filter_map(|colour| palette.binary_search(&colour).ok());
+        // The palette has at most 256 entries.
+        indices.map(|index| index as u8).collect()
     } else {
         encoder.set_color(png::ColorType::Rgb);
         colours.flatten().collect()
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_few_colours_and_one_of_many_are_unpacked_as_they_were_drawn() {
+    fn pictures_of_few_and_of_many_colours_decode_to_their_pixels() {
         let rasteriser = Rasteriser::new();
         let shade = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 300 300\" \
                      width=\"300\" height=\"300\"><linearGradient id=\"g\"><stop \
@@ -158,7 +158,7 @@ mod tests {
                      <path fill=\"url(#g)\" d=\"M0 0H300V300H0z\"/></svg>";
         for (svg, colour_type) in [(drawing("", "few"), 3), (shade.to_owned(), 2)] {
             let png = rasteriser.png(&svg).expect("a picture");
-            // The byte of the header in which PNG names its kind of colours.
+            // The colour type in the PNG header.
             assert_eq!(png[25], colour_type);
             let unpacked = Pixmap::decode_png(&png).expect("a PNG");
             assert!(unpacked == rasteriser.pixels(&svg).expect("pixels"));
@@ -181,10 +181,9 @@ mod tests {
         );
     }
 
-    /// A machine without fonts had no pictures, and every other had pictures in its own font: the
-    /// family that a drawing asks for came from the machine.
+    /// Fonts came from the machine, so that pictures differed, or were missing without fonts.
     #[test]
-    fn whatever_family_a_drawing_asks_for_its_letters_are_those_that_are_compiled_in() {
+    fn every_font_family_is_rendered_in_the_built_in_font() {
         let rasteriser = Rasteriser::new();
         let pixels = |family: &str| {
             let svg = drawing(&format!("text {{ font-family: {family} }}"), "12.5 ±3 µs");
@@ -204,23 +203,23 @@ mod tests {
     }
 
     #[test]
-    fn the_signs_of_charts_and_names_of_european_languages_are_in_the_fonts() {
+    fn the_fonts_have_the_symbols_of_charts_and_european_letters() {
         let text =
             "µ μ × ± − – … · ≈ ≤ ≥ → ← ↑ ↓ ∞ √ Σ λ ● ○ ■ □ ▲ ▼ ÄÖÜß éèçñ řžš łęą Ωβ Жя “” ‘’ €";
         for style in ["", "text { font-weight: 700 }"] {
             let rasteriser = Rasteriser::new();
-            // Of a text, the first letter that is not there is noted.
+            // Only the first missing character of a text is recorded.
             for word in text.split(' ') {
                 rasteriser.png(&drawing(style, word)).expect("a picture");
             }
-            assert_eq!(rasteriser.lacking(), None);
+            assert_eq!(rasteriser.missing_glyphs(), None);
         }
     }
 
-    /// Pictures were left out of the results, since each machine drew others. `UPDATE_RESULTS=1`
-    /// writes them anew from the drawings, without the studies.
+    /// Committed pictures must equal their drawings on every machine. `UPDATE_RESULTS=1` rewrites
+    /// them from the drawings, without running the studies.
     #[test]
-    fn every_drawing_of_the_results_has_the_picture_that_this_machine_draws() {
+    fn every_drawing_of_the_results_has_its_picture() {
         let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results");
         let rasteriser = Rasteriser::new();
         let mut count = 0;
@@ -234,7 +233,7 @@ mod tests {
                     continue;
                 }
                 let svg = fs::read_to_string(&drawing).expect("a drawing");
-                // What is a table is read as text; its picture would be ten thousand pixels high.
+                // A table has no picture, which would be ten thousand pixels high.
                 if drawing.ends_with("table.svg") {
                     continue;
                 }
@@ -243,7 +242,7 @@ mod tests {
                     let png = rasteriser.png(&svg).expect("a picture");
                     fs::write(&picture, png).expect("the results can be written");
                 }
-                // The pixels and not the file: a new encoder may pack the same better.
+                // Pixels are compared, since another encoder version may write other bytes.
                 let kept = fs::read(&picture).unwrap_or_default();
                 let kept = Pixmap::decode_png(&kept);
                 let drawn = rasteriser.pixels(&svg).expect("pixels");
@@ -256,17 +255,17 @@ mod tests {
             }
         }
         assert!(count > 20, "{count} drawings");
-        assert_eq!(rasteriser.lacking(), None);
+        assert_eq!(rasteriser.missing_glyphs(), None);
     }
 
     #[test]
-    fn letters_that_the_font_lacks_are_named_by_number() {
+    fn missing_glyphs_are_named_by_code_point() {
         let rasteriser = Rasteriser::new();
         for text in ["漢字", "字", "plain"] {
             let picture = rasteriser.png(&drawing("", text));
             picture.expect("a picture");
         }
-        let said = rasteriser.lacking().expect("something is lacking");
-        assert!(said.contains("has no U+5B57, U+6F22:"), "{said}");
+        let warning = rasteriser.missing_glyphs().expect("a missing character");
+        assert!(warning.contains("has no U+5B57, U+6F22:"), "{warning}");
     }
 }

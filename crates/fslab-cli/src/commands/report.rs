@@ -1,4 +1,4 @@
-//! `fslab report`: one HTML file of one or more runs, and the figures of their studies as files.
+//! `fslab report`: an HTML file of one or more runs, and their figures, charts and tables as files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub(crate) struct ReportArgs {
     store: StoreArgs,
 }
 
-/// A run, as it was named among the runs, and what its subject is to be called.
+/// A run as given on the command line, and the new name of its subject.
 #[derive(Clone, Debug)]
 struct Label {
     run: String,
@@ -91,20 +91,14 @@ impl ReportArgs {
         Ok(Exit::Done)
     }
 
-    /// Writes the charts and tables that are asked for, and returns the indices of what was
-    /// written.
+    /// Writes the charts and tables of --charts and --tables, and returns their indices.
     fn parts(
         &self,
         records: &[RunRecord],
         differences: &[String],
     ) -> Result<Vec<PathBuf>, CommandError> {
         let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
-        let chapters = records.iter().zip(&originals).map(|(record, original)| {
-            Chapter::of(record)
-                .with_original(original.as_ref())
-                .with_differences(differences)
-        });
-        let chapters: Vec<Chapter> = chapters.collect();
+        let chapters = chapters(records, &originals, differences);
         let mut indices = Vec::new();
         if let Some(folder) = &self.charts {
             prepare_folder(folder)?;
@@ -117,7 +111,7 @@ impl ReportArgs {
         Ok(indices)
     }
 
-    /// The runs, labelled and, where asked for, joined; and in what the joined ones differ.
+    /// The runs, relabelled and merged as requested, and the differences between merged ones.
     fn records(&self) -> Result<(Vec<RunRecord>, Vec<String>), CommandError> {
         let store = self.store.open_read_only()?;
         let mut records: Vec<RunRecord> = Vec::new();
@@ -138,11 +132,9 @@ impl ReportArgs {
         }
         let unused = self.label.iter().zip(&used).find(|(_, used)| !**used);
         if let Some((label, _)) = unused {
-            let text = format!("the label of '{}' is of none of the runs", label.run);
+            let text = format!("'{}' of --label is not one of the runs", label.run);
             let failure = Failure::new(FailureKind::BadInput, text);
-            return Err(failure
-                .hint("write the run as among the runs of the report")
-                .into());
+            return Err(failure.hint("name the run as in the list of runs").into());
         }
         if !self.across_machines {
             return Ok((records, Vec::new()));
@@ -151,7 +143,7 @@ impl ReportArgs {
         Ok((vec![merged.run], merged.differences))
     }
 
-    /// What the report's file is named after: the runs, also where they were joined.
+    /// The run names for the report's file name.
     fn named(&self, records: &[RunRecord]) -> Vec<String> {
         let names = records.iter().map(|record| record.header.run.to_string());
         let names: Vec<String> = names.collect();
@@ -167,9 +159,9 @@ impl ReportArgs {
 
 fn refused(error: &MergeError) -> CommandError {
     let hint = match error {
-        MergeError::TooFew => "name the runs to be compared",
+        MergeError::TooFew => "name at least two runs",
         MergeError::Question { .. } => "run the same study at the same scale on each machine",
-        MergeError::Twins { .. } => "tell them apart: --label RUN=SUBJECT",
+        MergeError::Twins { .. } => "rename one with --label RUN=SUBJECT",
         MergeError::Several { .. } => "label runs of one subject each",
     };
     Failure::new(FailureKind::BadInput, error.to_string())
@@ -177,12 +169,26 @@ fn refused(error: &MergeError) -> CommandError {
         .into()
 }
 
-/// What the study of a run repeats, where that is built in.
+/// The original that a run's study repeats, if it is built in.
 fn original_of(record: &RunRecord) -> Option<Original> {
     fslab_run::original(&record.header.plan.study)
 }
 
-/// A folder for the figures of each run: the one that was named, or one in it where runs are many.
+/// A chapter of the report for each run.
+fn chapters<'a>(
+    records: &'a [RunRecord],
+    originals: &'a [Option<Original>],
+    differences: &'a [String],
+) -> Vec<Chapter<'a>> {
+    let chapter = |(record, original): (&'a RunRecord, &'a Option<Original>)| {
+        Chapter::of(record)
+            .with_original(original.as_ref())
+            .with_differences(differences)
+    };
+    records.iter().zip(originals).map(chapter).collect()
+}
+
+/// The folder for each run's figures: `folder` itself for a single run, else a subfolder.
 fn figure_folders(folder: &Path, records: &[RunRecord]) -> Vec<PathBuf> {
     match records {
         [_] => vec![folder.to_owned()],
@@ -193,7 +199,7 @@ fn figure_folders(folder: &Path, records: &[RunRecord]) -> Vec<PathBuf> {
     }
 }
 
-/// Makes the folder of a report, and finds out early whether it can be written to.
+/// Creates the folder of a report, and checks early that it is writable.
 pub(crate) fn prepare_folder(folder: &Path) -> Result<(), CommandError> {
     fs::create_dir_all(folder)
         .and_then(|()| fslab_sys::try_create_in(folder))
@@ -211,7 +217,7 @@ pub(crate) fn write(records: &[RunRecord], folder: &Path) -> Result<PathBuf, Com
     write_as(&names.collect::<Vec<_>>(), records, &[], folder)
 }
 
-/// Writes the report under a name of `names`. Half a report is not left behind.
+/// Writes the report atomically, with a file name of `names`.
 fn write_as(
     names: &[String],
     records: &[RunRecord],
@@ -220,12 +226,7 @@ fn write_as(
 ) -> Result<PathBuf, CommandError> {
     let path = folder.join(format!("fslab-{}.html", names.join("+")));
     let originals: Vec<Option<Original>> = records.iter().map(original_of).collect();
-    let chapters = records.iter().zip(&originals).map(|(record, original)| {
-        Chapter::of(record)
-            .with_original(original.as_ref())
-            .with_differences(differences)
-    });
-    let page = fslab_report::html_of(&chapters.collect::<Vec<_>>())?;
+    let page = fslab_report::html_of(&chapters(records, &originals, differences))?;
     put_file(page.as_bytes(), &path)?;
     Ok(path)
 }

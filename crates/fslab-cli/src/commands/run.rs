@@ -1,11 +1,11 @@
-//! `fslab run`: a study as it stands, over its own subjects unless others are named.
+//! `fslab run`: runs a study, on its own subjects unless others are given.
 
 use clap::Args;
 
 use super::execution::Execution;
-use super::place_args::PlaceArgs;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
+use super::venue_args::VenueArgs;
 use crate::exit::CommandResult;
 
 /// Arguments of `fslab run`.
@@ -18,7 +18,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "fs", value_name = "SUBJECT")]
     subjects: Vec<String>,
     #[command(flatten)]
-    place: PlaceArgs,
+    venue: VenueArgs,
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
@@ -33,7 +33,7 @@ impl RunArgs {
         let execution = Execution {
             study: &self.study,
             subjects: &subjects,
-            place: &self.place,
+            venue: &self.venue,
             plan: &self.plan,
             output: &self.output,
             store: &self.store,
@@ -42,7 +42,7 @@ impl RunArgs {
     }
 }
 
-/// The subjects of one `--fs`: separated by commas where none of them has options.
+/// The subjects of one `--fs`, separated by commas if none has options.
 fn split(text: &str) -> Vec<String> {
     if text.contains(':') {
         return vec![text.to_owned()];

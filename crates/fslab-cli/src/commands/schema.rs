@@ -1,4 +1,4 @@
-//! `fslab schema`: the JSON Schemas of the formats, made from the types that read and write them.
+//! `fslab schema`: the JSON Schemas of the formats, generated from their types.
 
 use clap::Args;
 use fslab_claims::Claims;
@@ -25,13 +25,13 @@ pub(crate) struct Format {
 }
 
 impl Format {
-    /// In JSON Schema's draft 7, which editors of TOML read.
+    /// The schema in draft 7, which TOML editors support.
     pub(crate) fn schema(&self) -> Schema {
         (self.schema)(SchemaSettings::draft07().into_generator())
     }
 }
 
-/// Every format with a schema, those that people write first.
+/// All formats with a schema, those that users write first.
 pub(crate) const FORMATS: [Format; 8] = [
     Format {
         name: "study",
@@ -118,7 +118,7 @@ mod tests {
         validator_for(schema.as_value()).expect("a schema")
     }
 
-    /// The texts of the files of that name below a folder of the repository, in subfolders too.
+    /// The files of that name below a folder of the repository, parsed as TOML.
     fn files(folder: &str, is_wanted: fn(&str) -> bool) -> Vec<(String, Value)> {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let mut folders = vec![root.join(folder)];
@@ -153,7 +153,7 @@ mod tests {
         assert!(errors.is_empty(), "{name}: {errors:#?}");
     }
 
-    /// Each change makes `value` something that its schema refuses.
+    /// Asserts that the schema refuses `value` with each change.
     #[track_caller]
     fn refuses(validator: &Validator, value: &Value, changes: &[(&str, Value)]) {
         for (pointer, wrong) in changes {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn every_study_is_of_its_schema_and_wrong_ones_are_not() {
+    fn the_schema_accepts_every_study_and_refuses_invalid_ones() {
         let validator = validator("study");
         let studies = files("studies", |name| name == "study.toml");
         for (file, study) in &studies {
@@ -199,11 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn every_disk_profile_is_of_its_schema_and_wrong_ones_are_not() {
+    fn the_schema_accepts_every_disk_profile_and_refuses_invalid_ones() {
         let validator = validator("disk");
         for (file, disk) in files("disks", |name| name.ends_with(".toml")) {
             accepts(&validator, &file, &disk);
-            let foreign = match disk["kind"].as_str() {
+            let other_group = match disk["kind"].as_str() {
                 Some("hdd") => "/flash",
                 _ => "/media",
             };
@@ -215,7 +215,7 @@ mod tests {
                     ("/year", json!(1900)),
                     ("/name", json!("H D")),
                     ("/kind", json!("tape")),
-                    (foreign, json!({})),
+                    (other_group, json!({})),
                     ("/device/capacty", json!("1 GB")),
                     ("/device/capacity", json!("1 furlong")),
                     ("/device/queue_depth", json!(-1)),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_is_of_its_schema_and_wrong_ones_are_not() {
+    fn the_schema_accepts_every_workload_and_refuses_invalid_ones() {
         let validator = validator("workload");
         for (file, workload) in files("workloads", |name| name.ends_with(".toml")) {
             accepts(&validator, &file, &workload);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn every_claims_file_is_of_its_schema_and_wrong_ones_are_not() {
+    fn the_schema_accepts_every_claims_file_and_refuses_invalid_ones() {
         let validator = validator("claims");
         for (file, claims) in files("studies", |name| name == "claims.toml") {
             accepts(&validator, &file, &claims);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_and_its_events_are_of_their_schemas() {
+    fn the_schemas_accept_a_trial_and_its_events() {
         let spec = json!({
             "format": 1, "trial": {"cell": 0, "repeat": 0}, "subject": "fake",
             "device": {"device": "fake"}, "size_bytes": 67_108_864, "cold": "evict",
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_and_runs_of_every_version_are_of_their_schemas() {
+    fn the_schemas_accept_plans_and_runs_of_every_version() {
         let (plans, runs) = (validator("plan"), validator("run"));
         for entry in std::fs::read_dir(concat!(
             env!("CARGO_MANIFEST_DIR"),

@@ -1,4 +1,4 @@
-//! `fslab show`: one run on the terminal.
+//! `fslab show`: shows one run.
 
 use clap::Args;
 use fslab_compare::Analysis;
@@ -10,10 +10,10 @@ use super::store_args::{StoreArgs, load};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
-/// The most subjects that stand side by side; more stand below one another.
-const SUBJECTS_ABREAST_MAX: usize = 6;
-/// The most phases that stand side by side then.
-const PHASES_ABREAST_MAX: usize = 8;
+/// The most subjects as columns; more are rows.
+const SUBJECT_COLUMNS_MAX: usize = 6;
+/// The most phases as columns then.
+const PHASE_COLUMNS_MAX: usize = 8;
 
 /// Arguments of `fslab show`.
 #[derive(Debug, Args)]
@@ -52,20 +52,20 @@ impl ShowArgs {
             let analysis = Analysis::of(&record);
             let subjects = || record.header.plan.subjects.iter().map(|plan| &plan.subject);
             for phase in &analysis.phases {
-                let whole = tables::sweep(phase, subjects());
-                let whole = whole.unwrap_or_else(|| tables::phase(phase, subjects()));
+                let figures = tables::sweep(phase, subjects());
+                let figures = figures.unwrap_or_else(|| tables::phase(phase, subjects()));
                 let certainty = tables::certainty(phase, subjects(), analysis.family);
                 let disk = tables::disk(phase, subjects());
-                for table in [Some(whole), certainty, disk].iter().flatten() {
+                for table in [Some(figures), certainty, disk].iter().flatten() {
                     screen::print_styled(&format!("\n{}", screen::render(table)))?;
                 }
             }
-            let whole_run = [
+            let of_run = [
                 tables::sensitivity(&analysis),
                 tables::spread(&analysis),
                 tables::components(&analysis),
             ];
-            for table in whole_run.iter().flatten() {
+            for table in of_run.iter().flatten() {
                 screen::print_styled(&format!("\n{}", screen::render(table)))?;
             }
             screen::print_styled(&format!("\n{}", screen::render(&tables::trials(&analysis))))?;
@@ -74,7 +74,7 @@ impl ShowArgs {
     }
 }
 
-/// The figures that the study asks for, as text.
+/// Prints the figures of the study as text.
 fn print_figures(record: &RunRecord) -> CommandResult {
     let original = fslab_run::original(&record.header.plan.study);
     let exhibits = exhibits(&Analysis::of(record), original.as_ref());
@@ -87,7 +87,7 @@ fn print_figures(record: &RunRecord) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The tables and the sentences that say what came out of a run.
+/// Prints the tables and sentences that summarise a run.
 pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     let analysis = Analysis::of(record);
     let header = &record.header;
@@ -106,8 +106,8 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
         let layers = screen::plain(&layers.join(", ")).into_owned();
         text.push_str(&format!("Layers over the guest's root: {layers}\n\n"));
     }
-    let mut shown = if header.plan.subjects.len() > SUBJECTS_ABREAST_MAX {
-        tables::overview_by_subject(&analysis, PHASES_ABREAST_MAX)
+    let mut shown = if header.plan.subjects.len() > SUBJECT_COLUMNS_MAX {
+        tables::overview_by_subject(&analysis, PHASE_COLUMNS_MAX)
     } else {
         vec![tables::overview(&analysis)]
     };
@@ -126,16 +126,16 @@ pub(crate) fn print_summary(record: &RunRecord) -> Result<(), CommandError> {
     for sentence in sentences(&analysis) {
         text.push_str(&format!("{}\n", screen::plain(&sentence.to_string())));
     }
-    // Of a part of a run it would say nothing.
-    let is_whole = record.trials.len() == record.trials_planned();
-    if let Some(fingerprint) = record.fingerprint().filter(|_| is_whole) {
-        text.push_str(&belonging(record, &fingerprint));
+    // The fingerprint of an incomplete run is not comparable.
+    let is_complete = record.trials.len() == record.trials_planned();
+    if let Some(fingerprint) = record.fingerprint().filter(|_| is_complete) {
+        text.push_str(&fingerprint_line(record, &fingerprint));
     }
     screen::print_styled(&text)
 }
 
-/// To what the records of a run in virtual time belong, in a line.
-fn belonging(record: &RunRecord, fingerprint: &str) -> String {
+/// The fingerprint of a run in virtual time, with the lab, plan and seed that it depends on.
+fn fingerprint_line(record: &RunRecord, fingerprint: &str) -> String {
     let plan = &record.header.plan;
     let repeats = plan
         .cells()

@@ -1,4 +1,4 @@
-//! `fslab store`: the database of runs itself.
+//! `fslab store`: checks the database of runs.
 
 use clap::{Args, Subcommand};
 use fslab_report::{Column, Table, TableCell, Tone};
@@ -52,7 +52,7 @@ impl CheckArgs {
         })
     }
 
-    /// What is found. A file that cannot be read at all as a database is a finding, too.
+    /// The findings. A file that cannot be read as a database is a finding, too.
     fn check(&self) -> Result<Checked, CommandError> {
         let checked = self
             .store

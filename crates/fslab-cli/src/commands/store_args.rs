@@ -1,4 +1,4 @@
-//! Which store, and which run of it.
+//! The option --store, and the selection of runs.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use fslab_store::{RunSelector, Store, StoreError};
 use crate::defaults;
 use crate::exit::CommandError;
 
-/// Names the store.
+/// The store.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArgs {
     /// The database of runs [default: fslab/fslab.db in the user's data directory]
@@ -25,12 +25,12 @@ impl StoreArgs {
         }
     }
 
-    /// The store, made where it is not there yet.
+    /// The store, created if it does not exist.
     pub(crate) fn open(&self) -> Result<Store, CommandError> {
         Ok(Store::open(&self.path()?)?)
     }
 
-    /// The store, which must be there.
+    /// The store, which must exist.
     pub(crate) fn open_read_only(&self) -> Result<Store, CommandError> {
         Ok(self.open_read_only_store()??)
     }
@@ -40,14 +40,14 @@ impl StoreArgs {
         Ok(Store::open_read_only(&self.path()?))
     }
 
-    /// The store for writing, which must be there.
+    /// The store for writing, which must exist.
     pub(crate) fn open_existing(&self) -> Result<Store, CommandError> {
         drop(self.open_read_only()?);
         self.open()
     }
 }
 
-/// Reads what a user wrote for a run.
+/// Parses the selector of a run.
 pub(crate) fn selector(text: &str) -> Result<RunSelector, CommandError> {
     text.parse()
         .map_err(|error: ParseRunIdError| no_run(&error))
@@ -57,17 +57,17 @@ fn no_run(error: &ParseRunIdError) -> CommandError {
     CommandError::bad_input(error.to_string())
 }
 
-/// The run that a user named.
+/// The selected run.
 pub(crate) fn load(store: &Store, run: &str) -> Result<RunRecord, CommandError> {
     Ok(store.run(&selector(run)?)?)
 }
 
-/// The runs that a user named, one or a range of them.
+/// The selected run, or range of runs.
 pub(crate) fn load_range(store: &Store, runs: &str) -> Result<Vec<RunRecord>, CommandError> {
     let selectors = RunSelector::range(runs).map_err(|error| match runs.contains("..") {
         true => Failure::new(
             FailureKind::BadInput,
-            format!("'{runs}' is no range of runs"),
+            format!("'{runs}' is not a range of runs"),
         )
         .hint("from the older to the newer: last~5..last~1")
         .into(),

@@ -1,4 +1,4 @@
-//! `fslab study`: the studies that come with the program, and what a run says of their claims.
+//! `fslab study`: lists and shows studies, and checks their claims for a run.
 
 use clap::{Args, Subcommand};
 use fslab_model::Scale;

@@ -1,4 +1,4 @@
-//! `fslab study check`: which of an original's claims hold in a run, and its figures beside the
+//! `fslab study check`: checks an original's claims for a run, and shows its figures beside the
 //! run's.
 
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ impl CheckArgs {
         })
     }
 
-    /// The original that the run is held against.
+    /// The original whose claims are checked.
     fn original(&self, record: &RunRecord) -> Result<Original, CommandError> {
         let original = match &self.study {
             Some(study) => load_original(study)?,
@@ -101,7 +101,7 @@ impl CheckArgs {
         } else if self.csv {
             screen::print(&tables::then_and_now_list(&both).to_csv()?)?;
         } else if both.groups.is_empty() {
-            screen::notice("the original printed no figure that this run has, too");
+            screen::notice("the original and this run have no figure in common");
         } else {
             let mut text = format!(
                 "{} figures of {} and of run {}, scale {}\n\n",
@@ -138,6 +138,6 @@ fn document(card: &Scorecard) -> serde_json::Value {
 
 fn nothing(record: &RunRecord, what: &str) -> CommandError {
     let text = format!("the study '{}' {what}", record.header.plan.study);
-    let hint = "name one that does with --study, or a file of claims with --claims";
+    let hint = "name another study with --study, or a file of claims with --claims";
     Failure::new(FailureKind::BadInput, text).hint(hint).into()
 }

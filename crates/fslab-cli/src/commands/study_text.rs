@@ -1,4 +1,4 @@
-//! A study for people to read: what `fslab study show` prints.
+//! A study as text, for `fslab study show`.
 
 use std::fmt::Write;
 
@@ -6,10 +6,12 @@ use fslab_claims::Original;
 use fslab_model::{Adaptive, CachePolicy, PhaseEntry, Scale, Study, Sweep, Values, Written};
 use fslab_report::wording::{list, rounds};
 
-/// The columns of a line.
+use crate::paragraph::wrap;
+
+/// Columns of a line.
 const LINE_LENGTH: usize = 100;
 
-/// The study, part by part.
+/// The study with its original.
 pub(super) fn study_text(study: &Study, original: Option<&Original>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -27,8 +29,7 @@ fn write_head(text: &mut String, study: &Study) -> std::fmt::Result {
     writeln!(text, "{}: {}", study.name, study.title)?;
     if !study.description.trim().is_empty() {
         writeln!(text)?;
-        let words = study.description.split_whitespace().collect::<Vec<_>>();
-        for line in wrapped(&words.join(" "), 0) {
+        for line in wrapped(&study.description, 0) {
             writeln!(text, "{line}")?;
         }
     }
@@ -51,7 +52,7 @@ fn write_head(text: &mut String, study: &Study) -> std::fmt::Result {
     }
     write_entry(text, "scale", &scale(study))?;
     for (name, value) in &study.required_facts {
-        write_entry(text, "demands", &format!("{name} = {value}"))?;
+        write_entry(text, "requires", &format!("{name} = {value}"))?;
     }
     Ok(())
 }
@@ -72,7 +73,7 @@ fn repeats(study: &Study) -> String {
     )
 }
 
-/// A name and a value, which may go on in the lines below.
+/// A name and a value, which is wrapped.
 fn write_entry(text: &mut String, name: &str, value: &str) -> std::fmt::Result {
     for (index, line) in wrapped(value, 10).into_iter().enumerate() {
         let name = if index == 0 { name } else { "" };
@@ -83,20 +84,7 @@ fn write_entry(text: &mut String, name: &str, value: &str) -> std::fmt::Result {
 
 /// `text` in lines that leave `margin` columns free.
 fn wrapped(text: &str, margin: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        let line = &mut lines[last];
-        if !line.is_empty() && line.len() + 1 + word.len() + margin > LINE_LENGTH {
-            lines.push(word.to_owned());
-            continue;
-        }
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    lines
+    wrap(text, LINE_LENGTH - margin)
 }
 
 fn scale(study: &Study) -> String {
@@ -117,9 +105,9 @@ fn scale(study: &Study) -> String {
         smaller.push("the end of sweeps".to_owned());
     }
     if smaller.is_empty() {
-        return format!("{}; nothing becomes smaller with --scale", rules.default);
+        return format!("{}; --scale changes nothing", rules.default);
     }
-    let of = format!("{}; --scale makes smaller: ", rules.default);
+    let of = format!("{}; --scale reduces: ", rules.default);
     of + &smaller.join(", ")
 }
 
@@ -164,7 +152,7 @@ fn values_text(values: &Values) -> String {
                 ""
             };
             format!(
-                "{from} to {to}, each {} times the one before{scaled}",
+                "{from} to {to}, each {} times the previous one{scaled}",
                 range.factor
             )
         }
@@ -186,7 +174,7 @@ fn write_phases(text: &mut String, study: &Study) -> std::fmt::Result {
             "  {}: {}{}",
             phase.name,
             phase.workload,
-            manner(phase)
+            phase_settings(phase)
         )?;
         for (name, value) in &phase.parameters {
             writeln!(text, "    {name} = {value}")?;
@@ -195,27 +183,27 @@ fn write_phases(text: &mut String, study: &Study) -> std::fmt::Result {
     Ok(())
 }
 
-/// What is said of a phase beside its workload.
-fn manner(phase: &PhaseEntry) -> String {
-    let mut manner = String::new();
+/// The settings of a phase beside its workload.
+fn phase_settings(phase: &PhaseEntry) -> String {
+    let mut settings = String::new();
     if let Some(sweep) = &phase.sweep {
-        manner += &format!(", at each point of {sweep}");
+        settings += &format!(", at each point of {sweep}");
     }
-    manner += match phase.cache {
+    settings += match phase.cache {
         CachePolicy::Keep => "",
         CachePolicy::Cold => ", cold",
         CachePolicy::Warm => ", warm",
     };
     if phase.settle {
-        manner += ", then sync and unmount";
+        settings += ", then sync and unmount";
     }
     if let Some(group) = &phase.group {
-        manner += &format!(", group {group}");
+        settings += &format!(", group {group}");
     }
     if !phase.enabled {
-        manner += &format!("; off unless --set phase.{}.enabled=true", phase.name);
+        settings += &format!("; off unless --set phase.{}.enabled=true", phase.name);
     }
-    manner
+    settings
 }
 
 fn write_figures(text: &mut String, study: &Study) -> std::fmt::Result {

@@ -1,25 +1,25 @@
-//! `fslab trace`: programs are recorded, their traces shown, and issued again.
+//! `fslab trace`: records, shows and replays the file operations of programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use fslab_model::{Bytes, Failure, FailureKind};
 use fslab_trace::{RecordRequest, Trace, TraceError, record};
 
 use super::execution::Execution;
-use super::place_args::PlaceArgs;
 use super::plan_args::{OutputArgs, PlanArgs};
 use super::store_args::StoreArgs;
 use super::trace_text;
+use super::venue_args::VenueArgs;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::screen;
 
 /// The study that replays a trace, and its phases.
 const STUDY: &str = "replay";
 const PHASES: [&str; 2] = ["prepare", "replay"];
-/// Room beside the files of a trace, for what file systems keep for themselves.
-const ROOM_FACTOR: u64 = 2;
-/// The least size of a file system where none is asked for.
+/// Size of the file system as a multiple of the trace's files, for metadata and free space.
+const SIZE_FACTOR: u64 = 2;
+/// The least default size of a file system.
 const SIZE_MIN: u64 = 1 << 30;
 
 /// Arguments of `fslab trace`.
@@ -72,7 +72,7 @@ struct ReplayArgs {
     #[arg(long, value_enum, default_value_t)]
     pace: PaceName,
     #[command(flatten)]
-    place: PlaceArgs,
+    venue: VenueArgs,
     #[command(flatten)]
     plan: PlanArgs,
     #[command(flatten)]
@@ -129,7 +129,7 @@ impl RecordArgs {
         if count == 0 {
             let text = format!("the command did nothing below {}", header.root);
             return Err(Failure::new(FailureKind::BadInput, text)
-                .hint("name the folder that it works in by --root")
+                .hint("name the folder that it works in with --root")
                 .into());
         }
         screen::print(&format!(
@@ -167,7 +167,7 @@ impl ReplayArgs {
             let needed = Trace::read(&self.file)
                 .map_err(|error| refused(&error))?
                 .footprint_bytes();
-            let enough = needed.saturating_mul(ROOM_FACTOR).max(SIZE_MIN);
+            let enough = needed.saturating_mul(SIZE_FACTOR).max(SIZE_MIN);
             self.plan
                 .size
                 .get_or_insert(Bytes(enough.next_multiple_of(1 << 20)));
@@ -184,7 +184,7 @@ impl ReplayArgs {
         let execution = Execution {
             study: STUDY,
             subjects: &self.subjects,
-            place: &self.place,
+            venue: &self.venue,
             plan: &self.plan,
             output: &self.output,
             store: &self.store,
@@ -193,7 +193,7 @@ impl ReplayArgs {
     }
 }
 
-/// A folder of ours for what strace writes, removed at the end.
+/// A private folder for the output of strace, removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -202,10 +202,8 @@ impl Scratch {
         fslab_sys::private_folder(&folder, "fslab-trace-")
             .map(Self)
             .map_err(|error| {
-                CommandError::io(
-                    format!("cannot make a folder in {}", shown(&folder)),
-                    &error,
-                )
+                let what = format!("cannot create a folder in {}", folder.display());
+                CommandError::io(what, &error)
             })
     }
 }
@@ -216,11 +214,7 @@ impl Drop for Scratch {
     }
 }
 
-fn shown(path: &Path) -> String {
-    path.display().to_string()
-}
-
-/// A trace that cannot be made or read.
+/// The error for a trace that cannot be recorded or read.
 fn refused(error: &TraceError) -> CommandError {
     let kind = match error {
         TraceError::NoStrace(_) => FailureKind::MissingTool,
@@ -236,10 +230,7 @@ fn refused(error: &TraceError) -> CommandError {
         | TraceError::Format { .. }
         | TraceError::Line { .. } => FailureKind::BadInput,
     };
-    let mut failure = Failure::new(kind, error.to_string());
-    if let Some(source) = std::error::Error::source(error) {
-        failure = failure.because(source);
-    }
+    let mut failure = Failure::of_error(kind, error);
     failure.hint = error.hint();
     failure.into()
 }

@@ -1,4 +1,4 @@
-//! What is in a trace, in a few lines or as JSON.
+//! A summary of a trace, as text or JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use fslab_model::Bytes;
 use fslab_trace::{CallOutcome, Operation, Trace};
 use serde_json::{Value, json};
 
-/// What was done of one kind.
+/// Counts of one kind of operation.
 #[derive(Default)]
 struct Count {
     calls: u64,
@@ -16,7 +16,7 @@ struct Count {
     took_ns: u64,
 }
 
-/// A trace in numbers.
+/// Counts of a trace.
 struct Summary {
     kinds: BTreeMap<&'static str, Count>,
     errors: BTreeMap<String, u64>,
@@ -80,7 +80,7 @@ fn moves_data(operation: &Operation) -> bool {
     )
 }
 
-/// The lines of `fslab trace show`.
+/// The output of `fslab trace show`.
 pub(super) fn text(trace: &Trace) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -90,7 +90,7 @@ pub(super) fn text(trace: &Trace) -> String {
 
 fn write_text(text: &mut String, trace: &Trace) -> std::fmt::Result {
     let (header, summary) = (&trace.header, Summary::of(trace));
-    let there: u64 = trace.files.iter().map(|file| file.bytes).sum();
+    let bytes_before: u64 = trace.files.iter().map(|file| file.bytes).sum();
     writeln!(text, "command      {}", header.command.join(" "))?;
     writeln!(
         text,
@@ -100,7 +100,7 @@ fn write_text(text: &mut String, trace: &Trace) -> std::fmt::Result {
     writeln!(text, "kernel       {}", header.kernel)?;
     writeln!(
         text,
-        "took         {:.3} s while {} listened; {}",
+        "took         {:.3} s under {}; {}",
         header.took_ns as f64 / 1e9,
         header.recorder,
         header.exit
@@ -121,9 +121,9 @@ fn write_text(text: &mut String, trace: &Trace) -> std::fmt::Result {
     )?;
     writeln!(
         text,
-        "files        {} names were there with {}; {} of {} names used were changed",
+        "files        {} names with {} before the command; {} of {} names used were changed",
         trace.files.len(),
-        Bytes(there),
+        Bytes(bytes_before),
         summary.changed,
         trace.left.len()
     )?;
@@ -161,7 +161,7 @@ fn write_counts(
     Ok(())
 }
 
-/// The same as JSON.
+/// The output of `fslab trace show --json`.
 pub(super) fn document(trace: &Trace) -> Value {
     let summary = Summary::of(trace);
     let kinds: serde_json::Map<_, _> = summary

@@ -1,4 +1,4 @@
-//! `fslab trial`: the process of one trial.
+//! `fslab trial`: runs one trial in this process.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use fslab_model::TrialSpec;
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::signals;
 
-/// Arguments of `fslab trial`. There are none: the specification says everything.
+/// Arguments of `fslab trial`: none, since the specification has everything.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Failures are reported as events; the exit code is 0 if these could be written. \
@@ -21,7 +21,7 @@ impl TrialArgs {
     pub(crate) fn exec(&self) -> CommandResult {
         let stop = StopFlag::new();
         signals::raise_on_signals(&stop.arc())
-            .map_err(|error| CommandError::io("cannot listen to signals", &error))?;
+            .map_err(|error| CommandError::io("cannot handle signals", &error))?;
         let mut text = String::new();
         std::io::stdin()
             .read_to_string(&mut text)

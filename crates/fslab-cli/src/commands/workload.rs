@@ -12,7 +12,7 @@ use crate::exit::{CommandError, CommandResult, Exit};
 use crate::paragraph::write_paragraph;
 use crate::screen;
 
-/// The file system of which defaults show their share.
+/// The file system size for which defaults are shown.
 const SIZE: Bytes = Bytes::gib(1);
 
 /// Arguments of `fslab workload`.
@@ -73,7 +73,7 @@ fn list(json: bool) -> Result<(), CommandError> {
             Column::left("Title"),
         ],
         rows: rows.collect(),
-        notes: vec!["`fslab workload show NAME` has the parameters.".into()],
+        notes: vec!["`fslab workload show NAME` shows the parameters.".into()],
     };
     screen::print_styled(&screen::render(&table))
 }
@@ -110,7 +110,7 @@ fn write_workload(text: &mut String, workload: &Workload) -> std::fmt::Result {
     Ok(())
 }
 
-/// The kind with the default parameters, as it is written.
+/// The kind with default parameters, as in JSON.
 fn kind(workload: &Workload) -> Value {
     json!(workload.kind(&Parameters::new()))
 }

@@ -1,5 +1,4 @@
-//! docs/commands.md: the help of every command that is not hidden, found by walking the tree of
-//! commands.
+//! docs/commands.md: the help of every command that is not hidden, from clap's tree of commands.
 
 use std::fmt::Write;
 
@@ -7,7 +6,7 @@ use clap::CommandFactory;
 
 use super::expect_file;
 
-/// The columns of the help in the document.
+/// Columns of the help.
 const WIDTH: usize = 100;
 
 fn reference() -> String {
@@ -41,7 +40,7 @@ fn the_document_has_the_help_of_every_command() {
     expect_file("docs/commands.md", &reference());
 }
 
-/// The reference named its commands in a list, which lacked `lab status` and `trial`.
+/// The commands were listed by hand, and the list lacked `lab status` and `trial`.
 #[test]
 fn commands_of_every_depth_are_in_the_reference() {
     let text = reference();

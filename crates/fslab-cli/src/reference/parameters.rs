@@ -1,4 +1,4 @@
-//! docs/reference.md: every key of the files that people write, from their schemas.
+//! docs/reference.md: every key of the files that users write, from their schemas.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,9 +11,9 @@ use crate::commands::FORMATS;
 const INTRODUCTION: &str = "\
 # Reference of the files
 
-Every key of the files that people write: its value with range and unit, its default, its meaning.
-`fslab schema NAME` prints the same as a JSON Schema, which editors use: the first line
-`#:schema ../../schemas/study.json` of a TOML file names it.
+Every key of the files that users write: its value with range and unit, its default, its meaning.
+`fslab schema NAME` prints the same as a JSON Schema for editors, which a TOML file names in its
+first line: `#:schema ../../schemas/study.json`.
 
 Generated: see crates/fslab-cli/src/reference/parameters.rs.
 ";
@@ -49,12 +49,12 @@ fn the_reference_has_every_key_of_the_schemas() {
 struct Writer<'a> {
     root: &'a Value,
     text: &'a mut String,
-    /// Names of the definitions that have a table.
+    /// Names of the definitions whose tables are written.
     done: BTreeSet<String>,
 }
 
 impl Writer<'_> {
-    /// The keys of an object, then those of the objects in it.
+    /// Writes the table of an object's keys, then those of nested objects.
     fn table(&mut self, schema: &Value) {
         let Some(properties) = schema["properties"].as_object() else {
             return;
@@ -77,7 +77,7 @@ impl Writer<'_> {
         self.tables_in(schema);
     }
 
-    /// The tables of the objects that a schema refers to, through definitions that have none.
+    /// Writes the tables of the objects that a schema refers to, directly or through definitions.
     fn tables_in(&mut self, schema: &Value) {
         let mut names = Vec::new();
         collect(schema, &mut names);
@@ -104,9 +104,9 @@ impl Writer<'_> {
             value => format!("`{value}`"),
         };
         let meaning = one_line(property["description"].as_str().unwrap_or_default());
-        let words = self.words(property);
+        let descriptions = self.descriptions(property);
         let value = self.value(property);
-        let line = format!("| `{key}` | {value} | {default} | {meaning}{words} |\n");
+        let line = format!("| `{key}` | {value} | {default} | {meaning}{descriptions} |\n");
         self.text.push_str(&line);
     }
 
@@ -121,8 +121,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What the words of an enumeration mean.
-    fn words(&self, schema: &Value) -> String {
+    /// The descriptions of an enumeration's values.
+    fn descriptions(&self, schema: &Value) -> String {
         let schema = of_some(schema);
         let (schema, _) = self.resolved(schema);
         let words = schema["oneOf"].as_array().into_iter().flatten();
@@ -135,7 +135,7 @@ impl Writer<'_> {
             .collect()
     }
 
-    /// The type of a value, its range or its form.
+    /// The type of a value, with its range or an example.
     fn value(&self, schema: &Value) -> String {
         let schema = of_some(schema);
         let (schema, name) = self.resolved(schema);
@@ -167,7 +167,7 @@ impl Writer<'_> {
     }
 }
 
-/// The names of the definitions that a schema refers to, in their order.
+/// The names of the definitions that a schema refers to, in order.
 fn collect(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Object(map) => {
@@ -182,7 +182,7 @@ fn collect(schema: &Value, names: &mut Vec<String>) {
     }
 }
 
-/// The schema of what is there, where null stands for nothing.
+/// The schema of an optional value, without null.
 fn of_some(schema: &Value) -> &Value {
     let several = schema["anyOf"].as_array().into_iter().flatten();
     let is_null = |schema: &&Value| schema["type"] == "null";
@@ -200,7 +200,7 @@ fn of_type(schema: &Value) -> &str {
     first.unwrap_or("any value")
 }
 
-/// The words of an enumeration.
+/// The values of an enumeration.
 fn alternatives(schema: &Value) -> Option<String> {
     let quoted = |word: &Value| Some(format!("`{}`", word.as_str()?));
     let words: Option<Vec<_>> = match (&schema["enum"], &schema["oneOf"]) {
@@ -220,7 +220,7 @@ fn range(schema: &Value) -> String {
     }
 }
 
-/// The text up to an example in code, on one line of a table.
+/// The text before an example in code, as one line for a table.
 fn one_line(text: &str) -> String {
     let text = text.split("```").next().unwrap_or_default();
     let words: Vec<_> = text.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! schemas/*.json: the schemas as `fslab schema` prints them, for editors.
+//! schemas/*.json: the output of `fslab schema`, for editors.
 
 use super::expect_file;
 use crate::commands::FORMATS;

@@ -1,47 +1,47 @@
-//! A long burst of random writes over time: the write cache fills, and then the medium sets the
-//! pace.
+//! Rate of a long burst of random writes over time: fast until the write cache is full, then as
+//! fast as the medium.
 
 use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
-use super::load::{Desk, Load, Place, Until};
+use super::load::{Addresses, Load, LoadRunner, RunLimit};
 use super::test::Setting;
 use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
 const BYTES: u64 = 4096;
-/// The first moment that is shown.
+/// End of the first interval.
 const FIRST_NS: f64 = 1e5;
-/// The last, unless so much is written before.
+/// Length of the burst, unless the operations run out first.
 const LAST_NS: u64 = 120_000_000_000;
 const OPERATIONS_MAX: u64 = 400_000;
-/// Moments for each factor of ten in time.
-const STEPS: f64 = 10.0;
+/// Intervals per factor of ten in time.
+const INTERVALS_PER_DECADE: f64 = 10.0;
 
 /// The curve.
 pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskError> {
-    let mut desk = Desk::new(profile, DiskOp::Write)?;
+    let mut runner = LoadRunner::new(profile, DiskOp::Write)?;
     let mut load = Load {
         op: DiskOp::Write,
         bytes: BYTES,
-        depth: desk.depth(),
-        place: Place::Anywhere {
-            span: desk.sectors(),
+        depth: runner.depth(),
+        addresses: Addresses::Random {
+            span: runner.sectors(),
             random: Random::from_seed(setting.seed),
         },
     };
-    let until = Until {
+    let limit = RunLimit {
         operations: OPERATIONS_MAX,
         elapsed_ns: LAST_NS,
     };
     let mut ends = Vec::new();
-    desk.run(&mut load, until, |ended| ends.push(ended.ended_ns));
+    runner.run(&mut load, limit, |done| ends.push(done.ended_ns));
     Ok(Curve {
         name: "burst",
         title: "A burst of random writes over time",
         about:
-            "4 KiB anywhere on the disk, as many at a time as it takes, from rest on. Both axes \
-                go by factors: first the cache takes what comes, then the medium sets the pace."
+            "4 KiB at random offsets at the disk's queue depth, on an idle disk. The cache takes \
+                the first writes; after that the medium limits the rate. Both axes are logarithmic."
                 .to_owned(),
         x: Axis {
             title: "since the burst began",
@@ -60,20 +60,21 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskEr
     })
 }
 
-/// The rate in intervals of equal factors. One in which less ended than the queue holds is joined
-/// to the next: what begins together ends together.
+/// The rate in intervals that grow by a constant factor. An interval in which fewer operations
+/// completed than the queue holds is joined to the next, since queued operations complete in
+/// groups.
 fn rates(ends: &[u64], depth: u64) -> Vec<CurvePoint> {
     let least = depth.max(5);
     let mut points = Vec::new();
     let (mut from, mut count) = (0.0, 0);
     let mut edge = FIRST_NS;
-    let factor = 10_f64.powf(1.0 / STEPS);
+    let factor = 10_f64.powf(1.0 / INTERVALS_PER_DECADE);
     let mut ends = ends.iter().map(|end| *end as f64).peekable();
     while ends.peek().is_some() {
         while ends.next_if(|end| *end <= edge).is_some() {
             count += 1;
         }
-        // What is left behind the last edge is no whole interval.
+        // The last interval is incomplete and is dropped.
         if count >= least && ends.peek().is_some() {
             let middle = if from > 0.0 {
                 (from * edge).sqrt()
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_no_point_of_zero() {
+    fn a_pause_adds_no_point() {
         let points = rates(&[1, 2, 3, 4, 5, 6, 900_000_000, 900_000_001], 1);
         assert_eq!(points.len(), 1);
     }

@@ -1,8 +1,8 @@
-//! A curve as data: the terminal, SVG, JSON and CSV are its renderings.
+//! A curve as data, rendered for the terminal and as SVG, JSON and CSV.
 
 use serde::{Serialize, Serializer};
 
-/// What the numbers of an axis are.
+/// The unit of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxisUnit {
@@ -10,18 +10,18 @@ pub enum AxisUnit {
     Nanoseconds,
     /// Bytes of a request.
     Bytes,
-    /// Bytes from somewhere on the disk.
+    /// Position on the disk, or distance, in bytes.
     Place,
     /// Bytes per second.
     BytesPerSecond,
     /// Operations per second.
     OperationsPerSecond,
-    /// Nothing but a number.
+    /// A plain number.
     Count,
 }
 
 impl AxisUnit {
-    /// The unit in a column's head.
+    /// The unit for a column's header.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
@@ -37,20 +37,20 @@ impl AxisUnit {
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Axis {
-    /// What it shows.
+    /// Its label.
     pub title: &'static str,
-    /// What its numbers are.
+    /// Its unit.
     pub unit: AxisUnit,
-    /// Whether it is drawn by factors.
+    /// Whether its scale is logarithmic.
     pub logarithmic: bool,
 }
 
 /// A point of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// Along the axis.
+    /// Value on the x axis.
     pub x: f64,
-    /// Up.
+    /// Value on the y axis.
     pub y: f64,
 }
 
@@ -60,7 +60,7 @@ impl Serialize for CurvePoint {
     }
 }
 
-/// To six digits: more is not in a mean over thousands of requests.
+/// Rounded to six significant digits, more than a mean over thousands of requests is good for.
 fn significant(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -68,24 +68,24 @@ fn significant(value: f64) -> f64 {
 /// One line of a curve.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// What it is of.
+    /// What was measured, such as `read`.
     pub name: &'static str,
     /// Its points, from left to right.
     pub points: Vec<CurvePoint>,
 }
 
-/// What a disk does over a range of something.
+/// A figure of a disk over a range of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Curve {
     /// A short name, such as `queue-depth`.
     pub name: &'static str,
     /// A heading.
     pub title: &'static str,
-    /// How it was made, in a sentence.
+    /// How it was measured.
     pub about: String,
-    /// What is varied.
+    /// The parameter.
     pub x: Axis,
-    /// What comes of it.
+    /// The figure.
     pub y: Axis,
     /// The lines.
     pub lines: Vec<Line>,

@@ -1,22 +1,22 @@
-//! Operations per second against the depth of the queue.
+//! Random operations per second over queue depth.
 
 use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
-use super::load::{Desk, Load, Place, Until};
+use super::load::{Addresses, Load, LoadRunner, RunLimit};
 use super::test::Setting;
 use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
-/// What is measured at each depth, at least.
+/// Operations measured at each depth, at least.
 const OPERATIONS: u64 = 2_000;
-/// Before that, so that what writes leave behind is paid for.
+/// Reads before the measurement, at most.
 const WARM_UP: u64 = 1_000;
 const BYTES: u64 = 4096;
 
-/// The curve; none where the disk takes one request at a time.
+/// The curve; `None` for a disk of queue depth 1.
 pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>, DiskError> {
-    let depth_max = Desk::new(profile, DiskOp::Read)?.depth();
+    let depth_max = LoadRunner::new(profile, DiskOp::Read)?.depth();
     if depth_max == 1 {
         return Ok(None);
     }
@@ -29,13 +29,13 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>
     };
     Ok(Some(Curve {
         name: "queue-depth",
-        title: "Random access against queue depth",
+        title: "Random access by queue depth",
         about:
-            "4 KiB anywhere on the disk, that many at a time; writes after the cache is full, or \
-                after as many as it is worth to wait for."
+            "4 KiB at random offsets, with that many requests in flight. Writes are measured once \
+                the cache is full, or after a limited number of them."
                 .to_owned(),
         x: Axis {
-            title: "requests under way",
+            title: "queue depth",
             unit: AxisUnit::Count,
             logarithmic: true,
         },
@@ -62,13 +62,13 @@ fn point(
     op: DiskOp,
     depth: u32,
 ) -> Result<CurvePoint, DiskError> {
-    let mut desk = Desk::new(profile, op)?;
+    let mut runner = LoadRunner::new(profile, op)?;
     let mut load = Load {
         op,
         bytes: BYTES,
         depth,
-        place: Place::Anywhere {
-            span: desk.sectors(),
+        addresses: Addresses::Random {
+            span: runner.sectors(),
             random: Random::from_seed(setting.seed),
         },
     };
@@ -76,10 +76,10 @@ fn point(
         DiskOp::Write => setting.fill_operations(profile, BYTES),
         _ => WARM_UP.min(u64::from(depth)),
     };
-    desk.run(&mut load, Until::operations(warm_up), |_| ());
-    let measured = desk.run(
+    runner.run(&mut load, RunLimit::operations(warm_up), |_| ());
+    let measured = runner.run(
         &mut load,
-        Until::operations(OPERATIONS.max(20 * u64::from(depth))),
+        RunLimit::operations(OPERATIONS.max(20 * u64::from(depth))),
         |_| (),
     );
     Ok(CurvePoint {

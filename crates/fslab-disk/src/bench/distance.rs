@@ -1,23 +1,23 @@
-//! The time of an access against the distance from the one before: the arm's own curve.
+//! Access time over the distance from the previous access, which shows the seek curve.
 
 use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
-use super::load::{Desk, SECTOR};
+use super::load::{LoadRunner, SECTOR};
 use super::test::Setting;
 use crate::profile::Medium;
 use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
-/// Distances, from the shortest to the whole disk.
+/// Number of distances, from one cylinder to the entire disk.
 const DISTANCES: u32 = 33;
-/// Pairs of reads at each.
+/// Pairs of reads at each distance.
 const PAIRS: u32 = 1_000;
 const BYTES: u64 = 4096;
-/// Longer than a disk reads ahead by itself.
+/// Pause after a pair, longer than a disk reads ahead.
 const REST_NS: u64 = 1_000_000_000;
 
-/// The curve; none where nothing moves, or several arms do.
+/// The curve; `None` for flash and for arrays.
 pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>, DiskError> {
     let Medium::HardDisk(disk) = &profile.medium else {
         return Ok(None);
@@ -27,23 +27,23 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>
     }
     let shortest = disk.track_bytes(disk.media.outer.0) * f64::from(disk.media.heads);
     let longest = profile.device.capacity.0 as f64;
-    let (mut whole, mut seek) = (Vec::new(), Vec::new());
+    let (mut access, mut seek) = (Vec::new(), Vec::new());
     for index in 0..DISTANCES {
         let share = f64::from(index) / f64::from(DISTANCES - 1);
         let distance = shortest * (longest / shortest).powf(share);
-        let Some((whole_ns, seek_ns)) = mean(profile, setting, distance as u64)? else {
+        let Some((access_ns, seek_ns)) = mean(profile, setting, distance as u64)? else {
             continue;
         };
         let x = distance;
-        whole.push(CurvePoint { x, y: whole_ns });
+        access.push(CurvePoint { x, y: access_ns });
         seek.push(CurvePoint { x, y: seek_ns });
     }
     Ok(Some(Curve {
         name: "distance",
-        title: "Time of an access against its distance",
+        title: "Access time by distance",
         about: format!(
-            "Two reads of 4 KiB, the second about that far before or behind the first; the mean of \
-             {PAIRS} pairs. The seek is the arm's part of it, the rest is the turn of the platter."
+            "Two reads of 4 KiB, the second about that far before or after the first; the mean of \
+             {PAIRS} pairs. The seek is the arm's part of the time, the rest mostly rotation."
         ),
         x: Axis {
             title: "distance",
@@ -58,7 +58,7 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>
         lines: vec![
             Line {
                 name: "access",
-                points: whole,
+                points: access,
             },
             Line {
                 name: "seek",
@@ -68,19 +68,20 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Option<Curve>
     }))
 }
 
-/// The mean time of a read at `distance` behind another, and the arm's part of it.
+/// The mean time of a read at `distance` from the previous one, and the seek time in it; `None` if
+/// most reads were answered by the cache.
 fn mean(
     profile: &Profile,
     setting: Setting,
     distance: u64,
 ) -> Result<Option<(f64, f64)>, DiskError> {
-    let mut desk = Desk::new(profile, DiskOp::Read)?;
+    let mut runner = LoadRunner::new(profile, DiskOp::Read)?;
     let mut random = Random::from_seed(setting.seed);
     let block = 4096 / SECTOR;
-    let blocks = desk.sectors() / block;
-    let (mut count, mut whole, mut seek) = (0_u32, 0_u64, 0_u64);
+    let blocks = runner.sectors() / block;
+    let (mut count, mut access_ns, mut seek_ns) = (0_u32, 0_u64, 0_u64);
     for _ in 0..PAIRS {
-        // Nearly that far: at one distance alone, sectors would always lie at one angle.
+        // Within 10 % of the distance: at exactly one, the two sectors would always have one angle.
         let near = distance - distance / 10 + random.below(distance / 5);
         let step = (near / BYTES).min(blocks - 1);
         let low = random.below(blocks - step);
@@ -89,16 +90,16 @@ fn mean(
         } else {
             (low + step, low)
         };
-        desk.one(DiskOp::Read, first * block, BYTES);
-        let ended = desk.one(DiskOp::Read, second * block, BYTES);
-        if let Some(ended) = ended.filter(|ended| !ended.done.cached) {
+        runner.run_one(DiskOp::Read, first * block, BYTES);
+        let completion = runner.run_one(DiskOp::Read, second * block, BYTES);
+        if let Some(completion) = completion.filter(|completion| !completion.done.cached) {
             count += 1;
-            whole += ended.ended_ns - ended.started_ns;
-            seek += ended.done.parts.seek_ns;
+            access_ns += completion.ended_ns - completion.started_ns;
+            seek_ns += completion.done.parts.seek_ns;
         }
-        // A turn and a bit, so that pairs begin at any angle.
-        desk.rest(REST_NS + random.below(REST_NS));
+        // A random pause, so that pairs begin at any angle.
+        runner.idle(REST_NS + random.below(REST_NS));
     }
     let mean = |sum: u64| sum as f64 / f64::from(count.max(1));
-    Ok((count > PAIRS / 4).then(|| (mean(whole), mean(seek))))
+    Ok((count > PAIRS / 4).then(|| (mean(access_ns), mean(seek_ns))))
 }

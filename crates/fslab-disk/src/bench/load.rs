@@ -1,5 +1,4 @@
-//! A load on a disk: operations in a closed loop, each of as many requests as the system would make
-//! of it.
+//! Runs operations on the model in a closed loop, each split into requests as the kernel splits it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,34 +10,34 @@ use fslab_stats::Random;
 
 pub(super) const SECTOR: u64 = 512;
 
-/// Where operations go.
+/// The addresses of operations.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
-    /// Anywhere in the first `span` sectors, at a multiple of the operation's size.
-    Anywhere { span: u64, random: Random },
-    /// One behind the other from that sector on; from the beginning again at the end of the disk.
-    Onwards { sector: u64 },
+pub(super) enum Addresses {
+    /// Random multiples of the operation's size in the first `span` sectors.
+    Random { span: u64, random: Random },
+    /// In order from `sector` on, and from sector 0 again at the end of the disk.
+    Sequential { sector: u64 },
 }
 
-/// What is asked of a disk.
+/// The operations to run.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub(super) op: DiskOp,
-    /// Of an operation.
+    /// Size of an operation.
     pub(super) bytes: u64,
-    /// Operations under way at a time.
+    /// Operations in flight.
     pub(super) depth: u32,
-    pub(super) place: Place,
+    pub(super) addresses: Addresses,
 }
 
-/// What came of it.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Measured {
     pub(super) operations: u64,
     pub(super) bytes: u64,
-    /// From the first operation's start to the last one's end.
+    /// From the start of the first operation to the end of the last.
     pub(super) elapsed_ns: u64,
-    /// Of all operations together.
+    /// Sum over all operations.
     pub(super) latency_ns: u128,
 }
 
@@ -56,43 +55,43 @@ impl Measured {
     }
 }
 
-/// When to stop.
+/// A run starts no operation after either limit.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Until {
+pub(super) struct RunLimit {
     pub(super) operations: u64,
     pub(super) elapsed_ns: u64,
 }
 
-/// A disk under load, at a moment of its virtual time.
-pub(super) struct Desk {
+/// Runs loads on a disk in virtual time.
+pub(super) struct LoadRunner {
     model: DiskModel,
     now_ns: u64,
     /// Sectors of the largest request.
     request_sectors: u64,
     next_tag: u64,
-    /// Requests that wait for room in the disk.
+    /// Requests that wait for room in the disk's queue.
     waiting: VecDeque<DiskRequest>,
-    /// Operations under way, by the tag of all of their requests.
-    open: HashMap<u64, Open>,
+    /// Operations in flight, by the tag of their requests.
+    pending: HashMap<u64, PendingOperation>,
 }
 
-struct Open {
+struct PendingOperation {
     started_ns: u64,
     requests: u32,
 }
 
-/// An operation that ended.
+/// A completed operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
+pub(super) struct Completion {
     pub(super) started_ns: u64,
     pub(super) ended_ns: u64,
-    /// The answer to its last request.
+    /// The completion of its last request.
     pub(super) done: DiskDone,
 }
 
-impl Desk {
-    /// A fresh disk for that operation. Flash that was never written has nothing to be read: for
-    /// reading, all of it was.
+impl LoadRunner {
+    /// A new disk for that operation. For reads, all of a flash disk is written beforehand, since
+    /// unwritten flash is read without the medium.
     pub(super) fn new(profile: &Profile, op: DiskOp) -> Result<Self, DiskError> {
         let mut profile = profile.clone();
         if let (Medium::Flash(flash), DiskOp::Read) = (&mut profile.medium, op) {
@@ -104,7 +103,7 @@ impl Desk {
             request_sectors: (profile.device.max_request.0 / SECTOR).max(1),
             next_tag: 0,
             waiting: VecDeque::new(),
-            open: HashMap::new(),
+            pending: HashMap::new(),
         })
     }
 
@@ -116,56 +115,56 @@ impl Desk {
         self.model.queue_depth()
     }
 
-    /// Lets the load run, and tells of every operation that ends.
+    /// Runs the load and calls `on_completion` for each operation.
     pub(super) fn run(
         &mut self,
         load: &mut Load,
-        until: Until,
-        mut told: impl FnMut(&Ended),
+        limit: RunLimit,
+        mut on_completion: impl FnMut(&Completion),
     ) -> Measured {
         let begun_ns = self.now_ns;
         let (mut started, mut measured) = (0, Measured::default());
-        let deadline_ns = begun_ns.saturating_add(until.elapsed_ns);
+        let deadline_ns = begun_ns.saturating_add(limit.elapsed_ns);
         loop {
-            while started < until.operations
-                && self.open.len() < load.depth as usize
+            while started < limit.operations
+                && self.pending.len() < load.depth as usize
                 && self.now_ns < deadline_ns
             {
                 self.start(load);
                 started += 1;
             }
-            if self.open.is_empty() {
+            if self.pending.is_empty() {
                 return measured;
             }
-            self.advance(|ended| {
+            self.advance(|completion| {
                 measured.operations += 1;
                 measured.bytes += load.bytes;
-                measured.elapsed_ns = ended.ended_ns - begun_ns;
-                measured.latency_ns += u128::from(ended.ended_ns - ended.started_ns);
-                told(ended);
+                measured.elapsed_ns = completion.ended_ns - begun_ns;
+                measured.latency_ns += u128::from(completion.ended_ns - completion.started_ns);
+                on_completion(completion);
             });
         }
     }
 
-    /// One operation by itself.
-    pub(super) fn one(&mut self, op: DiskOp, sector: u64, bytes: u64) -> Option<Ended> {
+    /// Runs one operation.
+    pub(super) fn run_one(&mut self, op: DiskOp, sector: u64, bytes: u64) -> Option<Completion> {
         let mut load = Load {
             op,
             bytes,
             depth: 1,
-            place: Place::Onwards { sector },
+            addresses: Addresses::Sequential { sector },
         };
         let mut last = None;
-        let until = Until {
+        let limit = RunLimit {
             operations: 1,
             elapsed_ns: u64::MAX,
         };
-        self.run(&mut load, until, |ended| last = Some(*ended));
+        self.run(&mut load, limit, |completion| last = Some(*completion));
         last
     }
 
-    /// Waits until the disk has nothing more to do by itself, but not longer than that.
-    pub(super) fn rest(&mut self, ns: u64) {
+    /// Lets `ns` pass without requests; the disk goes on with its background work.
+    pub(super) fn idle(&mut self, ns: u64) {
         let end_ns = self.now_ns + ns;
         while let Some(next_ns) = self.model.next_ns().filter(|next_ns| *next_ns <= end_ns) {
             self.now_ns = self.now_ns.max(next_ns);
@@ -176,7 +175,7 @@ impl Desk {
 
     fn start(&mut self, load: &mut Load) {
         let sectors = (load.bytes / SECTOR).max(1);
-        let sector = load.place.next(sectors, self.model.capacity_sectors());
+        let sector = load.addresses.next(sectors, self.model.capacity_sectors());
         let tag = self.next_tag;
         self.next_tag += 1;
         let mut requests = 0;
@@ -194,9 +193,9 @@ impl Desk {
             from += length;
         }
         let started_ns = self.now_ns;
-        self.open.insert(
+        self.pending.insert(
             tag,
-            Open {
+            PendingOperation {
                 started_ns,
                 requests,
             },
@@ -213,20 +212,20 @@ impl Desk {
         }
     }
 
-    /// To the next moment at which something ends.
-    fn advance(&mut self, mut told: impl FnMut(&Ended)) {
+    /// Advances to the next event of the model and takes what is done by then.
+    fn advance(&mut self, mut on_completion: impl FnMut(&Completion)) {
         let next_ns = self.model.next_ns();
-        let next_ns = next_ns.expect("a disk with requests has something to do");
+        let next_ns = next_ns.expect("a disk with requests has a next event");
         self.now_ns = self.now_ns.max(next_ns);
         while let Some(done) = self.model.take(self.now_ns) {
             let Some(tag) = done.tag else { continue };
-            let open = self.open.get_mut(&tag);
-            let open = open.expect("the disk answers what was asked, once");
-            open.requests -= 1;
-            if open.requests == 0 {
-                let started_ns = open.started_ns;
-                self.open.remove(&tag);
-                told(&Ended {
+            let pending = self.pending.get_mut(&tag);
+            let pending = pending.expect("the disk completes each request once");
+            pending.requests -= 1;
+            if pending.requests == 0 {
+                let started_ns = pending.started_ns;
+                self.pending.remove(&tag);
+                on_completion(&Completion {
                     started_ns,
                     ended_ns: done.done_ns,
                     done,
@@ -237,14 +236,14 @@ impl Desk {
     }
 }
 
-impl Place {
+impl Addresses {
     fn next(&mut self, sectors: u64, capacity: u64) -> u64 {
         match self {
-            Self::Anywhere { span, random } => {
+            Self::Random { span, random } => {
                 let slots = ((*span).min(capacity) / sectors).max(1);
                 random.below(slots) * sectors
             }
-            Self::Onwards { sector } => {
+            Self::Sequential { sector } => {
                 if *sector + sectors > capacity {
                     *sector = 0;
                 }

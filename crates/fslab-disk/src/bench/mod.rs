@@ -1,7 +1,8 @@
-//! What a profile's disk does by itself: its own curves, drawn by the model in virtual time.
+//! Benchmarks of a profile's disk: curves and data sheet figures, computed by the model in virtual
+//! time.
 //!
-//! No file system, no kernel and no clock is in it, and all chance is seeded: the same profile
-//! gives the same figures on every machine. Each point has a disk of its own, fresh from the maker.
+//! Without a file system, a kernel or a clock, and with seeded random numbers, so that a profile
+//! has the same figures on every machine. Each point is measured on a new disk.
 //!
 //! ```text
 //!     Profile --> Load --(closed loop over the model)--> Measured --> Curve, SheetFigure --> Bench

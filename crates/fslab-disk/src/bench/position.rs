@@ -1,42 +1,44 @@
-//! The rate of sequential reading against the place on the disk.
+//! Sequential read rate over the position on the disk.
 
 use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
-use super::load::{Desk, Load, Place, SECTOR, Until};
-use super::test::{START, Setting};
+use super::load::{Addresses, Load, LoadRunner, RunLimit, SECTOR};
+use super::test::{SEQUENTIAL_WARM_UP, Setting};
 use crate::profile::Medium;
 use crate::{DiskError, Profile};
 
-/// Places on platters, whose zones differ, and on flash, which is everywhere the same.
-const PLACES: (u64, u64) = (65, 9);
+/// Positions on a hard disk, whose zones differ in rate.
+const HARD_DISK_POSITIONS: u64 = 65;
+/// Positions on flash, whose rate is uniform.
+const FLASH_POSITIONS: u64 = 9;
 
 /// The curve.
 pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskError> {
     let bytes = profile.device.max_request.0;
-    let total = setting.stretch_bytes(profile);
-    let places = match profile.medium {
-        Medium::HardDisk(_) => PLACES.0,
-        Medium::Flash(_) => PLACES.1,
+    let total = setting.sequential_bytes(profile);
+    let positions = match profile.medium {
+        Medium::HardDisk(_) => HARD_DISK_POSITIONS,
+        Medium::Flash(_) => FLASH_POSITIONS,
     };
     let mut points = Vec::new();
-    for index in 0..places {
-        let mut desk = Desk::new(profile, DiskOp::Read)?;
-        let last = desk
+    for index in 0..positions {
+        let mut runner = LoadRunner::new(profile, DiskOp::Read)?;
+        let last = runner
             .sectors()
-            .saturating_sub((total + START * bytes) / SECTOR);
-        let sector = u128::from(last) * u128::from(index) / u128::from(places - 1);
+            .saturating_sub((total + SEQUENTIAL_WARM_UP * bytes) / SECTOR);
+        let sector = u128::from(last) * u128::from(index) / u128::from(positions - 1);
         let sector = u64::try_from(sector).expect("it lies on the disk");
-        // Whole physical blocks.
+        // Aligned to physical blocks of 4 KiB.
         let sector = sector - sector % 8;
         let mut load = Load {
             op: DiskOp::Read,
             bytes,
-            depth: setting.streaming_depth(&desk),
-            place: Place::Onwards { sector },
+            depth: setting.sequential_depth(&runner),
+            addresses: Addresses::Sequential { sector },
         };
-        desk.run(&mut load, Until::operations(START), |_| ());
-        let measured = desk.run(&mut load, Until::operations(total / bytes), |_| ());
+        runner.run(&mut load, RunLimit::operations(SEQUENTIAL_WARM_UP), |_| ());
+        let measured = runner.run(&mut load, RunLimit::operations(total / bytes), |_| ());
         points.push(CurvePoint {
             x: (sector * SECTOR) as f64,
             y: measured.bytes_per_s(),
@@ -44,18 +46,18 @@ pub(super) fn curve(profile: &Profile, setting: Setting) -> Result<Curve, DiskEr
     }
     Ok(Curve {
         name: "position",
-        title: "Sequential reading against the place on the disk",
+        title: "Sequential read rate by position",
         about: format!(
-            "Requests of {}, one behind the other, from {places} places on.",
+            "Sequential requests of {} from each of {positions} positions.",
             profile.device.max_request
         ),
         x: Axis {
-            title: "place on the disk",
+            title: "position on the disk",
             unit: AxisUnit::Place,
             logarithmic: false,
         },
         y: Axis {
-            title: "sequential reading",
+            title: "sequential read",
             unit: AxisUnit::BytesPerSecond,
             logarithmic: false,
         },

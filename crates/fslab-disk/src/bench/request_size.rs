@@ -1,21 +1,21 @@
-//! Bandwidth and operations per second against the size of an operation.
+//! Bandwidth and operations per second over the size of an operation.
 
 use fslab_simdisk_sys::DiskOp;
 
 use super::curve::{Axis, AxisUnit, Curve, CurvePoint, Line};
-use super::load::{Desk, Load, Measured, Place, Until};
+use super::load::{Addresses, Load, LoadRunner, Measured, RunLimit};
 use super::test::Setting;
 use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
-/// From 512 B to 8 MiB.
+/// Powers of two: 512 B to 8 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=23;
-/// What is measured at each size, at most.
+/// Operations measured at each size, at most.
 const OPERATIONS: u64 = 1_000;
-/// What is read or written at each size, where that is fewer operations.
+/// Bytes measured at each size, at most.
 const BYTES: u64 = 512 << 20;
 
-/// Both curves: the rate, and the operations.
+/// Two curves: bandwidth and operations per second.
 pub(super) fn curves(profile: &Profile, setting: Setting) -> Result<[Curve; 2], DiskError> {
     let kinds = [
         ("sequential read", DiskOp::Read, false),
@@ -40,18 +40,18 @@ pub(super) fn curves(profile: &Profile, setting: Setting) -> Result<[Curve; 2], 
         });
     }
     for lines in [&mut rates, &mut operations] {
-        join(lines, ("sequential read", "random read"), "read");
-        join(lines, ("sequential write", "random write"), "write");
+        merge_equal(lines, ("sequential read", "random read"), "read");
+        merge_equal(lines, ("sequential write", "random write"), "write");
     }
-    let about = "One operation at a time, from 512 B to 8 MiB; a large one goes to the disk in \
-                 requests of its largest size. Writes after the cache is full, or after as many as \
-                 it is worth to wait for.";
+    let about = "One operation at a time, from 512 B to 8 MiB, split into requests of the disk's \
+                 largest size. Writes are measured once the cache is full, or after a limited \
+                 number of them.";
     let curve = |name, title, y, unit, lines| Curve {
         name,
         title,
         about: about.to_owned(),
         x: Axis {
-            title: "size of an operation",
+            title: "operation size",
             unit: AxisUnit::Bytes,
             logarithmic: true,
         },
@@ -65,14 +65,14 @@ pub(super) fn curves(profile: &Profile, setting: Setting) -> Result<[Curve; 2], 
     Ok([
         curve(
             "size-rate",
-            "Bandwidth against the size of an operation",
+            "Bandwidth by operation size",
             "bandwidth",
             AxisUnit::BytesPerSecond,
             rates,
         ),
         curve(
             "size-operations",
-            "Operations against their size",
+            "Operation rate by operation size",
             "operations",
             AxisUnit::OperationsPerSecond,
             operations,
@@ -80,10 +80,10 @@ pub(super) fn curves(profile: &Profile, setting: Setting) -> Result<[Curve; 2], 
     ])
 }
 
-/// Two lines that lie on each other are one: to most flash, order means nothing.
-fn join(lines: &mut Vec<Line>, (first, second): (&str, &str), name: &'static str) {
-    let place = |wanted: &str| lines.iter().position(|line| line.name == wanted);
-    let (Some(first), Some(second)) = (place(first), place(second)) else {
+/// Merges two equal lines: on most flash, random access is as fast as sequential.
+fn merge_equal(lines: &mut Vec<Line>, (first, second): (&str, &str), name: &'static str) {
+    let index = |wanted: &str| lines.iter().position(|line| line.name == wanted);
+    let (Some(first), Some(second)) = (index(first), index(second)) else {
         return;
     };
     if lines[first].points == lines[second].points {
@@ -98,24 +98,24 @@ fn measure(
     (op, random): (DiskOp, bool),
     bytes: u64,
 ) -> Result<Measured, DiskError> {
-    let mut desk = Desk::new(profile, op)?;
+    let mut runner = LoadRunner::new(profile, op)?;
     let mut load = Load {
         op,
         bytes,
         depth: 1,
-        place: if random {
-            Place::Anywhere {
-                span: desk.sectors(),
+        addresses: if random {
+            Addresses::Random {
+                span: runner.sectors(),
                 random: Random::from_seed(setting.seed),
             }
         } else {
-            Place::Onwards { sector: 0 }
+            Addresses::Sequential { sector: 0 }
         },
     };
     if op == DiskOp::Write {
         let warm_up = setting.fill_operations(profile, bytes);
-        desk.run(&mut load, Until::operations(warm_up), |_| ());
+        runner.run(&mut load, RunLimit::operations(warm_up), |_| ());
     }
     let operations = OPERATIONS.min(BYTES / bytes);
-    Ok(desk.run(&mut load, Until::operations(operations), |_| ()))
+    Ok(runner.run(&mut load, RunLimit::operations(operations), |_| ()))
 }

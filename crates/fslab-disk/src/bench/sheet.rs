@@ -1,33 +1,33 @@
-//! The data sheet against the model: does the whole come to what its maker says?
+//! Compares the figures of the data sheet with those that the model reaches.
 
 use fslab_simdisk_sys::DiskOp;
 use serde::Serialize;
 
-use super::load::{Desk, Load, Measured, Place, SECTOR, Until};
-use super::test::{SEED, START, Setting};
+use super::load::{Addresses, Load, LoadRunner, Measured, RunLimit, SECTOR};
+use super::test::{SEED, SEQUENTIAL_WARM_UP, Setting};
 use crate::profile::DerivedValue;
 use crate::{DiskError, Profile};
 use fslab_stats::Random;
 
-const SMALL: u64 = 4096;
+const RANDOM_BYTES: u64 = 4096;
 const OPERATIONS: u64 = 10_000;
 
-/// A figure of the data sheet, beside what the model comes to.
+/// A figure of the data sheet and of the model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SheetFigure {
-    /// Its key in the profile, with the unit.
+    /// Its key in the profile with the unit as a suffix.
     pub name: &'static str,
-    /// What it is.
+    /// What it measures.
     pub about: String,
-    /// What the data sheet says.
+    /// Value in the data sheet.
     pub sheet: DerivedValue,
-    /// What the model comes to.
+    /// Value reached by the model.
     pub model: DerivedValue,
-    /// How far the model is off: 0.02 is 2 % above the data sheet.
+    /// Relative error of the model: 0.02 is 2 % above the data sheet.
     pub difference: f64,
 }
 
-/// All figures that the data sheet has, of one member where there is an array.
+/// All figures of the data sheet; for an array, of one member.
 ///
 /// # Errors
 /// [`DiskError::Model`] where the model refuses the profile.
@@ -41,28 +41,28 @@ pub fn data_sheet(profile: &Profile) -> Result<Vec<SheetFigure>, DiskError> {
 
 fn times(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
     let sheet = &profile.data_sheet;
-    let wanted = [
-        ("random_read_ns", "a read", sheet.random_read, DiskOp::Read),
+    let table = [
+        ("random_read_ns", "read", sheet.random_read, DiskOp::Read),
         (
             "random_write_ns",
-            "a write",
+            "write",
             sheet.random_write,
             DiskOp::Write,
         ),
     ];
     let mut figures = Vec::new();
-    for (name, noun, said, op) in wanted {
-        let Some(said) = said else { continue };
-        let about = format!("{noun} of 4 KiB at random{}", span(profile));
+    for (name, noun, value, op) in table {
+        let Some(value) = value else { continue };
+        let about = format!("random {noun} of 4 KiB{}", span(profile));
         let mean_ns = random(profile, setting, op, 1)?.mean_ns();
-        figures.push(figure(name, about, (said.0, mean_ns), DerivedValue::Time));
+        figures.push(figure(name, about, (value.0, mean_ns), DerivedValue::Time));
     }
     Ok(figures)
 }
 
 fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
     let sheet = &profile.data_sheet;
-    let wanted = [
+    let table = [
         (
             "random_read_deep_per_s",
             "reads",
@@ -77,55 +77,60 @@ fn frequencies(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, 
         ),
     ];
     let mut figures = Vec::new();
-    for (name, noun, said, op) in wanted {
-        let (Some(said), Some(depth)) = (said, sheet.depth) else {
+    for (name, noun, value, op) in table {
+        let (Some(value), Some(depth)) = (value, sheet.depth) else {
             continue;
         };
         let span = span(profile);
-        let about = format!("{noun} of 4 KiB at random{span}, {depth} at a time");
+        let about = format!("random {noun} of 4 KiB{span}, queue depth {depth}");
         let rate = random(profile, setting, op, depth)?.operations_per_s();
-        figures.push(figure(name, about, (said.0, rate), DerivedValue::Frequency));
+        figures.push(figure(
+            name,
+            about,
+            (value.0, rate),
+            DerivedValue::Frequency,
+        ));
     }
     Ok(figures)
 }
 
 fn rates(profile: &Profile, setting: Setting) -> Result<Vec<SheetFigure>, DiskError> {
     let sheet = &profile.data_sheet;
-    let wanted = [
+    let table = [
         (
             "sequential_read_bytes_per_s",
-            "reading on and on at the beginning",
+            "sequential read at the beginning of the disk",
             Some(sheet.sequential_read),
             (DiskOp::Read, false),
         ),
         (
             "sequential_read_end_bytes_per_s",
-            "reading on and on at the end",
+            "sequential read at the end of the disk",
             sheet.sequential_read_end,
             (DiskOp::Read, true),
         ),
         (
             "sequential_write_bytes_per_s",
-            "writing on and on at the beginning",
+            "sequential write at the beginning of the disk",
             sheet.sequential_write,
             (DiskOp::Write, false),
         ),
     ];
     let mut figures = Vec::new();
-    for (name, about, said, (op, at_end)) in wanted {
-        let Some(said) = said else { continue };
+    for (name, about, value, (op, at_end)) in table {
+        let Some(value) = value else { continue };
         let rate = sequential(profile, setting, op, at_end)?.bytes_per_s();
         figures.push(figure(
             name,
             about.to_owned(),
-            (said.0, rate),
+            (value.0, rate),
             DerivedValue::Rate,
         ));
     }
     Ok(figures)
 }
 
-/// Where random access was measured, if not everywhere.
+/// The part of the disk in which random access was measured, unless it is all of it.
 fn span(profile: &Profile) -> String {
     let span = profile.data_sheet.span;
     span.map_or_else(String::new, |span| format!(" within {span}"))
@@ -135,15 +140,15 @@ fn figure(
     name: &'static str,
     about: String,
     (sheet, model): (u64, f64),
-    amount: fn(f64) -> DerivedValue,
+    unit: fn(f64) -> DerivedValue,
 ) -> SheetFigure {
     let sheet = sheet as f64;
     let difference = model / sheet - 1.0;
     SheetFigure {
         name,
         about,
-        sheet: amount(sheet),
-        model: amount(model),
+        sheet: unit(sheet),
+        model: unit(model),
         difference: (difference * 1e4).round() / 1e4,
     }
 }
@@ -154,19 +159,19 @@ fn random(
     op: DiskOp,
     depth: u32,
 ) -> Result<Measured, DiskError> {
-    let mut desk = Desk::new(profile, op)?;
+    let mut runner = LoadRunner::new(profile, op)?;
     let span = profile.data_sheet.span;
     let mut load = Load {
         op,
-        bytes: SMALL,
+        bytes: RANDOM_BYTES,
         depth,
-        place: Place::Anywhere {
-            span: span.map_or(desk.sectors(), |span| span.0 / SECTOR),
+        addresses: Addresses::Random {
+            span: span.map_or(runner.sectors(), |span| span.0 / SECTOR),
             random: Random::from_seed(setting.seed),
         },
     };
     let operations = OPERATIONS.max(100 * u64::from(depth));
-    Ok(desk.run(&mut load, Until::operations(operations), |_| ()))
+    Ok(runner.run(&mut load, RunLimit::operations(operations), |_| ()))
 }
 
 fn sequential(
@@ -175,13 +180,13 @@ fn sequential(
     op: DiskOp,
     at_end: bool,
 ) -> Result<Measured, DiskError> {
-    let mut desk = Desk::new(profile, op)?;
+    let mut runner = LoadRunner::new(profile, op)?;
     let bytes = profile.device.max_request.0;
-    let total = setting.stretch_bytes(profile);
+    let total = setting.sequential_bytes(profile);
     let sector = if at_end {
-        let last = desk
+        let last = runner
             .sectors()
-            .saturating_sub((total + START * bytes) / SECTOR);
+            .saturating_sub((total + SEQUENTIAL_WARM_UP * bytes) / SECTOR);
         last - last % 8
     } else {
         0
@@ -189,14 +194,14 @@ fn sequential(
     let mut load = Load {
         op,
         bytes,
-        depth: setting.streaming_depth(&desk),
-        place: Place::Onwards { sector },
+        depth: setting.sequential_depth(&runner),
+        addresses: Addresses::Sequential { sector },
     };
     let warm_up = match op {
-        // A stream is hardly faster than the medium: it takes long to fill the cache.
+        // The cache fills slowly, since a stream is little faster than the medium.
         DiskOp::Write => 16 * setting.fill_operations(profile, bytes),
-        _ => START,
+        _ => SEQUENTIAL_WARM_UP,
     };
-    desk.run(&mut load, Until::operations(warm_up), |_| ());
-    Ok(desk.run(&mut load, Until::operations(total / bytes), |_| ()))
+    runner.run(&mut load, RunLimit::operations(warm_up), |_| ());
+    Ok(runner.run(&mut load, RunLimit::operations(total / bytes), |_| ()))
 }

@@ -1,35 +1,35 @@
-//! The whole test of a profile: every curve, and the data sheet.
+//! The complete benchmark of a profile: all curves and the data sheet.
 
 use fslab_simdisk_sys::DiskModel;
 use serde::Serialize;
 
 use super::curve::Curve;
-use super::load::{Desk, Until};
+use super::load::{LoadRunner, RunLimit};
 use super::sheet::{self, SheetFigure};
 use super::{burst, depth, distance, position, request_size};
 use crate::profile::Medium;
 use crate::{DiskError, Profile};
 
-/// The seed of every test: figures are to be compared.
+/// The seed of every benchmark, so that figures are comparable.
 pub const SEED: u64 = 0x5eed;
 
-/// How much is read or written in one stretch, at least.
-const STRETCH: u64 = 32 << 20;
-/// Requests of a stream that are under way at a time, where the disk takes as many.
-const STREAM_DEPTH: u32 = 8;
-/// Requests of a stream before it is measured: the arm must get there first.
-pub(super) const START: u64 = 16;
-/// Operations that are spent on filling a write cache, at most.
-const FILL_MAX: u64 = 400_000;
+/// Bytes of a sequential measurement, at least.
+const SEQUENTIAL_BYTES: u64 = 32 << 20;
+/// Queue depth of a sequential measurement, at most.
+const SEQUENTIAL_DEPTH: u32 = 8;
+/// Requests before a sequential measurement, so that the first seek does not count.
+pub(super) const SEQUENTIAL_WARM_UP: u64 = 16;
+/// Operations to fill a write cache, at most.
+const FILL_OPERATIONS_MAX: u64 = 400_000;
 
-/// What a profile's disk does by itself.
+/// The benchmark of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bench {
     /// The profile's name.
     pub profile: String,
     /// The digest of its parameters.
     pub digest: String,
-    /// What decided all chance.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// The data sheet against the model.
     pub data_sheet: Vec<SheetFigure>,
@@ -37,13 +37,13 @@ pub struct Bench {
     pub curves: Vec<Curve>,
 }
 
-/// What all measurements share.
+/// Settings of all measurements.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) seed: u64,
 }
 
-/// Runs the whole test, in virtual time.
+/// Runs the complete benchmark in virtual time.
 ///
 /// # Errors
 /// [`DiskError::Model`] where the model refuses the profile.
@@ -65,7 +65,7 @@ pub fn run(profile: &Profile) -> Result<Bench, DiskError> {
 }
 
 impl Profile {
-    /// The disk itself, fresh from the maker.
+    /// A new simulated disk with these parameters.
     ///
     /// # Errors
     /// [`DiskError::Model`] where the model refuses the parameters.
@@ -78,8 +78,7 @@ impl Profile {
 }
 
 impl Setting {
-    /// Operations of that size after which writes are answered no faster than the medium takes
-    /// them: somewhat more than the write cache holds.
+    /// Operations of that size that fill the write cache: 5/4 of its size, within limits.
     pub(super) fn fill_operations(self, profile: &Profile, bytes: u64) -> u64 {
         let cache = match &profile.medium {
             _ if !profile.cache.write_cache => 0,
@@ -87,30 +86,30 @@ impl Setting {
             Medium::Flash(_) => profile.cache.buffer.0,
         };
         let members = profile.array.as_ref().map_or(1, |array| array.members);
-        (cache * 5 / 4 * u64::from(members) / bytes).clamp(16, FILL_MAX)
+        (cache * 5 / 4 * u64::from(members) / bytes).clamp(16, FILL_OPERATIONS_MAX)
     }
 
-    /// What is read or written in one stretch: several cylinders, and many requests.
-    pub(super) fn stretch_bytes(self, profile: &Profile) -> u64 {
+    /// Bytes of a sequential measurement: several cylinders, and many requests.
+    pub(super) fn sequential_bytes(self, profile: &Profile) -> u64 {
         let request = profile.device.max_request.0;
         let wanted = match &profile.medium {
             Medium::HardDisk(disk) => {
                 let track = disk.track_bytes(disk.media.outer.0) as u64;
-                STRETCH.max(4 * u64::from(disk.media.heads) * track)
+                SEQUENTIAL_BYTES.max(4 * u64::from(disk.media.heads) * track)
             }
-            Medium::Flash(_) => STRETCH.max(256 * request),
+            Medium::Flash(_) => SEQUENTIAL_BYTES.max(256 * request),
         };
         let wanted = wanted.min(profile.device.capacity.0 / 8).max(request);
         wanted - wanted % request
     }
 
-    /// How many requests of a stream are under way.
-    pub(super) fn streaming_depth(self, desk: &Desk) -> u32 {
-        desk.depth().min(STREAM_DEPTH)
+    /// Queue depth of a sequential measurement.
+    pub(super) fn sequential_depth(self, runner: &LoadRunner) -> u32 {
+        runner.depth().min(SEQUENTIAL_DEPTH)
     }
 }
 
-impl Until {
+impl RunLimit {
     pub(super) fn operations(operations: u64) -> Self {
         Self {
             operations,
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_makes_a_hard_disk_quicker_and_a_disk_without_one_has_no_such_curve() {
+    fn a_queue_makes_a_hard_disk_faster_and_a_disk_without_one_lacks_the_curve() {
         let bench = bench("hdd-7200-sata-2010");
         let (one, many) = ends(line(&bench, "queue-depth", "read"));
         assert!(many > 1.8 * one, "{one} {many}");
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stick_that_was_full_writes_at_random_some_times_a_second() {
+    fn a_full_stick_writes_a_few_random_blocks_per_second() {
         let bench = bench("usb-flash-16g-2015");
         let (_, sustained) = ends(line(&bench, "burst", "write"));
         assert!((1.0..10.0).contains(&sustained), "{sustained}");

@@ -1,24 +1,24 @@
-//! What is possible: what a text of parameters does not say, by the rules here; each number's range
-//! and the relations of the disk's parts by the model itself, which the guest's driver has too.
+//! Validates a profile. The rules here are about values that are not parameters of the model;
+//! ranges and relations of parameters are checked by the model, which the guest's driver has too.
 
 use fslab_model::{Bytes, TomlError};
 
 use super::{Array, DataSheet, Flash, FlashMapping, HardDisk, Medium, Profile, RaidLevel};
 
 const SECTOR: u64 = 512;
-/// The deepest queue of a data sheet: the most requests at a time that a model takes.
+/// The deepest queue of a data sheet: the model's limit.
 const DEPTH_MAX: u32 = 65_536;
-/// The longest time, and the highest rate in bytes or operations a second, of a data sheet.
+/// The longest time in nanoseconds, and the highest rate per second, of a data sheet.
 const SHEET_MAX: u64 = 1_000_000_000_000;
-/// The least part of a disk in which random access is measured.
+/// The smallest span in which random access is measured.
 const SPAN_MIN: Bytes = Bytes::mib(1);
 
-/// A value that no disk has.
+/// The error for a value that no disk can have.
 pub(super) fn impossible(key: &str, reason: impl Into<String>) -> TomlError {
     TomlError::new(key.split('.'), format!("impossible: {}", reason.into()))
 }
 
-/// `Ok` where `holds`, else what is impossible and why.
+/// An error at `key` unless `holds`.
 fn ensure(holds: bool, key: &str, reason: impl Into<String>) -> Result<(), TomlError> {
     if holds {
         Ok(())
@@ -54,33 +54,33 @@ impl Profile {
         ensure(
             self.name.len() <= 64 && self.name.chars().all(allowed),
             "name",
-            "a name has 1 to 64 small letters, digits or - . +",
+            "a name has 1 to 64 lower-case letters, digits or - . +",
         )?;
         ensure(
             (1956..=2100).contains(&self.year),
             "year",
-            "there are disks since 1956",
+            "it is from 1956 to 2100",
         )
     }
 
-    /// The model counts sectors, so it cannot say that a size is none of them.
+    /// Sizes in bytes: the model counts sectors, so it cannot detect a fraction of one.
     fn check_device(&self) -> Result<(), TomlError> {
         let device = &self.device;
         let block = device.physical_block;
         ensure(
             matches!(block.0, 512 | 4096),
             "device.physical_block",
-            "it is 512 B or 4 KiB",
+            "it must be 512 B or 4 KiB",
         )?;
         ensure(
             device.capacity.0 > 0 && device.capacity.0.is_multiple_of(block.0),
             "device.capacity",
-            "it is no multiple of the physical block",
+            "it is not a multiple of the physical block",
         )?;
         ensure(
             is_sectors(device.max_request),
             "device.max_request",
-            "it is a multiple of 512 B",
+            "it must be a multiple of 512 B",
         )
     }
 }
@@ -90,18 +90,17 @@ fn check_platters(disk: &HardDisk) -> Result<(), TomlError> {
     ensure(
         media.inner <= media.outer,
         "media.inner",
-        "it is not above media.outer",
+        "it must not be above media.outer",
     )?;
-    // At least a sector passes below a head in a turn.
     ensure(
         u128::from(media.inner.0) * 60 >= u128::from(SECTOR) * u128::from(media.rpm),
         "media.inner",
-        "not one sector would fit on a track",
+        "a track would be shorter than one sector",
     )?;
     ensure(
         seek.track <= seek.average && seek.average <= seek.full,
         "seek.average",
-        "it lies between seek.track and seek.full",
+        "it must lie between seek.track and seek.full",
     )
 }
 
@@ -113,12 +112,12 @@ fn check_buffer(disk: &HardDisk, buffer: Bytes, block: Bytes) -> Result<(), Toml
     ensure(
         wanted <= buffer.0,
         "write_back.share",
-        "together with all segments of read_ahead it is more than cache.buffer",
+        "with all segments of read_ahead it exceeds cache.buffer",
     )?;
     ensure(
         ahead.segment.0.is_multiple_of(block.0),
         "read_ahead.segment",
-        "it is no multiple of the physical block",
+        "it is not a multiple of the physical block",
     )
 }
 
@@ -126,7 +125,7 @@ fn check_flash(flash: &Flash) -> Result<(), TomlError> {
     ensure(
         flash.open_blocks.is_some() == (flash.mapping == FlashMapping::Block),
         "flash.open_blocks",
-        "it belongs to mapping = \"block\", and that to it",
+        "it is required with mapping = \"block\", and only then allowed",
     )
 }
 
@@ -134,36 +133,36 @@ fn check_array(array: &Array) -> Result<(), TomlError> {
     ensure(
         array.layout != RaidLevel::Raid10 || array.members.is_multiple_of(2),
         "array.members",
-        "it takes pairs",
+        "it must be even",
     )?;
     ensure(
         is_sectors(array.chunk) && array.chunk.0.is_multiple_of(4096),
         "array.chunk",
-        "it is a multiple of 4 KiB",
+        "it must be a multiple of 4 KiB",
     )
 }
 
-/// What is no parameter, and so does not concern the model.
+/// The data sheet, which has no parameters of the model.
 fn check_sheet(sheet: &DataSheet, capacity: Bytes) -> Result<(), TomlError> {
     let deep = sheet.random_read_deep.is_some() || sheet.random_write_deep.is_some();
     ensure(
         sheet.depth.is_some() == deep,
         "data_sheet.depth",
-        "it belongs to random_read_deep or random_write_deep, and these to it",
+        "it is required with random_read_deep or random_write_deep, and only then allowed",
     )?;
     ensure(
         sheet
             .depth
             .is_none_or(|depth| (1..=DEPTH_MAX).contains(&depth)),
         "data_sheet.depth",
-        format!("it is from 1 to {DEPTH_MAX}"),
+        format!("it must be from 1 to {DEPTH_MAX}"),
     )?;
     ensure(
         sheet
             .span
             .is_none_or(|span| SPAN_MIN <= span && span <= capacity),
         "data_sheet.span",
-        format!("it is from {SPAN_MIN} to device.capacity"),
+        format!("it must be from {SPAN_MIN} to device.capacity"),
     )?;
     let numbers = [
         ("data_sheet.random_read", sheet.random_read.map(|it| it.0)),
@@ -191,7 +190,7 @@ fn check_sheet(sheet: &DataSheet, capacity: Bytes) -> Result<(), TomlError> {
         ensure(
             is_possible,
             key,
-            "it is above 0, and no disk is as slow or as fast as that",
+            "it must be above 0, and within what disks can reach",
         )
     })
 }

@@ -1,4 +1,4 @@
-//! What the maker or a measurement says of the disk as a whole.
+//! Figures of the complete disk, by its maker or by a measurement.
 
 use fslab_model::Bytes;
 
@@ -6,26 +6,26 @@ use super::group::group;
 use super::quantity::{BytesPerSecond, Nanoseconds, OperationsPerSecond};
 
 group! {
-    /// What the maker or a measurement says of the disk. No parameter: the model must reach it by
-    /// itself, and `fslab disk test` says how near it comes.
+    /// Figures of the disk, by its maker or by a measurement. They are no parameters: `fslab disk
+    /// test` compares them with the model's.
     "data_sheet" => DataSheet {
-        /// The part of the disk in which random access was measured; all of it where left out.
+        /// Size of the part of the disk in which random access was measured. Default: all of it.
         span: Option<Bytes>,
-        /// Mean time of a read of 4 KiB at random, one at a time.
+        /// Mean time of a random read of 4 KiB, one at a time.
         random_read: Option<Nanoseconds>,
-        /// The same of a write.
+        /// Mean time of a random write of 4 KiB, one at a time.
         random_write: Option<Nanoseconds>,
-        /// How many requests are under way in the two figures below.
+        /// Queue depth of the two figures below.
         depth: Option<u32>,
-        /// Reads of 4 KiB at random, that many at a time.
+        /// Random reads of 4 KiB at this queue depth.
         random_read_deep: Option<OperationsPerSecond>,
-        /// The same of writes.
+        /// Random writes of 4 KiB at this queue depth.
         random_write_deep: Option<OperationsPerSecond>,
-        /// Reading on and on, at the beginning of the disk.
+        /// Sequential read at the beginning of the disk.
         sequential_read: BytesPerSecond,
-        /// The same at its end.
+        /// Sequential read at the end of the disk.
         sequential_read_end: Option<BytesPerSecond>,
-        /// Writing on and on, at the beginning.
+        /// Sequential write at the beginning of the disk.
         sequential_write: Option<BytesPerSecond>,
     }
 }

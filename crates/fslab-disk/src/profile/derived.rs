@@ -1,4 +1,4 @@
-//! What follows from a profile's parameters by a closed form, without running the model.
+//! Figures that follow from a profile's parameters in closed form, without running the model.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer};
 
 use super::{Flash, FlashMapping, HardDisk, Medium, Nanoseconds, Profile};
 
-/// A size, as the usual small request has it.
-const SMALL: u64 = 4096;
+/// Size of a small request.
+const SMALL_BYTES: u64 = 4096;
 
-/// A number with its unit. Serialised as the bare number; the figure's name tells the unit.
+/// A number with its unit. Serialised as the bare number, since the figure's name has the unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DerivedValue {
     /// Nanoseconds.
@@ -40,7 +40,7 @@ impl fmt::Display for DerivedValue {
 impl Serialize for DerivedValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            // Rounded: the digits behind the point are those of the division alone.
+            // Decimals would be an artefact of the division.
             Self::Time(value) | Self::Rate(value) | Self::Frequency(value) => {
                 serializer.serialize_u64(value.round() as u64)
             }
@@ -55,14 +55,14 @@ impl Serialize for DerivedValue {
 pub struct DerivedFigure {
     /// Its name with the unit as its last word, such as `revolution_ns`.
     pub name: &'static str,
-    /// What it is.
+    /// What it measures.
     pub about: &'static str,
     /// Its value.
     pub value: DerivedValue,
 }
 
 impl Profile {
-    /// What the whole disk holds. An array's members lose what does not fill a chunk.
+    /// Capacity of the disk, or of the array, whose members use complete chunks only.
     #[must_use]
     pub fn capacity(&self) -> Bytes {
         let member = self.device.capacity.0;
@@ -72,7 +72,7 @@ impl Profile {
         })
     }
 
-    /// One member of an array by itself; the disk itself where there is none.
+    /// One member of an array, or the disk itself.
     #[must_use]
     pub fn member(&self) -> Self {
         Self {
@@ -81,22 +81,25 @@ impl Profile {
         }
     }
 
-    /// The mean time of a small read at random, one at a time.
+    /// Mean time of a random read of 4 KiB, one at a time.
     #[must_use]
     pub fn mean_access(&self) -> Nanoseconds {
         let command = self.interface.command.0;
         let medium = match &self.medium {
             Medium::HardDisk(disk) => disk.seek.average.0 as f64 + disk.revolution_ns() / 2.0,
             Medium::Flash(flash) => {
-                let moved = flash.page.0.min(SMALL) as f64 * 1e9 / flash.channel_rate.0 as f64;
-                flash.page_read.0 as f64 + moved + SMALL as f64 * 1e9 / self.interface.rate.0 as f64
+                let transfer =
+                    flash.page.0.min(SMALL_BYTES) as f64 * 1e9 / flash.channel_rate.0 as f64;
+                flash.page_read.0 as f64
+                    + transfer
+                    + SMALL_BYTES as f64 * 1e9 / self.interface.rate.0 as f64
             }
         };
         Nanoseconds(command + medium.round() as u64)
     }
 
-    /// How fast data is read on and on at the beginning of the disk, where nothing but the medium
-    /// and the interface limit it.
+    /// Bytes per second of a sequential read at the beginning of the disk, limited by the medium
+    /// and the interface alone.
     #[must_use]
     pub fn sequential_read(&self) -> f64 {
         let medium = match &self.medium {
@@ -107,23 +110,23 @@ impl Profile {
         medium.min(self.interface.rate.0 as f64) * members as f64
     }
 
-    /// Every figure that follows from the parameters by a closed form.
+    /// All figures that follow from the parameters in closed form.
     #[must_use]
     pub fn derived(&self) -> Vec<DerivedFigure> {
         let mut figures = vec![
             figure(
                 "capacity_bytes",
-                "what it holds",
+                "capacity",
                 DerivedValue::Size(self.capacity()),
             ),
             figure(
                 "mean_access_ns",
-                "a small read at random, one at a time",
+                "random read of 4 KiB, one at a time",
                 DerivedValue::Time(self.mean_access().0 as f64),
             ),
             figure(
                 "sequential_read_bytes_per_s",
-                "the most that is read in a second, at the beginning",
+                "highest sequential read rate, at the beginning of the disk",
                 DerivedValue::Rate(self.sequential_read()),
             ),
         ];
@@ -142,22 +145,22 @@ impl Profile {
         vec![
             figure(
                 "revolution_ns",
-                "a turn of the platters",
+                "revolution of the platters",
                 DerivedValue::Time(disk.revolution_ns()),
             ),
             figure(
                 "outer_track_sectors",
-                "sectors on an outermost track",
+                "sectors of an outermost track",
                 DerivedValue::Count((outer / 512.0) as u64),
             ),
             figure(
                 "inner_track_sectors",
-                "sectors on an innermost track",
+                "sectors of an innermost track",
                 DerivedValue::Count((inner / 512.0) as u64),
             ),
             figure(
                 "cylinders_count",
-                "about as many cylinders",
+                "cylinders, estimated",
                 DerivedValue::Count(cylinders.round() as u64),
             ),
         ]
@@ -174,27 +177,27 @@ fn of_flash(flash: &Flash) -> Vec<DerivedFigure> {
     vec![
         figure(
             "dies_count",
-            "dies that work at a time",
+            "dies that work in parallel",
             DerivedValue::Count(flash.dies()),
         ),
         figure(
             "erased_bytes",
-            "what is erased at once",
+            "size of an erase unit",
             DerivedValue::Size(Bytes(erased)),
         ),
         figure(
             "page_reads_per_s",
-            "pages that all dies read in a second",
+            "page reads of all dies",
             DerivedValue::Frequency(reads),
         ),
         figure(
             "channels_bytes_per_s",
-            "what all channels move",
+            "bandwidth of all channels",
             DerivedValue::Rate(flash.channels_rate()),
         ),
         figure(
             "program_bytes_per_s",
-            "what all dies program",
+            "program rate of all dies",
             DerivedValue::Rate(flash.page_rate(flash.page_program)),
         ),
     ]
@@ -205,14 +208,14 @@ fn figure(name: &'static str, about: &'static str, value: DerivedValue) -> Deriv
 }
 
 impl HardDisk {
-    /// A turn of the platters.
+    /// Time of one revolution.
     #[must_use]
     pub fn revolution_ns(&self) -> f64 {
         60e9 / f64::from(self.media.rpm)
     }
 
-    /// Bytes on a track whose sustained rate is `rate`: in the time of a cylinder, which is its
-    /// turns, its head switches, and the step to the next, the rate must bring all its tracks.
+    /// Bytes of a track whose sustained rate is `rate` bytes per second. A cylinder takes a
+    /// revolution per head, the head switches, and the seek to the next cylinder.
     #[must_use]
     pub fn track_bytes(&self, rate: u64) -> f64 {
         let heads = f64::from(self.media.heads);
@@ -222,7 +225,7 @@ impl HardDisk {
 }
 
 impl Flash {
-    /// Bytes per second of all dies together, where a page takes `each`.
+    /// Bytes per second of all dies together, if a page takes `each`.
     #[must_use]
     pub fn page_rate(&self, each: Nanoseconds) -> f64 {
         self.dies() as f64 * self.page.0 as f64 * 1e9 / each.0.max(1) as f64

@@ -1,4 +1,4 @@
-//! What every disk has: its size, its interface, its buffer; and disks that work as one.
+//! Groups of every disk: device, interface and cache; and arrays.
 
 use std::fmt;
 
@@ -7,85 +7,85 @@ use schemars::JsonSchema;
 use toml::Value;
 
 use super::group::group;
-use super::quantity::{BytesPerSecond, Nanoseconds, Quantity, word};
+use super::quantity::{BytesPerSecond, Nanoseconds, Quantity, keyword};
 
 group! {
-    /// The disk as its user sees it; one member, where there is an array.
+    /// The block device; for an array, one member.
     "device" => Device {
-        /// What it holds.
+        /// Capacity.
         capacity: Bytes,
-        /// What it writes at once: 512 B, or 4 KiB behind sectors of 512 B. A write of a part of it
-        /// is a read and a write.
+        /// Physical block size: 512 B, or 4 KiB with logical sectors of 512 B. A write of part of a
+        /// block takes a read and a write.
         physical_block: Bytes,
-        /// How many requests it takes at once.
+        /// Queue depth: requests in flight.
         queue_depth: u32,
-        /// The largest request that the system sends to it.
+        /// Largest request that the kernel sends.
         max_request: Bytes,
-        /// Whether the system sorts what waits for the disk, as Linux does for all but NVMe.
+        /// Whether the kernel uses an I/O scheduler, as Linux does for all disks but NVMe.
         scheduler: bool,
     }
 }
 
 group! {
-    /// The way to the disk.
+    /// The host interface.
     "interface" => Interface {
-        /// Its name, such as `ATA-100`.
+        /// Name, such as `ATA-100`.
         name: String,
-        /// How fast data crosses it.
+        /// Transfer rate.
         rate: BytesPerSecond,
-        /// What each request costs in the controller before anything else happens.
+        /// Controller overhead at the start of each request.
         command: Nanoseconds,
     }
 }
 
 group! {
-    /// The disk's own memory.
+    /// The disk's buffer memory.
     "cache" => Cache {
-        /// Its size.
+        /// Size of the buffer.
         buffer: Bytes,
-        /// Whether a write is answered once it is in the buffer; what is there is lost with the
-        /// power, unless a flush came before.
+        /// Whether a write completes once it is in the buffer. Without a flush, it is lost with the
+        /// power.
         write_cache: bool,
-        /// Whether a single write can be made to pass the buffer by.
+        /// Whether FUA writes are supported, which complete on the medium.
         fua: bool,
     }
 }
 
 group! {
-    /// Several equal disks that work as one; all else describes one of them.
+    /// A RAID array of equal disks; the other groups describe one member.
     "array" => Array {
-        /// How data is spread.
+        /// RAID level.
         layout: RaidLevel,
-        /// How many there are.
+        /// Number of members.
         members: u32,
-        /// What goes to one member before the next one's turn.
+        /// Chunk size: bytes on one member before the next.
         chunk: Bytes,
     }
 }
 
-/// How data is spread over the members of an array.
+/// RAID levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 pub enum RaidLevel {
     /// Striped.
     Raid0,
-    /// On every member.
+    /// Mirrored on all members.
     Raid1,
-    /// Striped over pairs of equal content.
+    /// Striped over mirrored pairs.
     Raid10,
     /// Striped with rotating parity.
     Raid5,
 }
 
 impl RaidLevel {
-    const WORDS: [(&'static str, Self); 4] = [
+    const KEYWORDS: [(&'static str, Self); 4] = [
         ("raid0", Self::Raid0),
         ("raid1", Self::Raid1),
         ("raid10", Self::Raid10),
         ("raid5", Self::Raid5),
     ];
 
-    /// Its word in a file.
+    /// The keyword in a profile.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -105,7 +105,7 @@ impl fmt::Display for RaidLevel {
 
 impl Quantity for RaidLevel {
     fn read(value: &Value) -> Result<Self, String> {
-        word(value, &Self::WORDS)
+        keyword(value, &Self::KEYWORDS)
     }
 
     fn write(&self) -> Option<Value> {
@@ -114,7 +114,7 @@ impl Quantity for RaidLevel {
 }
 
 impl Array {
-    /// How many members' worth of data the array holds.
+    /// The capacity in members, without redundancy.
     #[must_use]
     pub fn data_members(&self) -> u64 {
         let members = u64::from(self.members);

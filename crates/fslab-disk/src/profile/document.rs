@@ -1,4 +1,4 @@
-//! A profile as a whole: from a file or a plan, and back into either.
+//! Reads and writes a complete profile, in a file or in a plan.
 
 use fslab_model::TomlError;
 use serde::ser::SerializeMap;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use toml::{Table, Value};
 
 use super::group::{Keys, Written, missing};
-use super::quantity::{Quantity, word};
+use super::quantity::{Quantity, keyword};
 use super::{
     Array, Cache, DataSheet, Device, Flash, HardDisk, Interface, Media, ReadAhead, Seek, WriteBack,
 };
@@ -14,37 +14,37 @@ use super::{
 /// Version of the format of profiles.
 pub const PROFILE_FORMAT: u32 = 1;
 
-/// The parameters of a simulated disk, with their sources. Every value of this type was checked:
-/// it comes from a text, in a file or in a plan, by one way.
+/// The parameters of a simulated disk, with their sources. Always valid: both files and plans are
+/// read through one checked conversion.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Table")]
 pub struct Profile {
-    /// Its short name.
+    /// Short name.
     pub name: String,
-    /// One line for lists.
+    /// Title for lists, one line.
     pub title: String,
-    /// When such a disk was sold.
+    /// Year in which such disks were sold.
     pub year: u32,
-    /// What disk it is, and what it stands for, in a few sentences.
+    /// Which disk it is and what it stands for, in a few sentences.
     pub description: String,
-    /// The disk as its user sees it.
+    /// The block device.
     pub device: Device,
-    /// The way to it.
+    /// The host interface.
     pub interface: Interface,
-    /// Its own memory.
+    /// The buffer memory.
     pub cache: Cache,
-    /// What holds the data.
+    /// The storage medium.
     pub medium: Medium,
-    /// Several such disks as one.
+    /// The RAID array, if the disk is one.
     pub array: Option<Array>,
-    /// What the whole must come to.
+    /// The figures that the model must reach.
     pub data_sheet: DataSheet,
 }
 
-/// What holds the data.
+/// The storage medium.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// Turning platters.
+    /// Rotating platters.
     HardDisk(HardDisk),
     /// Flash memory.
     Flash(Flash),
@@ -59,7 +59,7 @@ enum Kind {
 const KINDS: [(&str, Kind); 2] = [("hdd", Kind::HardDisk), ("flash", Kind::Flash)];
 
 impl Kind {
-    /// What may stand in a file of that kind, before all groups and as a group.
+    /// The keys and groups of a file of that kind.
     fn keys(self) -> Vec<&'static str> {
         let mut keys = vec!["format", "name", "title", "year", "kind", "description"];
         keys.extend([Device::GROUP, Interface::GROUP, Cache::GROUP]);
@@ -79,7 +79,7 @@ impl Kind {
 
 impl Quantity for Kind {
     fn read(value: &Value) -> Result<Self, String> {
-        word(value, &KINDS)
+        keyword(value, &KINDS)
     }
 
     fn write(&self) -> Option<Value> {
@@ -97,7 +97,7 @@ impl Profile {
         Self::try_from(table).map_err(|error| error.located(text))
     }
 
-    /// The kind of disk, by its word in a file: `hdd` or `flash`.
+    /// The kind of disk as in a file: `hdd` or `flash`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.medium {
@@ -106,7 +106,7 @@ impl Profile {
         }
     }
 
-    /// The profile as a file that reads back as itself.
+    /// The profile as a file, from which [`Profile::from_toml`] reads an equal one.
     #[must_use]
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
@@ -122,7 +122,7 @@ impl Profile {
         text
     }
 
-    /// The keys before all groups.
+    /// The keys before the groups.
     fn head(&self) -> Vec<(&'static str, Value)> {
         let text = |text: &str| Value::String(text.to_owned());
         let number = |number: u32| Value::Integer(i64::from(number));
@@ -159,7 +159,7 @@ impl Profile {
     }
 }
 
-/// A value in TOML; a long text over several lines stays readable.
+/// A value in TOML; a text of several lines is a multi-line string.
 fn toml_value(value: &Value) -> String {
     match value {
         Value::String(text) if is_written_in_lines(text) => {
@@ -170,7 +170,7 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-/// Whether a text has several lines, and nothing that must be escaped in them but backslashes.
+/// Whether a text has several lines, in which only backslashes must be escaped.
 fn is_written_in_lines(text: &str) -> bool {
     let is_escaped = |c: char| c.is_control() && c != '\n' && c != '\t';
     text.contains('\n') && !text.contains("\"\"\"") && !text.contains(is_escaped)
@@ -218,7 +218,7 @@ fn required<'a>(keys: &Keys<'a>, name: &'static str) -> Result<Keys<'a>, TomlErr
 }
 
 impl Serialize for Profile {
-    /// As in a file: texts with units, so that a plan says what it means.
+    /// As in a file, with units.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (head, groups) = (self.head(), self.groups());
         let mut map = serializer.serialize_map(Some(head.len() + groups.len()))?;
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_foreign_to_the_kind_is_refused() {
+    fn a_group_of_another_kind_is_refused() {
         let flash_in_hdd = format!("{HARD_DISK}\n[flash]\nchannels = 1\n");
         let fault = Profile::from_toml(&flash_in_hdd)
             .expect_err("refused")
@@ -311,16 +311,16 @@ mod tests {
             .without_position();
         assert_eq!(fault.to_string(), "data_sheet: missing");
         let (fault, _) = self::fault(HARD_DISK, "kind = \"hdd\"", "kind = \"tape\"");
-        assert_eq!(fault, "kind: 'tape': one of hdd, flash is needed");
+        assert_eq!(fault, "kind: 'tape': must be one of hdd, flash");
     }
 
     #[test]
-    fn every_group_must_tell_its_source() {
+    fn every_group_needs_a_source() {
         let (fault, hint) = fault(FLASH, "source = \"as sticks", "# source = \"as sticks");
         assert_eq!(fault, "cache.source: missing");
         assert!(hint.is_some_and(|hint| hint.contains("--toml")));
         let (fault, _) = self::fault(HARD_DISK, "title = \"", "title = \"\" #");
-        assert_eq!(fault, "title: '': it is empty");
+        assert_eq!(fault, "title: '': is empty");
     }
 
     #[test]
@@ -328,21 +328,18 @@ mod tests {
         let (fault, _) = fault(HARD_DISK, "average = \"8.9 ms\"", "average = 8.9");
         assert_eq!(
             fault,
-            "seek.average: '8.9': it has no unit; write the number and its unit in quotes"
+            "seek.average: '8.9': has no unit; write the number and its unit in quotes"
         );
         let (fault, _) = self::fault(HARD_DISK, "\"8.9 ms\"", "\"8.9 MB\"");
         assert!(
-            fault.starts_with("seek.average: '8.9 MB': the unit 'MB' is none of s, ms"),
+            fault.starts_with("seek.average: '8.9 MB': the unit 'MB' is not one of s, ms"),
             "{fault}"
         );
         let (fault, _) = self::fault(HARD_DISK, "rpm = 7200", "rpm = \"7200\"");
-        assert_eq!(
-            fault,
-            "media.rpm: '7200': a whole number is needed, and this is a text"
-        );
+        assert_eq!(fault, "media.rpm: '7200': must be an integer, not a text");
     }
 
-    /// Demands that each change, of one text to another, makes a profile impossible at that key.
+    /// Asserts that each change, of one text to another, is refused as impossible at that key.
     #[track_caller]
     fn impossible(text: &str, changes: &[(&str, &str, &str)]) {
         for (from, to, key) in changes {
@@ -385,11 +382,10 @@ mod tests {
         impossible(ARRAY, &changes);
     }
 
-    // `fslab disk show` and --dry-run took these, and the driver of the guest refused them, or
-    // computed with numbers that had overflowed, or took all memory: each number's range was the
-    // model's alone.
+    // `fslab disk show` and --dry-run accepted these, since only the model checked ranges; the
+    // guest's driver then refused them, overflowed, or used all memory.
     #[test]
-    fn what_the_driver_would_refuse_is_refused_where_a_profile_is_read() {
+    fn values_that_the_driver_would_refuse_are_refused_when_a_profile_is_read() {
         let changes = [
             ("rpm = 7200", "rpm = 999", "media.rpm"),
             ("rpm = 7200", "rpm = 60001", "media.rpm"),
@@ -431,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_driver_would_refuse_of_flash_and_of_arrays_is_refused_there_too() {
+    fn values_of_flash_and_arrays_that_the_driver_would_refuse_are_refused() {
         let changes = [
             ("channels = ", "channels = 0 #", "flash.channels"),
             ("channels = ", "channels = 65 #", "flash.channels"),
@@ -471,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_range_are_in_it() {
+    fn the_ends_of_a_range_are_accepted() {
         let changes = [
             ("zones = 16", "zones = 64"),
             ("queue_depth = 1", "queue_depth = 1024"),
@@ -490,7 +486,7 @@ mod tests {
         }
     }
 
-    // A page table with a block for each page took 60 GB of memory at once.
+    // One page per block took 60 GB of memory for the mapping.
     #[test]
     fn a_disk_of_too_many_blocks_is_refused_before_it_takes_memory() {
         let text = include_str!(concat!(
@@ -522,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_of_tomorrow_is_refused_as_such() {
+    fn a_newer_format_is_refused() {
         let (fault, _) = fault(HARD_DISK, "format = 1", "format = 99");
         assert_eq!(fault, "format: version 99, and this fslab reads up to 1");
         let fault = Profile::from_toml("x").expect_err("refused");
@@ -530,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_says_quantities_with_their_units_and_reads_them_back() {
+    fn a_plan_has_quantities_with_their_units_and_reads_them_back() {
         let profile = registry::find("hdd-7200-ata100-2002").expect("built in");
         let json = serde_json::to_value(&profile).expect("serialises");
         assert_eq!(json["seek"]["average"], "8.9 ms");
@@ -541,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parameters_are_the_model_s_text_and_the_digest_is_theirs() {
+    fn the_digest_is_of_the_parameters_alone() {
         let profile = registry::find("hdd-7200-ata100-2002").expect("built in");
         let expected = "\
 kind=hdd

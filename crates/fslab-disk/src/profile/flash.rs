@@ -1,4 +1,4 @@
-//! What flash memory has: dies behind channels, and a table of what lies where.
+//! The group of flash memory: dies on channels, and the flash translation layer.
 
 use std::fmt;
 
@@ -7,54 +7,54 @@ use schemars::JsonSchema;
 use toml::Value;
 
 use super::group::group;
-use super::quantity::{BytesPerSecond, Nanoseconds, Permille, Quantity, word};
+use super::quantity::{BytesPerSecond, Nanoseconds, Permille, Quantity, keyword};
 
 group! {
-    /// Dies behind channels, and how they are managed.
+    /// Flash memory: dies on channels, and the flash translation layer.
     "flash" => Flash {
-        /// Channels, each with its dies.
+        /// Number of channels.
         channels: u32,
-        /// Dies behind a channel.
+        /// Dies on each channel.
         dies_per_channel: u32,
-        /// What a die reads or programs at once.
+        /// Page size: what a die reads or programs in one operation.
         page: Bytes,
-        /// Pages that are erased together.
+        /// Pages of an erase block.
         pages_per_block: u32,
-        /// From the cells to the die's register.
+        /// Time to read a page into the die's register.
         page_read: Nanoseconds,
-        /// From the register to the cells.
+        /// Time to program a page from the register.
         page_program: Nanoseconds,
-        /// Of a block.
+        /// Time to erase a block.
         block_erase: Nanoseconds,
-        /// How fast a channel moves data.
+        /// Transfer rate of a channel.
         channel_rate: BytesPerSecond,
-        /// What is kept in the table of what lies where.
+        /// Granularity of the mapping table.
         mapping: FlashMapping,
-        /// Units that can be written to before another must be closed; of block mapping.
+        /// Mapping units open for writing at the same time; with block mapping only.
         open_blocks: Option<u32>,
-        /// What the disk holds beyond its capacity, as a share of that.
+        /// Overprovisioning: spare flash, as a share of the capacity.
         spare: Permille,
-        /// Whether it uses discards.
+        /// Whether discards are supported.
         discard: bool,
-        /// The share of the disk that was written before the first request.
+        /// Share of the disk that is written before the first request.
         used: Permille,
     }
 }
 
-/// What the table of flash memory knows.
+/// Granularity of the mapping table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 pub enum FlashMapping {
-    /// The place of every page: SSDs.
+    /// Pages: SSDs.
     Page,
-    /// The place of every unit of blocks: sticks and cards.
+    /// Units of one block per die: sticks and cards.
     Block,
 }
 
 impl FlashMapping {
-    const WORDS: [(&'static str, Self); 2] = [("page", Self::Page), ("block", Self::Block)];
+    const KEYWORDS: [(&'static str, Self); 2] = [("page", Self::Page), ("block", Self::Block)];
 
-    /// Its word in a file.
+    /// The keyword in a profile.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl fmt::Display for FlashMapping {
 
 impl Quantity for FlashMapping {
     fn read(value: &Value) -> Result<Self, String> {
-        word(value, &Self::WORDS)
+        keyword(value, &Self::KEYWORDS)
     }
 
     fn write(&self) -> Option<Value> {
@@ -81,7 +81,7 @@ impl Quantity for FlashMapping {
 }
 
 impl Flash {
-    /// All dies.
+    /// The number of dies.
     #[must_use]
     pub fn dies(&self) -> u64 {
         u64::from(self.channels) * u64::from(self.dies_per_channel)

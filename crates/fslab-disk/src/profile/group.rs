@@ -1,15 +1,13 @@
-//! The groups of a profile: which keys there are, how they are read, and how they are written back.
-//!
-//! A group is declared once, as a type; that declaration is what reads it, what writes it, and what
-//! describes it in the JSON Schema. A key that is not declared is an error, as is one that is
-//! missing.
+//! The groups of a profile: a macro that declares a group's keys once, as a type, and derives
+//! reading, writing and the JSON Schema from it. An unknown key is an error, and so is a missing
+//! one.
 
 use fslab_model::TomlError;
 use toml::{Table, Value};
 
-/// A group of a file while it is read.
+/// A group that is being read.
 pub(super) struct Keys<'a> {
-    /// The group's name, empty for the keys that stand before all groups.
+    /// The group's name; empty for the keys before the groups.
     group: &'static str,
     table: &'a Table,
 }
@@ -19,23 +17,26 @@ impl<'a> Keys<'a> {
         Self { group, table }
     }
 
-    /// Refuses what is none of `known`. Called before any key is read: a misspelt key
-    /// is a better error than the missing key that it stands for.
+    /// Refuses keys that are not in `known`. Called before any key is read, so that a misspelt key
+    /// is reported as such, not as a missing one.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), TomlError> {
-        let foreign = self.table.keys().find(|key| !known.contains(&key.as_str()));
-        foreign.map_or(Ok(()), |key| {
+        let unknown = self.table.keys().find(|key| !known.contains(&key.as_str()));
+        unknown.map_or(Ok(()), |key| {
             Err(TomlError::unknown_key(self.path(key), known))
         })
     }
 
-    /// The group of that name; `None` where it is left out.
+    /// The group of that name; `None` if it is absent.
     pub(super) fn group(&self, name: &'static str) -> Result<Option<Keys<'a>>, TomlError> {
         match self.table.get(name) {
             None => Ok(None),
             Some(Value::Table(table)) => Ok(Some(Keys::new(name, table))),
             Some(value) => Err(TomlError::new(
                 self.path(name),
-                format!("{}it is a group, and begins with [{name}]", shown(value)),
+                format!(
+                    "{}must be a group, which begins with [{name}]",
+                    quoted(value)
+                ),
             )),
         }
     }
@@ -47,9 +48,9 @@ impl<'a> Keys<'a> {
     ) -> Result<Q, TomlError> {
         match self.table.get(name) {
             Some(value) => Q::read(value).map_err(|reason| {
-                TomlError::new(self.path(name), format!("{}{reason}", shown(value)))
+                TomlError::new(self.path(name), format!("{}{reason}", quoted(value)))
             }),
-            None => Q::left_out().ok_or_else(|| missing(self.path(name))),
+            None => Q::absent().ok_or_else(|| missing(self.path(name))),
         }
     }
 
@@ -59,7 +60,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// A key or a group that must be there.
+/// The error for a missing key or group.
 pub(super) fn missing<'a>(path: impl Iterator<Item = &'a str>) -> TomlError {
     let hint = "`fslab disk show NAME --toml` prints a profile to start from";
     TomlError {
@@ -68,8 +69,8 @@ pub(super) fn missing<'a>(path: impl Iterator<Item = &'a str>) -> TomlError {
     }
 }
 
-/// The beginning of an error: the value as it was written, short.
-fn shown(value: &Value) -> String {
+/// The start of an error message: the value, shortened.
+fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => format!("'{}': ", text.chars().take(40).collect::<String>()),
         Value::Array(_) | Value::Table(_) => String::new(),
@@ -77,10 +78,10 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A group as it is written: its name, its keys in their order.
+/// A group's name with its keys and values, in order.
 pub(super) type Written = (&'static str, Vec<(&'static str, Value)>);
 
-/// A type that is a group of a profile. Each has a `source`: where its numbers are from.
+/// Declares a type that is a group of a profile. Each group has a `source`.
 macro_rules! group {
     (
         $(#[$about:meta])*
@@ -93,7 +94,7 @@ macro_rules! group {
         #[schemars(deny_unknown_fields)]
         pub struct $type {
             $($(#[$doc])* pub $key: $quantity,)*
-            /// Where these numbers are from, and which of them are derived or estimated.
+            /// Source of these numbers, and which of them are derived or estimated.
             pub source: String,
         }
 

@@ -1,4 +1,4 @@
-//! What a hard disk has: turning platters, an arm, and how it uses its buffer.
+//! The groups of a hard disk: platters, arm, readahead and write-back.
 
 use fslab_model::Bytes;
 
@@ -8,16 +8,16 @@ use super::quantity::{BytesPerSecond, Nanoseconds};
 group! {
     /// The platters.
     "media" => Media {
-        /// Turns per minute.
+        /// Revolutions per minute.
         rpm: u32,
-        /// Surfaces that hold data.
+        /// Number of surfaces with data.
         heads: u32,
-        /// Zones of tracks of one length, from the outer edge to the inner.
+        /// Number of zones, whose tracks have equal length.
         zones: u32,
-        /// The sustained rate of sequential access on the outermost tracks, the switches between
-        /// tracks included, as data sheets and measurements have it.
+        /// Sustained rate of sequential access on the outermost tracks, track switches included, as
+        /// in data sheets and measurements.
         outer: BytesPerSecond,
-        /// The same on the innermost tracks; what lies between is linear.
+        /// Sustained rate on the innermost tracks; rates between are linear.
         inner: BytesPerSecond,
     }
 }
@@ -25,35 +25,35 @@ group! {
 group! {
     /// The arm.
     "seek" => Seek {
-        /// To the next cylinder.
+        /// Seek time to the next cylinder.
         track: Nanoseconds,
-        /// The mean over random pairs of cylinders.
+        /// Mean seek time over random pairs of cylinders.
         average: Nanoseconds,
-        /// From one edge to the other.
+        /// Full-stroke seek time.
         full: Nanoseconds,
-        /// What a write waits longer than a read after a seek.
+        /// Additional settle time of a write after a seek.
         write_settle: Nanoseconds,
-        /// From one surface to the next of the same cylinder.
+        /// Time of a head switch within a cylinder.
         head_switch: Nanoseconds,
     }
 }
 
 group! {
-    /// How the disk reads ahead.
+    /// Readahead into the buffer.
     "read_ahead" => ReadAhead {
-        /// Streams that it follows at a time.
+        /// Number of segments: streams that are read ahead at the same time.
         segments: u32,
-        /// What it keeps of each.
+        /// Size of a segment.
         segment: Bytes,
     }
 }
 
 group! {
-    /// How the disk writes back what is in its buffer.
+    /// Write-back from the buffer.
     "write_back" => WriteBack {
-        /// The share of the buffer that may hold what is not written yet.
+        /// Size of the part of the buffer for data not yet written.
         share: Bytes,
-        /// How long the disk is idle before it begins.
+        /// Idle time before the disk writes back.
         idle: Nanoseconds,
     }
 }
@@ -65,8 +65,8 @@ pub struct HardDisk {
     pub media: Media,
     /// The arm.
     pub seek: Seek,
-    /// How it reads ahead.
+    /// Readahead.
     pub read_ahead: ReadAhead,
-    /// How it writes back.
+    /// Write-back.
     pub write_back: WriteBack,
 }

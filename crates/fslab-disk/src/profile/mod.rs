@@ -1,14 +1,14 @@
 //! Disk profiles: the parameters of a simulated disk, each group of them with its source.
 //!
-//! Owns the file format and what is possible; the model owns what the numbers do.
+//! Owns the file format and its checks; the model owns the meaning of the numbers.
 //!
 //! ```text
 //!     Profile
-//!       Device, Interface, Cache        what every disk has
+//!       Device, Interface, Cache        groups of every disk
 //!       Medium::HardDisk                Media, Seek, ReadAhead, WriteBack
 //!       Medium::Flash                   Flash
-//!       Array                           several such disks as one
-//!       DataSheet                       what the whole must come to: no parameter
+//!       Array                           a RAID array of such disks
+//!       DataSheet                       figures that the model must reach
 //! ```
 
 mod check;

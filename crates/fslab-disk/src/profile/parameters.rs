@@ -1,4 +1,4 @@
-//! The text that the model is made of, its digest, and what the model says of it.
+//! The model's parameters as text, their digest, and their check by the model.
 
 use fslab_model::TomlError;
 use fslab_simdisk_sys::DiskModel;
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::{Array, Flash, HardDisk, Medium, Profile};
 
 const SECTOR: u64 = 512;
-/// Digits of a digest that are shown and stored.
+/// Hexadecimal digits of a digest.
 const DIGEST_DIGITS: usize = 16;
 
 impl Profile {
@@ -20,8 +20,8 @@ impl Profile {
             .collect()
     }
 
-    /// What the model says of these parameters, by the key of the one that it speaks of. The driver
-    /// of the guest has the same model, so that what passes here is a disk there.
+    /// Checks the parameters with the model; an error names the profile's key. The guest's driver
+    /// has the same model and accepts what passes here.
     pub(super) fn check_by_model(&self) -> Result<(), TomlError> {
         let Err(sentence) = DiskModel::new(&self.parameters()) else {
             return Ok(());
@@ -58,8 +58,8 @@ impl Profile {
         text
     }
 
-    /// The first digits of the SHA-256 of the parameters: two profiles of one digest are one disk,
-    /// whatever they are called.
+    /// The first digits of the SHA-256 of the parameters: profiles of equal digest simulate the
+    /// same disk.
     #[must_use]
     pub fn digest(&self) -> String {
         let digest = Sha256::digest(self.parameters());
@@ -72,7 +72,7 @@ impl Profile {
 /// A parameter of the model.
 struct Line {
     name: &'static str,
-    /// The key of the profile that it stems from.
+    /// The key of the profile.
     key: &'static str,
     value: String,
 }

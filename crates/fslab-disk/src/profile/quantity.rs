@@ -1,6 +1,6 @@
-//! Quantities as people write them in a profile: `8.9 ms`, `100 MB/s`, `2 MiB`, `7 %`.
+//! Quantities of a profile as text: `8.9 ms`, `100 MB/s`, `2 MiB`, `7 %`.
 //!
-//! A quantity without its unit is refused, and what is written reads back as the very same number.
+//! A quantity without a unit is refused. A printed quantity reads back as the same number.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,16 +26,16 @@ pub struct OperationsPerSecond(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permille(pub u32);
 
-/// What may be the value of a key.
+/// A type of a key's value.
 pub(super) trait Quantity: Sized {
-    /// Reads the value, or says why it is none: a fragment.
+    /// Reads the value; the error is a fragment that follows it.
     fn read(value: &Value) -> Result<Self, String>;
 
-    /// The value as it is written in a file; `None` where the key is left out.
+    /// The value as written in a file; `None` if the key is absent.
     fn write(&self) -> Option<Value>;
 
-    /// What a key has that is left out; `None` where it must be there.
-    fn left_out() -> Option<Self> {
+    /// The value of an absent key; `None` if the key is required.
+    fn absent() -> Option<Self> {
         None
     }
 }
@@ -71,7 +71,7 @@ const SIZES: [(&str, u64); 9] = [
 const SHARES: [(&str, u64); 1] = [("%", 10)];
 const FREQUENCIES: [(&str, u64); 1] = [("op/s", 1)];
 
-/// `text` as a number of the smallest unit, or why it is none.
+/// `text` as a number of the smallest unit.
 fn parse(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text
@@ -85,22 +85,25 @@ fn parse(text: &str, units: &[(&str, u64)], example: &str) -> Result<u64, String
     };
     if number.is_empty() {
         return Err(format!(
-            "a number and a unit are needed, such as \"{example}\""
+            "must be a number and a unit, such as \"{example}\""
         ));
     }
     if unit.is_empty() {
-        return Err(format!("the unit is missing; known are {}", known()));
+        return Err(format!("the unit is missing; it is one of {}", known()));
     }
     let Some((_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
-        return Err(format!("the unit '{unit}' is none of {}", known()));
+        return Err(format!("the unit '{unit}' is not one of {}", known()));
     };
     scaled(&number, *scale).ok_or_else(|| {
         let unit = smallest(units);
-        format!("it is no whole number of {unit}, or one above {}", u64::MAX)
+        format!(
+            "is not an integer number of {unit}, or is above {}",
+            u64::MAX
+        )
     })
 }
 
-/// The name of the unit in which numbers are kept.
+/// The name of the unit in which numbers are stored.
 fn smallest(units: &[(&str, u64)]) -> String {
     match units {
         [("%", 10)] => "tenths of a percent".to_owned(),
@@ -113,8 +116,8 @@ fn smallest(units: &[(&str, u64)]) -> String {
 
 /// `number` times `scale` without rounding.
 fn scaled(number: &str, scale: u64) -> Option<u64> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits: u128 = format!("{whole}{fraction}").parse().ok()?;
+    let (integer, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits: u128 = format!("{integer}{fraction}").parse().ok()?;
     let divisor = 10_u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
     let product = digits.checked_mul(u128::from(scale))?;
     if !product.is_multiple_of(divisor) {
@@ -123,16 +126,16 @@ fn scaled(number: &str, scale: u64) -> Option<u64> {
     u64::try_from(product / divisor).ok()
 }
 
-/// Longer numbers are no longer shorter than those of the smallest unit.
+/// A unit is used for numbers below this.
 const READABLE: u64 = 10_000;
 
 /// The shortest exact text: in the largest unit that needs at most `digits` decimals.
 fn exact(number: u64, units: &[(&str, u64)], digits: u32) -> String {
     for (index, (name, scale)) in units.iter().enumerate() {
-        let (whole, rest) = (number / scale, u128::from(number % scale));
+        let (integer, rest) = (number / scale, u128::from(number % scale));
         let scale = u128::from(*scale);
         let is_last = index + 1 == units.len();
-        if !is_last && (whole == 0 || whole >= READABLE) {
+        if !is_last && (integer == 0 || integer >= READABLE) {
             continue;
         }
         for places in 0..=digits {
@@ -140,8 +143,11 @@ fn exact(number: u64, units: &[(&str, u64)], digits: u32) -> String {
             if shifted.is_multiple_of(scale) {
                 let decimals = shifted / scale;
                 return match places {
-                    0 => format!("{whole} {name}"),
-                    _ => format!("{whole}.{decimals:0width$} {name}", width = places as usize),
+                    0 => format!("{integer} {name}"),
+                    _ => format!(
+                        "{integer}.{decimals:0width$} {name}",
+                        width = places as usize
+                    ),
                 };
             }
         }
@@ -149,31 +155,31 @@ fn exact(number: u64, units: &[(&str, u64)], digits: u32) -> String {
     unreachable!("the smallest unit leaves no more decimals than that")
 }
 
-/// The text of a value; a bare number is one without a unit.
+/// The text of a value; an error for a bare number, which has no unit.
 fn text_of(value: &Value) -> Result<&str, String> {
     match value {
         Value::String(text) => Ok(text),
         Value::Integer(_) | Value::Float(_) => {
-            Err("it has no unit; write the number and its unit in quotes".to_owned())
+            Err("has no unit; write the number and its unit in quotes".to_owned())
         }
-        other => Err(format!("a text is needed, and this is {}", kind_of(other))),
+        other => Err(format!("must be a text, not {}", kind_of(other))),
     }
 }
 
 fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::String(_) => "a text",
-        Value::Integer(_) => "a whole number",
+        Value::Integer(_) => "an integer",
         Value::Float(_) => "a fraction",
-        Value::Boolean(_) => "true or false",
+        Value::Boolean(_) => "a boolean",
         Value::Datetime(_) => "a date",
         Value::Array(_) => "a list",
         Value::Table(_) => "a group",
     }
 }
 
-/// Reading, writing and printing of a number with a unit.
-macro_rules! united {
+/// Implements reading, writing and printing of a number with a unit.
+macro_rules! with_unit {
     ($type:ident, $inner:ty, $units:expr, $digits:expr, $example:expr) => {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,7 +193,7 @@ macro_rules! united {
             fn from_str(text: &str) -> Result<Self, String> {
                 let number = parse(text, &$units, $example)?;
                 let number = <$inner>::try_from(number);
-                number.map($type).map_err(|_| "it is too large".to_owned())
+                number.map($type).map_err(|_| "is too large".to_owned())
             }
         }
 
@@ -203,10 +209,10 @@ macro_rules! united {
     };
 }
 
-united!(Nanoseconds, u64, TIMES, 3, "8.9 ms");
-united!(BytesPerSecond, u64, RATES, 2, "100 MB/s");
-united!(OperationsPerSecond, u64, FREQUENCIES, 0, "13000 op/s");
-united!(Permille, u32, SHARES, 1, "7 %");
+with_unit!(Nanoseconds, u64, TIMES, 3, "8.9 ms");
+with_unit!(BytesPerSecond, u64, RATES, 2, "100 MB/s");
+with_unit!(OperationsPerSecond, u64, FREQUENCIES, 0, "13000 op/s");
+with_unit!(Permille, u32, SHARES, 1, "7 %");
 
 impl Quantity for Bytes {
     fn read(value: &Value) -> Result<Self, String> {
@@ -222,12 +228,9 @@ impl Quantity for u32 {
     fn read(value: &Value) -> Result<Self, String> {
         match value {
             Value::Integer(number) => {
-                Self::try_from(*number).map_err(|_| "it is out of range".to_owned())
+                Self::try_from(*number).map_err(|_| "is out of range".to_owned())
             }
-            other => Err(format!(
-                "a whole number is needed, and this is {}",
-                kind_of(other)
-            )),
+            other => Err(format!("must be an integer, not {}", kind_of(other))),
         }
     }
 
@@ -238,7 +241,7 @@ impl Quantity for u32 {
 
 impl Quantity for bool {
     fn read(value: &Value) -> Result<Self, String> {
-        let needed = || format!("true or false is needed, and this is {}", kind_of(value));
+        let needed = || format!("must be true or false, not {}", kind_of(value));
         value.as_bool().ok_or_else(needed)
     }
 
@@ -250,9 +253,9 @@ impl Quantity for bool {
 impl Quantity for String {
     fn read(value: &Value) -> Result<Self, String> {
         match value.as_str().map(str::trim) {
-            Some("") => Err("it is empty".to_owned()),
+            Some("") => Err("is empty".to_owned()),
             Some(text) => Ok(text.to_owned()),
-            None => Err(format!("a text is needed, and this is {}", kind_of(value))),
+            None => Err(format!("must be a text, not {}", kind_of(value))),
         }
     }
 
@@ -270,13 +273,13 @@ impl<Q: Quantity> Quantity for Option<Q> {
         self.as_ref().and_then(Q::write)
     }
 
-    fn left_out() -> Option<Self> {
+    fn absent() -> Option<Self> {
         Some(None)
     }
 }
 
-/// The schema of a number with a unit, which is written as a text.
-macro_rules! united_schema {
+/// Implements the schema of a number with a unit, which is a text.
+macro_rules! with_unit_schema {
     ($type:ident, $units:expr, $about:literal, $example:literal) => {
         impl JsonSchema for $type {
             fn schema_name() -> Cow<'static, str> {
@@ -296,28 +299,28 @@ macro_rules! united_schema {
     };
 }
 
-united_schema!(Nanoseconds, TIMES, "A duration", "8.9 ms");
-united_schema!(BytesPerSecond, RATES, "A rate", "100 MB/s");
-united_schema!(
+with_unit_schema!(Nanoseconds, TIMES, "A duration", "8.9 ms");
+with_unit_schema!(BytesPerSecond, RATES, "A rate", "100 MB/s");
+with_unit_schema!(
     OperationsPerSecond,
     FREQUENCIES,
     "A rate of operations",
     "13000 op/s"
 );
-united_schema!(Permille, SHARES, "A share in steps of 0.1 %", "7 %");
+with_unit_schema!(Permille, SHARES, "A share in steps of 0.1 %", "7 %");
 
-/// A word out of few.
-pub(super) fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, String> {
+/// One of a list of keywords.
+pub(super) fn keyword<T: Copy>(value: &Value, keywords: &[(&str, T)]) -> Result<T, String> {
     let names = || {
-        let names: Vec<_> = words.iter().map(|(name, _)| *name).collect();
+        let names: Vec<_> = keywords.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     };
     let found = value
         .as_str()
-        .and_then(|text| words.iter().find(|(name, _)| *name == text));
+        .and_then(|text| keywords.iter().find(|(name, _)| *name == text));
     found
         .map(|(_, value)| *value)
-        .ok_or_else(|| format!("one of {} is needed", names()))
+        .ok_or_else(|| format!("must be one of {}", names()))
 }
 
 #[cfg(test)]
@@ -354,13 +357,13 @@ mod tests {
     }
 
     #[test]
-    fn a_quantity_without_its_unit_or_with_a_foreign_one_is_refused_with_the_reason() {
+    fn a_quantity_with_no_or_a_wrong_unit_is_refused_with_the_reason() {
         let reason = |value: &Value| Nanoseconds::read(value).expect_err("refused");
         assert!(reason(&text("8.9")).contains("unit is missing"));
         assert!(reason(&Value::Float(8.9)).contains("no unit"));
-        assert!(reason(&text("8.9 MB")).contains("'MB' is none of s, ms"));
+        assert!(reason(&text("8.9 MB")).contains("'MB' is not one of s, ms"));
         assert!(reason(&text("ms")).contains("\"8.9 ms\""));
-        assert!(reason(&text("0.1 ns")).contains("whole number of ns"));
+        assert!(reason(&text("0.1 ns")).contains("integer number of ns"));
         let size = Bytes::read(&Value::Integer(512)).expect_err("refused");
         assert!(size.contains("no unit"), "{size}");
         let share = Permille::read(&text("0.01 %")).expect_err("refused");

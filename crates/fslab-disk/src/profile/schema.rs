@@ -1,5 +1,5 @@
-//! The JSON Schema of a profile. The groups describe themselves; here are the keys before them, and
-//! which groups belong to which kind.
+//! The JSON Schema of a profile: the keys before the groups, and the groups of each kind of disk.
+//! The groups' schemas are derived.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ const HARD_DISK: [&str; 4] = [
     WriteBack::GROUP,
 ];
 const FLASH: [&str; 1] = [Flash::GROUP];
-/// Keys before all groups.
+/// Keys before the groups.
 const HEAD: [&str; 6] = ["format", "name", "title", "year", "kind", "description"];
 
 impl JsonSchema for Profile {
@@ -104,7 +104,7 @@ impl JsonSchema for Profile {
     }
 }
 
-/// A disk of `kind` has the groups `has`, and none of `lacks`.
+/// A disk of `kind` must have the groups `has` and must not have `lacks`.
 fn groups_of(kind: &str, has: &[&str], lacks: &[&str]) -> Schema {
     let never = lacks
         .iter()

@@ -1,11 +1,11 @@
-//! What a plan and a guest kernel are told of a disk.
+//! The description of a disk for plans and the guest kernel.
 
 use fslab_model::{DiskQueue, SimulatedDisk};
 
 use super::{Medium, Profile};
 
 impl Profile {
-    /// The disk as a plan has it, complete.
+    /// The complete disk as stored in a plan.
     #[must_use]
     pub fn simulated(&self) -> SimulatedDisk {
         let discard_bytes = match &self.medium {

@@ -1,9 +1,7 @@
-//! From a trace to what it says of each window, in one pass and in memory that does not grow with
-//! the trace.
+//! Computes the insight of each window from a trace, in one pass and in constant memory.
 //!
-//! A request belongs to the window in which it ended, with all of its time, also with what it
-//! waited before the window began; what is in the disk when a window ends is counted after it.
-//! Depth and idle time alone are cut at the window's edges.
+//! A request counts in the window in which it completes, with all of its time, including time
+//! before the window. Only queue depth and idle time are cut at the window's edges.
 
 use std::io::Read;
 
@@ -16,22 +14,22 @@ use super::record::Record;
 use super::schedule::Schedule;
 use super::tally::{Tally, Track};
 
-/// What a trace says.
+/// The insight of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceInsight {
-    /// Of each window, in the order in which they were given.
+    /// One per window, in the given order.
     pub windows: Vec<DeviceInsight>,
-    /// Of all of it, from the first request's submission to the last one's end; `None` where there
-    /// is no record.
+    /// Of the entire trace, from the first submission to the last completion; `None` for an empty
+    /// trace.
     pub whole: Option<DeviceInsight>,
-    /// Records that were read.
+    /// Number of records.
     pub records: u64,
-    /// Bytes of a last record that was torn off, since the guest was stopped.
+    /// Bytes of an incomplete last record, left by a guest that was stopped.
     pub torn_bytes: usize,
 }
 
-/// Reads a trace to its end and works out what it says of each window. Windows may overlap; where
-/// they touch, no request is in two of them.
+/// Reads a trace to its end and computes the insight of each window. Windows may overlap; a request
+/// at the edge of two adjacent windows counts in one.
 ///
 /// # Errors
 /// Those of the reader; and `Record` for a request beyond the disk's last sector.
@@ -71,7 +69,7 @@ pub fn analyse<R: Read>(
     })
 }
 
-/// A window's way through the trace: what its counts need is there while it is open alone.
+/// The state of a window. Only an open one needs the memory of its counts.
 enum Stage {
     Coming,
     Open(Box<Tally>),
@@ -124,7 +122,7 @@ impl Analysis {
         }
         let capacity_sectors = self.capacity_sectors;
         self.whole
-            .get_or_insert_with(|| Tally::endless(record.submit_ns, capacity_sectors))
+            .get_or_insert_with(|| Tally::open_ended(record.submit_ns, capacity_sectors))
             .add(record, relation);
         self.span.begin_ns = self.span.begin_ns.min(record.submit_ns);
         self.span.end_ns = done_ns;
@@ -201,8 +199,8 @@ mod tests {
         counts.entries().filter(|(_, count)| *count > 0).collect()
     }
 
-    /// A read that seeks, a write into the cache with its flush, a read ahead and a FUA write that
-    /// go on where the others ended, and a discard.
+    /// A read that seeks, a cached write with its flush, a readahead and a FUA write that continue
+    /// where others ended, and a discard.
     fn small_trace() -> Vec<Record> {
         let marked = Flags::METADATA | Flags::SYNC;
         vec![
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_window_of_a_small_trace_is_as_worked_out_by_hand() {
+    fn the_first_window_of_a_small_trace_is_as_computed_by_hand() {
         let found = insight(&small_trace(), &[window(1_000, 9_000)]).expect("a trace");
         let first = &found.windows[0];
         assert_eq!(first.reads.all, traffic(1, 4_096));
@@ -302,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_window_knows_what_came_before_it() {
+    fn the_second_window_continues_from_the_first() {
         let windows = [window(1_000, 9_000), window(9_000, 20_000)];
         let found = insight(&small_trace(), &windows).expect("a trace");
         let second = &found.windows[1];
@@ -335,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_an_array_have_each_their_own_heads() {
+    fn each_member_of_an_array_has_its_own_heads() {
         let on = |member, done_ns, sector| Record {
             member,
             ..record(Op::Read, [done_ns - 1, done_ns - 1, done_ns], (sector, 8))
@@ -348,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_array_no_distance_lies_between_a_request_and_what_a_member_did_by_itself() {
+    fn an_array_has_no_distance_between_a_request_and_background_work_of_a_member() {
         let of = |op, member, done_ns, sector| Record {
             member,
             ..record(op, [done_ns - 1, done_ns - 1, done_ns], (sector, 8))
@@ -366,11 +364,11 @@ mod tests {
             let seeks = seeks.expect("records").seeks;
             (seeks.accesses, seeks.seeks, seeks.distance_sectors)
         };
-        // A lone disk has one head, which goes to and fro.
+        // A single disk has one head position.
         assert_eq!(seeks(&trace(0)), (4, 3, 968 + 960 + 966));
-        // What a member wrote goes on 2 sectors behind what it wrote before.
+        // The member's second write starts 2 sectors after the end of its first.
         assert_eq!(seeks(&trace(1)), (4, 1, 2));
-        // The first member counts as one as soon as another was seen.
+        // Member 0 counts as a member once another one was seen.
         let mut records = vec![of(Op::Read, 1, 5, 0)];
         records.extend(trace(0));
         assert_eq!(seeks(&records), (5, 1, 2));
@@ -382,7 +380,7 @@ mod tests {
             flags: Flags::CACHED,
             ..record(Op::Write, [1, 1, 2], (4_000, 8))
         };
-        // A member of an array writes it back to an address of its own.
+        // A member writes it back at the member's address.
         let own = Record {
             member: 3,
             ..record(Op::MediaWrite, [2, 2, 900], (1_000, 8))
@@ -402,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_the_disk_is_refused_and_what_the_disk_does_itself_is_not() {
+    fn a_request_beyond_the_disk_is_refused_and_background_work_there_is_not() {
         let beyond = record(Op::Write, [1, 1, 2], (CAPACITY - 7, 8));
         let within = record(Op::Write, [1, 1, 2], (CAPACITY - 8, 8));
         let refused = insight(&[within, beyond], &[]);
@@ -446,7 +444,7 @@ mod tests {
         }
     }
 
-    /// The sums of everything that adds up.
+    /// The sums of all additive counts.
     fn sums(insights: &[DeviceInsight]) -> Vec<u64> {
         let mut sums = vec![0; 40];
         for it in insights {

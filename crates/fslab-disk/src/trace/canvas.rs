@@ -1,8 +1,8 @@
-//! A picture in the making: sectors by band of addresses and slice of time.
+//! Accumulates the picture of the disk: sectors by address band and time slice.
 
 use fslab_model::{PICTURE_COLUMNS, PICTURE_ROWS, Picture, PictureLayer, Window};
 
-/// The finest slice of a picture whose end is not known when it begins.
+/// The first slice length of a picture whose end is not known.
 const SLICE_MIN_NS: u64 = 1 << 10;
 
 /// Sectors by row and column, for each layer.
@@ -10,7 +10,7 @@ pub(super) struct Canvas {
     begin_ns: u64,
     slice_ns: u64,
     columns: usize,
-    /// Whether slices are joined in pairs when they do not last.
+    /// Whether slices are joined in pairs when the columns run out.
     grows: bool,
     last_ns: u64,
     band_sectors: u64,
@@ -18,7 +18,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// For a window: as many slices as there may be.
+    /// For a window, with as many slices as a picture may have.
     pub(super) fn of(window: Window, capacity_sectors: u64) -> Self {
         let length_ns = window.length_ns().max(1);
         let slice_ns = length_ns.div_ceil(PICTURE_COLUMNS as u64);
@@ -34,8 +34,8 @@ impl Canvas {
         }
     }
 
-    /// For all that comes.
-    pub(super) fn endless(begin_ns: u64, capacity_sectors: u64) -> Self {
+    /// For all records from `begin_ns` on.
+    pub(super) fn open_ended(begin_ns: u64, capacity_sectors: u64) -> Self {
         let end_ns = begin_ns.saturating_add(SLICE_MIN_NS * PICTURE_COLUMNS as u64);
         Self {
             grows: true,
@@ -46,7 +46,7 @@ impl Canvas {
 
     /// Counts `sectors` from `sector` on, at `at_ns`.
     pub(super) fn paint(&mut self, layer: PictureLayer, at_ns: u64, sector: u64, sectors: u32) {
-        // A slice ends with its last moment, as a window does.
+        // A slice includes its end and not its beginning, as a window does.
         let since_ns = at_ns.saturating_sub(self.begin_ns).saturating_sub(1);
         if self.grows {
             self.last_ns = at_ns;
@@ -82,7 +82,7 @@ impl Canvas {
         }
     }
 
-    /// The picture, cut where nothing more came.
+    /// The picture, up to the last record or the window's end.
     pub(super) fn finish(self) -> Picture {
         let used_ns = self.last_ns.saturating_sub(self.begin_ns).max(1);
         let columns = (used_ns.div_ceil(self.slice_ns) as usize).min(self.columns);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_window_has_a_slice_a_nanosecond_and_an_empty_one_has_one() {
+    fn a_short_window_has_slices_of_a_nanosecond_and_an_empty_one_has_one() {
         let of = |length: u64| {
             let window = Window {
                 begin_ns: 7,
@@ -143,8 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_without_a_known_end_joins_its_slices_and_loses_nothing() {
-        let mut canvas = Canvas::endless(500, 96);
+    fn an_open_ended_picture_joins_its_slices_and_loses_nothing() {
+        let mut canvas = Canvas::open_ended(500, 96);
         for at in 1..=10_000_u64 {
             canvas.paint(PictureLayer::Written, 500 + at * 1_000, 95, 1);
         }
@@ -154,7 +154,7 @@ mod tests {
         assert!((10_000_000..10_000_000 + picture.slice_ns).contains(&end));
         let written = pixels(&picture, PictureLayer::Written);
         assert_eq!(written.len(), picture.columns);
-        // 65,536 ns a slice, one sector each 1,000 ns: 65 or 66 of them.
+        // Slices of 65,536 ns with a sector per 1,000 ns have 65 or 66 sectors.
         assert!(written.iter().all(|(row, _, _)| *row == 95));
         let full = &written[..written.len() - 1];
         assert!(full.iter().all(|(_, _, level)| *level == 7), "{full:?}");

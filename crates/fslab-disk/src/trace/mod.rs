@@ -1,13 +1,13 @@
-//! The trace of a simulated disk: every request that it answered, with where its time went, as the
-//! driver in the guest kernel writes it down.
+//! The trace of a simulated disk: every request with the parts of its time, as the driver in the
+//! guest kernel records it.
 //!
-//! Owns the file's format, and what a trace says of a span of time. What the spans are, the trial
-//! knows; what is shown of it, the report.
+//! Owns the file format and the computation of insights for windows of time. The trial defines the
+//! windows, the report shows the insights.
 //!
 //! ```text
-//!     file --> Reader --> Record... --> analyse --> a DeviceInsight for each window, and the whole
-//!                                          |-- Queue     how deep the disk's queue was
-//!                                          '-- Tally     the counts of a window, with its Canvas
+//!     file --> Reader --> Record... --> analyse --> a DeviceInsight for each window, and for all
+//!                                          |-- Queue     queue depth over time
+//!                                          '-- Tally     counts of a window, with its Canvas
 //! ```
 
 mod analysis;

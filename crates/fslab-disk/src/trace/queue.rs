@@ -1,8 +1,8 @@
-//! How many requests were in the disk at each moment, worked out from when each came and ended.
+//! Queue depth over time, from the submission and completion of each request.
 //!
-//! Records come in the order of their ends, so that the beginnings have to be put in order: they
-//! are held back until some ten thousand requests later. A request that so many overtake would be
-//! counted from that moment on only; a disk holds about a thousand at most.
+//! Records are ordered by completion, so submissions must be sorted: they are buffered for at least
+//! half of `HELD_MAX` requests. A request overtaken by more would be counted late, which cannot
+//! occur, since a disk holds about a thousand at most.
 
 use std::collections::VecDeque;
 
@@ -10,17 +10,17 @@ use fslab_model::{Depth, Window};
 
 use super::schedule::Schedule;
 
-/// Requests that are held back at most; half of them always are.
+/// Requests that are buffered at most; a full buffer is processed down to half.
 const HELD_MAX: usize = 1 << 15;
 
 /// The depth of the queue over time.
 pub(super) struct Queue {
-    /// When requests came, in order.
+    /// Submission times, sorted.
     begins: VecDeque<u64>,
-    /// When they ended, in order.
+    /// Completion times, sorted.
     ends: VecDeque<u64>,
     at_ns: u64,
-    /// Below 0 only between two events of one moment.
+    /// Negative only between two events of the same time.
     depth: i64,
     schedule: Schedule,
     windows: Vec<Depth>,
@@ -40,11 +40,11 @@ impl Queue {
         }
     }
 
-    /// Takes the next request in the order of their ends.
+    /// Adds a request; requests are ordered by completion.
     pub(super) fn add(&mut self, begin_ns: u64, end_ns: u64) {
         if self.ends.len() == HELD_MAX {
             let until_ns = self.ends[HELD_MAX / 2];
-            self.go_on(until_ns);
+            self.process(until_ns);
         }
         let begin_ns = begin_ns.max(self.at_ns);
         self.ends.push_back(end_ns);
@@ -57,14 +57,14 @@ impl Queue {
         }
     }
 
-    /// The depth of each window and of all the time.
+    /// The depth of each window and of the entire trace.
     pub(super) fn finish(mut self) -> (Vec<Depth>, Depth) {
-        self.go_on(u64::MAX);
+        self.process(u64::MAX);
         (self.windows, self.whole)
     }
 
-    /// Lets the time pass until `until_ns`.
-    fn go_on(&mut self, until_ns: u64) {
+    /// Processes all events up to `until_ns`.
+    fn process(&mut self, until_ns: u64) {
         loop {
             let begin_ns = self.begins.front().copied().unwrap_or(u64::MAX);
             let Some(end_ns) = self.ends.front().copied() else {
@@ -74,7 +74,7 @@ impl Queue {
             if next_ns > until_ns {
                 return;
             }
-            self.pass(next_ns);
+            self.advance(next_ns);
             if end_ns == next_ns {
                 self.ends.pop_front();
                 self.depth -= 1;
@@ -85,7 +85,8 @@ impl Queue {
         }
     }
 
-    fn pass(&mut self, to_ns: u64) {
+    /// Adds the time up to `to_ns` at the present depth.
+    fn advance(&mut self, to_ns: u64) {
         let from_ns = std::mem::replace(&mut self.at_ns, to_ns);
         let depth = u64::try_from(self.depth).unwrap_or(0);
         if from_ns == to_ns || depth == 0 {
@@ -136,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_has_what_lies_within_it_also_of_requests_that_end_later() {
+    fn a_window_includes_time_of_requests_that_end_later() {
         let requests = [(10, 40), (30, 50), (60, 70)];
         let windows = [
             window(0, 20),
@@ -152,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_take_no_time_or_touch_are_not_two() {
+    fn requests_that_take_no_time_or_are_adjacent_do_not_overlap() {
         let (_, whole) = of(&[(10, 10), (10, 20), (20, 30), (30, 30)], &[]);
         assert_eq!(times(&whole), [(1, 20)]);
     }
 
     #[test]
-    fn many_requests_give_what_a_count_of_every_moment_gives() {
+    fn many_requests_agree_with_a_count_of_every_nanosecond() {
         let mut state = 7_u64;
         let mut requests: Vec<(u64, u64)> = (0..3 * HELD_MAX as u64)
             .map(|index| {

@@ -7,17 +7,17 @@ use std::path::Path;
 use super::error::DiskTraceError;
 use super::record::{HEADER_BYTES, MAGIC, RECORD_BYTES, Record, VERSION};
 
-/// Records that are read at once.
+/// Records that are read in one call.
 const RECORDS_AT_ONCE: usize = 4096;
 
-/// Reads a trace. Records come in the order of their ends, which is checked.
+/// Reads a trace. Records are ordered by completion, which is checked.
 ///
-/// A trace may end within a record, where the guest was stopped: that record is not given, and
-/// [`Reader::torn_bytes`] tells of it.
+/// A trace may end within a record if the guest was stopped: that record is skipped, and
+/// [`Reader::torn_bytes`] has its bytes.
 pub struct Reader<R> {
     source: R,
     buffer: Vec<u8>,
-    /// What of the buffer was read from the source and not yet given.
+    /// The range of the buffer that was read and not yet returned.
     from: usize,
     to: usize,
     number: u64,
@@ -40,10 +40,10 @@ impl Reader<File> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Begins to read a trace: its header.
+    /// Reads the header of a trace.
     ///
     /// # Errors
-    /// `Foreign` for anything but a trace, `Version` for one of another driver, `Io`.
+    /// `Foreign` for a file that is not a trace, `Version` for an unsupported format, `Io`.
     pub fn new(source: R) -> Result<Self, DiskTraceError> {
         let mut reader = Self {
             source,
@@ -71,19 +71,19 @@ impl<R: Read> Reader<R> {
         Ok(reader)
     }
 
-    /// Records given so far.
+    /// The number of records returned so far.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.number
     }
 
-    /// After the last record: the bytes of one that was torn off; 0 where there was none.
+    /// After the last record, the bytes of an incomplete one.
     #[must_use]
     pub fn torn_bytes(&self) -> usize {
         self.torn_bytes
     }
 
-    /// The next `N` bytes; `None` where there are less.
+    /// The next `N` bytes; `None` if the file ends before.
     fn bytes_of<const N: usize>(&mut self) -> Result<Option<[u8; N]>, DiskTraceError> {
         while self.to - self.from < N {
             self.buffer.copy_within(self.from..self.to, 0);
@@ -160,7 +160,7 @@ mod tests {
         writer.finish().expect("memory")
     }
 
-    /// Gives its bytes a few at a time, as a pipe does.
+    /// Returns a few bytes per call, as a pipe may.
     struct Trickle<'a>(&'a [u8]);
 
     impl Read for Trickle<'_> {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_however_it_comes() {
+    fn records_are_read_back_in_short_reads_too() {
         let records: Vec<Record> = (100..10_000).map(record).collect();
         let bytes = trace(&records);
         assert_eq!(bytes.len(), HEADER_BYTES + RECORD_BYTES * records.len());
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_last_record_is_told_and_the_ones_before_it_are_read() {
+    fn an_incomplete_last_record_is_reported_and_those_before_it_are_read() {
         let bytes = trace(&[record(100), record(200)]);
         let mut reader = Reader::new(&bytes[..bytes.len() - 1]).expect("a trace");
         assert_eq!(reader.by_ref().count(), 1);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_cannot_be_is_refused_by_its_number() {
+    fn an_invalid_record_is_refused_by_its_number() {
         let refused = |change: &dyn Fn(&mut [u8])| {
             let mut bytes = trace(&[record(100), record(200)]);
             change(&mut bytes[HEADER_BYTES + RECORD_BYTES..]);
@@ -247,12 +247,12 @@ mod tests {
         assert_eq!(refused(&|it| it[36] = 6), "is of an unknown kind");
         assert_eq!(refused(&|it| it[16] = 99), "ends before the one before it");
         assert_eq!(refused(&|it| it[16] = 1), "ends before it began");
-        let parts = "has parts that take longer than the whole";
+        let parts = "has parts that take longer than the request";
         assert_eq!(refused(&|it| it[56] = 200), parts);
         assert_eq!(refused(&|it| it[48..88].fill(0xff)), parts);
         assert_eq!(
             refused(&|it| it[24..32].fill(0xff)),
-            "lies beyond all disks"
+            "has a sector beyond the 64-bit range"
         );
     }
 }

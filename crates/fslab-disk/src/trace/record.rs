@@ -1,36 +1,36 @@
-//! A record of a trace, and the bytes that it is written as.
+//! A record of a trace and its binary format.
 
-/// What a trace begins with.
+/// The first bytes of a trace.
 pub(super) const MAGIC: [u8; 8] = *b"simdisk\0";
-/// The version that we read.
+/// The supported version.
 pub(super) const VERSION: u32 = 1;
 /// Bytes of the header.
 pub(super) const HEADER_BYTES: usize = 16;
 /// Bytes of a record.
 pub(super) const RECORD_BYTES: usize = 96;
 
-/// What was asked for, as the model has it: a trace has its numbers.
+/// The operation; traces have the model's numbers.
 pub use fslab_simdisk_sys::DiskOp as Op;
 
-/// The marks of a request.
+/// The flags of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// A write that is on the media when it ends.
+    /// A FUA write: on the media when it completes.
     pub const FUA: Self = Self(1);
-    /// Answered by the disk's cache, or ended in it.
+    /// A read from the disk's cache, or a write that completed in it.
     pub const CACHED: Self = Self(1 << 8);
-    /// Metadata, as the file system says.
+    /// Metadata, as flagged by the file system.
     pub const METADATA: Self = Self(1 << 16);
-    /// Somebody waits for it.
+    /// Synchronous: a thread waits for it.
     pub const SYNC: Self = Self(1 << 17);
-    /// Read ahead of what was asked for.
+    /// Readahead.
     pub const READAHEAD: Self = Self(1 << 18);
-    /// A flush that a write asked for.
+    /// A flush before a write.
     pub const PREFLUSH: Self = Self(1 << 19);
 
-    /// Whether all marks of `others` are set.
+    /// Whether all flags of `others` are set.
     #[must_use]
     pub fn contains(self, others: Self) -> bool {
         self.0 & others.0 == others.0
@@ -45,40 +45,41 @@ impl std::ops::BitOr for Flags {
     }
 }
 
-/// A request that the disk answered, or something that it did by itself. Times are those of
-/// CLOCK_MONOTONIC in the guest.
+/// A completed request, or background work of the disk. Times are those of CLOCK_MONOTONIC in the
+/// guest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// When it came.
+    /// When it was submitted.
     pub submit_ns: u64,
-    /// When the disk turned to it.
+    /// When the disk began to serve it.
     pub start_ns: u64,
-    /// When it ended.
+    /// When it completed.
     pub done_ns: u64,
-    /// Where it begins.
+    /// First sector.
     pub sector: u64,
-    /// How much it is.
+    /// Number of sectors.
     pub sectors: u32,
-    /// What it is.
+    /// The operation.
     pub op: Op,
-    /// The member of an array that served it; 255 where several did.
+    /// The member of an array that served it; 255 for several.
     pub member: u8,
-    /// Requests in the disk after this one came, itself included; 0 for what the disk did itself.
+    /// Queue depth at submission, this request included; 0 for background work.
     pub depth: u16,
-    /// Its marks.
+    /// Its flags.
     pub flags: Flags,
-    /// From its start to its end: command, seek, rotation, transfer, cache; the rest is waiting.
+    /// Parts of the time from start to completion: command, seek, rotation, transfer, cache; the
+    /// rest is waiting.
     pub part_ns: [u64; 5],
 }
 
 impl Record {
-    /// The sector after its last one.
+    /// The sector after the last.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.sector + u64::from(self.sectors)
     }
 
-    /// The record as it is written.
+    /// The record in the file's format.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
@@ -102,7 +103,7 @@ impl Record {
     /// Reads what [`Record::to_bytes`] wrote.
     ///
     /// # Errors
-    /// What is wrong with it, as the rest of a sentence.
+    /// A fragment that follows the record's number.
     pub(super) fn from_bytes(bytes: &[u8; RECORD_BYTES]) -> Result<Self, &'static str> {
         let op = Op::from_code(bytes[36]).ok_or("is of an unknown kind")?;
         let record = Self {
@@ -125,14 +126,14 @@ impl Record {
             .iter()
             .try_fold(0_u64, |sum, part| sum.checked_add(*part));
         if parts.is_none_or(|parts| parts > record.done_ns - record.start_ns) {
-            return Err("has parts that take longer than the whole");
+            return Err("has parts that take longer than the request");
         }
         if record
             .sector
             .checked_add(u64::from(record.sectors))
             .is_none()
         {
-            return Err("lies beyond all disks");
+            return Err("has a sector beyond the 64-bit range");
         }
         Ok(record)
     }

@@ -1,11 +1,11 @@
-//! Which of several windows are open while time goes on.
+//! Finds the windows that are open as time advances.
 
 use fslab_model::Window;
 
-/// Windows in the order in which they begin. They may touch, overlap and be empty.
+/// Windows in the order of their beginnings. They may be adjacent, overlap and be empty.
 pub(super) struct Schedule {
     windows: Vec<Window>,
-    /// Those that have not begun, the next one last.
+    /// Windows that have not begun, the next one last.
     coming: Vec<usize>,
     open: Vec<usize>,
 }
@@ -21,8 +21,8 @@ impl Schedule {
         }
     }
 
-    /// The windows that share a part of the time after `from_ns` and up to `to_ns`; of those that
-    /// ended before it, `ended` is told. Times never go back from call to call.
+    /// The windows that overlap the time after `from_ns` and up to `to_ns`; calls `ended` for open
+    /// ones that ended before. Times must not decrease from call to call.
     pub(super) fn during(
         &mut self,
         from_ns: u64,

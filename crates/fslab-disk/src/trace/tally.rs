@@ -8,30 +8,30 @@ use super::canvas::Canvas;
 use super::record::{Flags, Op, Record};
 
 const SECTOR_BYTES: u64 = 512;
-/// Which of the heads of a member: that of any access, of requests, of what the disk did itself.
+/// Indices of a member's head positions: of any access, of requests, of background work.
 const ANY: usize = 0;
 const REQUEST: usize = 1;
-const OWN: usize = 2;
+const BACKGROUND: usize = 2;
 
-/// How a record stands to those before it.
+/// Relation of a record to earlier ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Relation {
-    /// Whether it begins where the request of its kind before it ended.
+    /// Whether it begins where the previous request of its kind ended.
     pub(super) sequential: bool,
-    /// Whether the media were read or written for it.
+    /// Whether it accessed the media.
     pub(super) on_media: bool,
-    /// How far from the end of the access before it that one begins; `None` for the first.
+    /// Sectors between its begin and the end of the previous media access; `None` for the first.
     pub(super) distance: Option<u64>,
 }
 
 /// Follows the records of a trace in their order.
 pub(super) struct Track {
-    /// Where the last read and the last write ended.
+    /// End of the last read and of the last write.
     ends: [Option<u64>; 2],
-    /// Where the last access to the media ended, by member and by who asked for it.
+    /// End of the last media access, by member and by kind of access.
     heads: [[Option<u64>; 3]; 256],
-    /// Whether a member other than the first was seen. In an array a request has the array's
-    /// address and what a member did by itself has the member's: no distance lies between them.
+    /// Whether a member other than the first was seen. In an array, requests have addresses of the
+    /// array and background work has those of the member, so they have no distance.
     array: bool,
 }
 
@@ -57,30 +57,34 @@ impl Track {
         };
         self.array |= record.member > 0;
         if relation.on_media {
-            let own = if record.op.is_background() {
-                OWN
+            let by_kind = if record.op.is_background() {
+                BACKGROUND
             } else {
                 REQUEST
             };
             let heads = &mut self.heads[usize::from(record.member)];
-            let head = if self.array { heads[own] } else { heads[ANY] };
+            let head = if self.array {
+                heads[by_kind]
+            } else {
+                heads[ANY]
+            };
             heads[ANY] = Some(record.end());
-            heads[own] = Some(record.end());
+            heads[by_kind] = Some(record.end());
             relation.distance = head.map(|head| head.abs_diff(record.sector));
         }
         relation
     }
 }
 
-/// What was counted in a window so far.
+/// The counts of a window.
 pub(super) struct Tally {
     insight: DeviceInsight,
     canvas: Canvas,
-    /// By kind of request, from the first of that kind on.
+    /// By kind of request; `None` before the first.
     service: [Option<Service>; 4],
 }
 
-/// How long requests of one kind took.
+/// Service times of one kind of request.
 #[derive(Default)]
 struct Service {
     histogram: LatencyHistogram,
@@ -97,12 +101,12 @@ impl Tally {
     }
 
     /// For all records, from `begin_ns` on.
-    pub(super) fn endless(begin_ns: u64, capacity_sectors: u64) -> Self {
+    pub(super) fn open_ended(begin_ns: u64, capacity_sectors: u64) -> Self {
         let window = Window {
             begin_ns,
             end_ns: begin_ns,
         };
-        let canvas = Canvas::endless(begin_ns, capacity_sectors);
+        let canvas = Canvas::open_ended(begin_ns, capacity_sectors);
         Self::on(canvas, window, capacity_sectors)
     }
 
@@ -163,13 +167,13 @@ impl Tally {
             (Op::Write, true) => PictureLayer::WrittenMetadata,
             _ => return,
         };
-        // What the disk does by itself is never painted: it was painted when it was asked for, and
-        // a member of an array has addresses that are not the array's.
+        // Background work is not painted: its request was, and a member's addresses are not the
+        // array's.
         self.canvas
             .paint(layer, record.done_ns, record.sector, record.sectors);
     }
 
-    /// The window's insight, all but its depth.
+    /// The window's insight without the queue depth.
     pub(super) fn finish(self) -> DeviceInsight {
         let mut insight = self.insight;
         insight.picture = self.canvas.finish();
@@ -224,7 +228,7 @@ impl Service {
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// The quantiles; a histogram rounds them up, but none is beyond the longest.
+    /// The quantiles, at most the maximum, since the histogram rounds up.
     fn times(&self) -> Option<ServiceTimes> {
         let at = |percentile| {
             let ns = self.histogram.percentile_ns(percentile)?;

@@ -1,4 +1,4 @@
-//! Writes a trace as the driver does: for tests, and for what the model does outside a guest.
+//! Writes a trace as the driver does, for tests and for runs of the model outside a guest.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a trace with its header.
+    /// Writes the header.
     ///
     /// # Errors
     /// `Io`.
@@ -24,7 +24,7 @@ impl<W: Write> Writer<W> {
         Ok(Self { sink })
     }
 
-    /// Adds a record. Records are in the order of their ends.
+    /// Adds a record; records must be ordered by completion.
     ///
     /// # Errors
     /// `Io`.
@@ -32,7 +32,7 @@ impl<W: Write> Writer<W> {
         self.sink.write_all(&record.to_bytes()).map_err(failed)
     }
 
-    /// Ends the trace.
+    /// Flushes the trace and returns the sink.
     ///
     /// # Errors
     /// `Io`.

@@ -1,8 +1,8 @@
-//! Arrays of hard disks: how requests are dealt out, and what that gains or costs.
+//! Arrays of hard disks: distribution of requests to members, and its gain or cost.
 
 use fslab_simdisk_sys::{DiskModel, DiskOp};
 
-use crate::host::{Ask, Host, Random, assert_near, flush, read, write};
+use crate::host::{Host, HostRequest, Random, assert_near, flush, read, write};
 use crate::parameters::{Parameters, bare_disk, desktop_disk, tiny_disk};
 use crate::plain_disk::PlainDisk;
 
@@ -14,34 +14,39 @@ fn array(disk: Parameters, level: &str, members: u64, chunk_sectors: u64) -> Par
         .with("chunk_sectors", chunk_sectors)
 }
 
-fn random_asks(seed: u64, count: usize, sectors: u64, ask: fn(u64, u32) -> Ask) -> Vec<Ask> {
+fn random_requests(
+    seed: u64,
+    count: usize,
+    sectors: u64,
+    request: fn(u64, u32) -> HostRequest,
+) -> Vec<HostRequest> {
     let mut random = Random(seed);
     (0..count)
-        .map(|_| ask(random.below(sectors / 8) * 8, 8))
+        .map(|_| request(random.below(sectors / 8) * 8, 8))
         .collect()
 }
 
-/// Requests a second, with so many of them under way.
-fn rate(disk: &Parameters, depth: usize, ask: fn(u64, u32) -> Ask) -> f64 {
+/// Requests per second at that queue depth.
+fn rate(disk: &Parameters, depth: usize, request: fn(u64, u32) -> HostRequest) -> f64 {
     let mut host = Host::new(disk);
     let sectors = host.model.capacity_sectors();
     let count = 4000;
-    let ns = host.keep_busy(depth, random_asks(11, count, sectors, ask));
+    let ns = host.keep_busy(depth, random_requests(11, count, sectors, request));
     count as f64 / ns as f64 * 1e9
 }
 
-/// Bytes a second of requests of 1 MiB in order, four of them under way.
-fn bandwidth(disk: &Parameters, ask: fn(u64, u32) -> Ask) -> f64 {
+/// Bytes per second of sequential requests of 1 MiB at queue depth 4.
+fn bandwidth(disk: &Parameters, request: fn(u64, u32) -> HostRequest) -> f64 {
     let mut host = Host::new(disk);
     let count = 400;
-    let ns = host.keep_busy(4, (0..count).map(|i| ask(i * 2048, 2048)));
+    let ns = host.keep_busy(4, (0..count).map(|i| request(i * 2048, 2048)));
     (count << 20) as f64 / ns as f64 * 1e9
 }
 
 #[test]
 fn capacities_and_queues_are_those_of_the_level() {
     let disk = tiny_disk().with("queue_depth", 3);
-    // 220 sectors are 13 chunks of 16 sectors and a rest.
+    // 220 sectors are 13 chunks of 16 sectors, and 12 sectors.
     for (level, members, sectors) in [
         ("raid0", 4, 4 * 208),
         ("raid1", 2, 220),
@@ -89,8 +94,8 @@ fn impossible_arrays_are_refused() {
     );
 }
 
-/// The request's last sector is on the member that it must be on: reads of single sectors of a
-/// tiny array take as long as reads of the member's sectors would.
+/// The member of a sector and its sector there, found from the time of a read, which equals that of
+/// the member's sector.
 fn place_of(disk: &Parameters, sector: u64) -> (u32, u64) {
     let mut host = Host::new(disk);
     let done = host.serve(read(sector, 1));
@@ -109,7 +114,7 @@ fn place_of(disk: &Parameters, sector: u64) -> (u32, u64) {
 }
 
 #[test]
-fn chunks_go_round() {
+fn chunks_rotate_over_the_members() {
     let striped = array(tiny_disk(), "raid0", 3, 20);
     let places: Vec<_> = (0..7)
         .map(|chunk| place_of(&striped, chunk * 20 + 7))
@@ -160,7 +165,7 @@ fn a_stripe_reads_and_writes_in_order_as_fast_as_all_its_members() {
 
 #[test]
 fn a_stripe_under_load_serves_as_many_as_all_its_members() {
-    // With 16 requests for each member, chance leaves none of them without work for long.
+    // With 16 requests per member, no member is idle for long.
     let one = rate(&bare_disk(), 16, read);
     for members in [2, 4] {
         let disk = array(bare_disk(), "raid0", members, 128);
@@ -174,16 +179,16 @@ fn a_stripe_under_load_serves_as_many_as_all_its_members() {
 }
 
 #[test]
-fn mirrors_share_reads_and_do_writes_twice() {
+fn mirrors_share_reads_and_both_write() {
     let (one_read, one_write) = (rate(&bare_disk(), 8, read), rate(&bare_disk(), 8, write));
     let mirror = array(bare_disk(), "raid1", 2, 128);
-    // Each has eight of the sixteen, and being nearer is a gain besides.
+    // Each serves eight of sixteen, and the choice of the nearer member is an additional gain.
     let reads = rate(&mirror, 16, read) / one_read;
     assert!(
         (1.95..2.3).contains(&reads),
         "two mirrors read {reads:.2} times as fast as one disk"
     );
-    // Both write the same, in the same order of their arrival and from the same place.
+    // Both write the same sectors in the same order from the same position.
     assert_near("writes", rate(&mirror, 8, write), one_write, 0.02);
     let ten = array(bare_disk(), "raid10", 4, 128);
     let reads = rate(&ten, 32, read) / one_read;
@@ -199,7 +204,7 @@ fn mirrors_share_reads_and_do_writes_twice() {
 }
 
 #[test]
-fn a_mirror_is_chosen_by_its_work_and_then_by_its_place() {
+fn a_mirror_is_chosen_by_its_load_and_then_by_its_arm() {
     let mut host = Host::new(&array(tiny_disk().with("queue_depth", 4), "raid1", 2, 20));
     for sector in [0, 200] {
         host.submit(read(sector, 1));
@@ -214,17 +219,17 @@ fn a_mirror_is_chosen_by_its_work_and_then_by_its_place() {
             .member
     };
     assert_eq!((member(&host, 0), member(&host, 200)), (0, 1));
-    // Both idle: the one that is nearer.
+    // Both idle: the nearer one.
     assert_eq!(host.serve(read(180, 1)).member, 1);
     assert_eq!(host.serve(read(30, 1)).member, 0);
-    // In order: always the same one.
+    // Sequential: always the same one.
     for sector in 31..40 {
         assert_eq!(host.serve(read(sector, 1)).member, 0);
     }
 }
 
-fn own_of(host: &Host, op: DiskOp) -> usize {
-    host.own.iter().filter(|done| done.op == op).count()
+fn background_of(host: &Host, op: DiskOp) -> usize {
+    host.background.iter().filter(|done| done.op == op).count()
 }
 
 #[test]
@@ -241,9 +246,9 @@ fn a_small_write_to_parity_reads_twice_and_writes_twice() {
 }
 
 #[test]
-fn whole_rows_are_written_with_their_parity_and_nothing_is_read() {
+fn complete_rows_are_written_with_their_parity_without_reads() {
     // 40 sectors of data: all three write one chunk of 20, a cylinder without the switch to the
-    // next. 80 are two rows, which each member writes in one go.
+    // next. 80 are two rows, which each member writes without a pause.
     let disk = array(tiny_disk(), "raid5", 3, 20);
     assert_eq!(
         Host::new(&disk).serve(write(0, 40)).done_ns,
@@ -255,9 +260,10 @@ fn whole_rows_are_written_with_their_parity_and_nothing_is_read() {
 
 #[test]
 fn a_write_over_two_chunks_of_a_row_takes_all_of_the_parity() {
-    // Sectors 19 and 20 are the last of chunk 0 and the first of chunk 1; of the parity that is
-    // the hull, the whole chunk of 21 ms. It is read from 10 to 31; commands until 31.1, and as its
-    // begin is on the other head it is there after 1 ms, at 40, and is written until 61.
+    // Sectors 19 and 20 are the last of chunk 0 and the first of chunk 1; the parity that covers
+    // both is a complete chunk of 21 ms. It is read from 10 to 31; commands until 31.1, and as its
+    // begin is on the other head it is reached after a switch of 1 ms, at 40, and is written until
+    // 61.
     let disk = array(tiny_disk(), "raid5", 3, 20);
     let done = Host::new(&disk).serve(write(19, 2));
     assert_eq!(done.done_ns, 61 * MS);
@@ -265,7 +271,7 @@ fn a_write_over_two_chunks_of_a_row_takes_all_of_the_parity() {
 }
 
 #[test]
-fn small_writes_to_parity_take_what_a_simulation_says() {
+fn small_writes_to_parity_agree_with_a_second_simulation() {
     let disk = bare_disk().with("zones", 1).with("write_settle_ns", 0);
     let parity = array(disk.clone(), "raid5", 4, 128);
     let mut host = Host::new(&parity);
@@ -275,9 +281,9 @@ fn small_writes_to_parity_take_what_a_simulation_says() {
     let chunks: Vec<u64> = (0..count).map(|_| random.below(chunks)).collect();
     let ns = host.keep_busy(1, chunks.iter().map(|chunk| write(chunk * 128, 8)));
     let expected = PlainDisk::new(&disk).time_of_parity_writes(4, 128, &chunks);
-    // As far as rounding to nanoseconds goes, and 7 of 1900 that go over a track's end.
+    // Up to rounding to nanoseconds, and 7 of 1900 that cross a track's end.
     assert_near("time of a write", ns as f64 / count as f64, expected, 0.005);
-    // The slower one of two reads, and a turn: more than half again as much as a plain write.
+    // The slower of two reads, and a revolution: over 1.5 times a plain write.
     let plain = 1e9 / rate(&disk, 1, write);
     assert!(
         (1.4..2.0).contains(&(expected / plain)),
@@ -286,7 +292,7 @@ fn small_writes_to_parity_take_what_a_simulation_says() {
 }
 
 #[test]
-fn writes_to_one_row_come_one_after_the_other() {
+fn writes_to_one_row_are_serialised() {
     let disk = array(tiny_disk().with("queue_depth", 8), "raid5", 3, 20);
     let mut host = Host::new(&disk);
     // Chunk 0 and chunk 1 share the parity of row 0. The first: reads 10 to 11, writes 20 to 21.
@@ -309,18 +315,18 @@ fn writes_to_one_row_come_one_after_the_other() {
 }
 
 #[test]
-fn a_flush_goes_to_all_and_ends_with_the_last() {
+fn a_flush_goes_to_all_members_and_ends_with_the_last() {
     let mut host = Host::new(&array(desktop_disk(), "raid0", 3, 128));
     for chunk in 0..3 {
         host.serve(write(chunk * 128, 8));
     }
     let done = host.serve(flush());
-    assert_eq!(own_of(&host, DiskOp::MediaWrite), 3);
-    let mut members: Vec<u32> = host.own.iter().map(|done| done.member).collect();
+    assert_eq!(background_of(&host, DiskOp::MediaWrite), 3);
+    let mut members: Vec<u32> = host.background.iter().map(|done| done.member).collect();
     members.sort_unstable();
     assert_eq!(members, [0, 1, 2]);
     let last = host
-        .own
+        .background
         .iter()
         .map(|done| done.done_ns)
         .max()
@@ -345,9 +351,9 @@ fn a_member_with_a_full_queue_lets_its_requests_wait() {
 }
 
 #[test]
-fn a_large_request_is_one_leg_for_each_member() {
-    // 12 chunks over 3 members are 4 cylinders each, read in one go: 8 turns, 4 switches of the
-    // head and 3 of the cylinder.
+fn a_large_request_is_one_part_for_each_member() {
+    // 12 chunks over 3 members are 4 cylinders each, read without a pause: 8 revolutions, 4 head
+    // switches and 3 cylinder switches.
     let disk = array(tiny_disk(), "raid0", 3, 20);
     let done = Host::new(&disk).serve(read(0, 220));
     assert_eq!(done.done_ns, 10 * MS + (8 * 10 + 4 + 3 * 2) * MS);
@@ -362,11 +368,11 @@ fn a_discard_of_an_array_ends() {
     for level in ["raid0", "raid1", "raid10", "raid5"] {
         let mut host = Host::new(&array(tiny_disk(), level, 4, 16));
         for (sector, sectors) in [(0, 1), (0, 200), (15, 150), (7, 3)] {
-            let ask = Ask {
+            let request = HostRequest {
                 op: DiskOp::Discard,
                 ..write(sector, sectors)
             };
-            let done = host.serve(ask);
+            let done = host.serve(request);
             assert_eq!(done.op, DiskOp::Discard);
         }
     }

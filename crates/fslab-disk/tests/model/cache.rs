@@ -1,8 +1,8 @@
-//! The write cache of a hard disk: what it takes, when it is written, and what waits for that.
+//! The write cache of a hard disk: admission, write-back, and requests that wait for it.
 
 use fslab_simdisk_sys::{DiskDone, DiskOp};
 
-use crate::host::{Ask, Host, Random, assert_near, flush, read, write, write_through};
+use crate::host::{Host, HostRequest, Random, assert_near, flush, read, write, write_through};
 use crate::parameters::{Parameters, desktop_disk, tiny_disk};
 
 const MS: u64 = 1_000_000;
@@ -18,8 +18,8 @@ fn tiny_cache() -> Parameters {
         .with("destage_idle_ns", 100 * MS)
 }
 
-fn own_writes(host: &Host) -> Vec<(u64, u32, u64)> {
-    host.own
+fn background_writes(host: &Host) -> Vec<(u64, u32, u64)> {
+    host.background
         .iter()
         .filter(|done| done.op == DiskOp::MediaWrite)
         .map(|done| (done.sector, done.sectors, done.done_ns))
@@ -40,12 +40,12 @@ fn a_cached_write_and_a_read_of_it_take_the_command_and_the_interface() {
     let again = host.serve(read(6, 3));
     assert!(again.cached);
     assert_eq!(again.done_ns - again.submit_ns, 100_000 + 3_000);
-    // A part that was not written makes it a read of the media.
+    // A range that is cached only in part is read from the media.
     assert!(!host.serve(read(6, 4)).cached);
 }
 
 #[test]
-fn an_idle_disk_writes_what_it_holds() {
+fn an_idle_disk_writes_back_its_cache() {
     let mut host = Host::new(&tiny_cache());
     host.serve(write(5, 2));
     host.serve(write(7, 1));
@@ -53,8 +53,8 @@ fn an_idle_disk_writes_what_it_holds() {
     // The last request ended at 0.104 + 0.1 - 0.002 + 0.001 ms; 100 ms later, at 100.203, the arm
     // waits for sector 5 at 105, and writes both as one in 3 ms.
     assert_eq!(host.done[1].done_ns, 203_000);
-    assert_eq!(own_writes(&host), [(5, 3, 108 * MS)]);
-    let destaged = host.own[0];
+    assert_eq!(background_writes(&host), [(5, 3, 108 * MS)]);
+    let destaged = host.background[0];
     assert_eq!(destaged.start_ns, 100_203_000);
     assert_eq!(destaged.parts.rotation_ns, 105 * MS - 100_203_000);
     assert_eq!(destaged.parts.transfer_ns, 3 * MS);
@@ -67,23 +67,23 @@ fn an_idle_disk_writes_what_it_holds() {
 #[test]
 fn a_busy_disk_is_not_idle() {
     let mut host = Host::new(&tiny_cache());
-    // Also when it was idle before.
+    // Also after it was idle.
     for round in 0..2 {
         host.serve(write(5, 1));
         for _ in 0..40 {
             host.wait_until(host.now_ns + 90 * MS);
             host.serve(read(100, 1));
-            assert_eq!(own_writes(&host).len(), round);
+            assert_eq!(background_writes(&host).len(), round);
         }
         host.wait_until(host.now_ns + 120 * MS);
-        assert_eq!(own_writes(&host).len(), round + 1);
+        assert_eq!(background_writes(&host).len(), round + 1);
     }
 }
 
 #[test]
 fn writes_that_overlap_are_written_once() {
     let mut host = Host::new(&tiny_cache());
-    for ask in [
+    for request in [
         write(10, 4),
         write(12, 4),
         write(20, 2),
@@ -91,10 +91,10 @@ fn writes_that_overlap_are_written_once() {
         write(0, 2),
         write(11, 1),
     ] {
-        host.serve(ask);
+        host.serve(request);
     }
     host.serve(flush());
-    let mut written = own_writes(&host);
+    let mut written = background_writes(&host);
     written.sort_unstable();
     let extents: Vec<_> = written
         .iter()
@@ -104,13 +104,13 @@ fn writes_that_overlap_are_written_once() {
 }
 
 #[test]
-fn a_flush_ends_with_the_last_write_that_came_before_it() {
+fn a_flush_ends_with_the_last_earlier_write() {
     let mut host = Host::new(&tiny_cache());
     assert_eq!(host.serve(flush()).done_ns, 100_000, "nothing is held");
     host.serve(write(5, 1));
     host.serve(write(45, 1));
     let flushed = host.submit(flush());
-    // Written while the flush goes on, next to what it waits for: that is not its concern.
+    // A write during the flush, next to sectors that the flush waits for, does not delay it.
     host.submit(write(6, 1));
     host.submit(write(100, 1));
     host.wait_until(host.now_ns + 90 * MS);
@@ -119,28 +119,28 @@ fn a_flush_ends_with_the_last_write_that_came_before_it() {
         .iter()
         .find(|done| done.tag == Some(flushed))
         .expect("it ended");
-    let written = own_writes(&host);
+    let written = background_writes(&host);
     let addresses: Vec<u64> = written.iter().map(|&(sector, _, _)| sector).collect();
     assert_eq!(addresses, [5, 45]);
     assert_eq!(flushed.done_ns, written[1].2);
     assert_eq!(flushed.parts.sum_ns(), flushed.done_ns - flushed.start_ns);
-    // Its media writes began when it came, at 0.1 (flush) + 2 * 0.101 + 0.1: sector 5 at 5 ms;
+    // Its media writes began at its submission, at 0.1 (flush) + 2 * 0.101 + 0.1: sector 5 at 5 ms;
     // then from 6 to the third cylinder, over two: 3 ms and 0.5 of settling, 9.5; sector 45 is at
     // 46 + 5 modulo 10, so at 11 ms.
     assert_eq!(written[0].2, 6 * MS);
     assert_eq!(written[1].2, 12 * MS);
     assert_eq!(host.serve(flush()).op, DiskOp::Flush);
-    assert_eq!(own_writes(&host).len(), 4);
+    assert_eq!(background_writes(&host).len(), 4);
 }
 
 #[test]
-fn what_is_written_close_to_what_a_flush_waits_for_is_neither_waited_for_nor_in_its_way() {
+fn a_flush_is_not_delayed_by_later_writes_to_adjacent_sectors() {
     let mut host = Host::new(&tiny_cache());
     for (sector, sectors) in [(45, 1), (100, 4), (160, 4)] {
         host.serve(write(sector, sectors));
     }
     let flushed = host.submit(flush());
-    // The arm has begun with sector 45; these touch the other two, before and behind them.
+    // The media write of sector 45 has begun; these are adjacent to the other two.
     for sector in [104, 158] {
         host.submit(write(sector, 2));
     }
@@ -150,26 +150,26 @@ fn what_is_written_close_to_what_a_flush_waits_for_is_neither_waited_for_nor_in_
         .iter()
         .find(|done| done.tag == Some(flushed))
         .expect("it ended");
-    let written = own_writes(&host);
+    let written = background_writes(&host);
     let mut extents: Vec<_> = written.iter().map(|write| (write.0, write.1)).collect();
     extents.sort_unstable();
     assert_eq!(extents, [(45, 1), (100, 4), (160, 4)]);
     assert_eq!(flushed.done_ns, written[2].2);
     host.serve(flush());
-    assert_eq!(own_writes(&host).len(), 5);
+    assert_eq!(background_writes(&host).len(), 5);
 }
 
 #[test]
-fn a_write_through_is_on_the_media_and_takes_the_place_of_what_was_held() {
+fn a_write_through_is_on_the_media_and_replaces_cached_sectors() {
     let mut host = Host::new(&tiny_cache());
     host.serve(write(4, 6));
     let done = host.serve(write_through(6, 2));
     assert!(done.fua && !done.cached);
     assert_eq!(done.parts.transfer_ns, 2 * MS);
-    assert!(own_writes(&host).is_empty());
+    assert!(background_writes(&host).is_empty());
     host.serve(flush());
-    // What lies around it is left to write.
-    let extents: Vec<_> = own_writes(&host)
+    // The sectors around it remain to be written.
+    let extents: Vec<_> = background_writes(&host)
         .iter()
         .map(|write| (write.0, write.1))
         .collect();
@@ -188,8 +188,8 @@ fn a_full_cache_makes_writes_wait() {
     let fifth = host.serve(write(220 - 8, 8));
     assert_eq!(fourth.parts.cache_ns, 8_000);
     assert!(fifth.cached);
-    // Room for 8 comes with the first piece written, which was begun when the third came in.
-    let (_, sectors, first_ns) = own_writes(&host)[0];
+    // The first media write, begun at the third request, makes room for 8.
+    let (_, sectors, first_ns) = background_writes(&host)[0];
     assert_eq!(sectors, 8);
     assert_eq!(fifth.done_ns, first_ns + 8_000);
     assert_eq!(
@@ -199,7 +199,7 @@ fn a_full_cache_makes_writes_wait() {
 }
 
 #[test]
-fn what_is_larger_than_the_cache_passes_it_by() {
+fn a_request_larger_than_the_cache_bypasses_it() {
     let mut host = Host::new(&tiny_cache());
     host.serve(write(0, 2));
     let done = host.serve(write(0, 33));
@@ -207,12 +207,12 @@ fn what_is_larger_than_the_cache_passes_it_by() {
     assert_eq!(done.parts.transfer_ns, (33 + 1 + 2 + 1) * MS);
     host.serve(flush());
     assert!(
-        own_writes(&host).is_empty(),
+        background_writes(&host).is_empty(),
         "what was held is on the media with it"
     );
 }
 
-/// The mean time between the ends of a stretch of answers.
+/// The mean time between completions.
 fn pace_ns(done: &[DiskDone]) -> f64 {
     let (first, last) = (done[0].done_ns, done[done.len() - 1].done_ns);
     (last - first) as f64 / (done.len() - 1) as f64
@@ -226,7 +226,7 @@ fn random_writes_run_at_the_interface_until_the_cache_is_full_and_then_at_the_me
     let sectors = disk.number("sectors") / 8;
     host.keep_busy(1, (0..6000).map(|_| write(random.below(sectors) * 8, 8)));
     assert!(host.done.iter().all(|done| done.cached));
-    // 4 MiB hold 1024 writes; the first three quarters are taken with nothing in their way.
+    // 4 MiB hold 1024 writes; the first three quarters do not wait.
     let burst = pace_ns(&host.done[..768]);
     assert_near(
         "time of a write into the cache",
@@ -243,11 +243,11 @@ fn random_writes_run_at_the_interface_until_the_cache_is_full_and_then_at_the_me
         (1024..1060).contains(&waited),
         "the first one to wait is {waited}"
     );
-    // From there on a write is taken for each that is written.
+    // From there on, each media write admits one write.
     let steady = pace_ns(&host.done[2000..]);
     let from = host.done[2000].done_ns;
     let written: Vec<_> = host
-        .own
+        .background
         .iter()
         .filter(|done| done.done_ns >= from)
         .copied()
@@ -258,7 +258,7 @@ fn random_writes_run_at_the_interface_until_the_cache_is_full_and_then_at_the_me
         pace_ns(&written),
         0.005,
     );
-    // Which is faster than the same writes alone, by the short way from one to the next of 1000.
+    // Faster than the same writes without a cache, since the nearest of 1000 is written next.
     let mut bare = Host::new(&disk.clone().with("write_cache", 0));
     let ns = bare.keep_busy(1, (0..1000).map(|_| write(random.below(sectors) * 8, 8)));
     let gain = ns as f64 / 1000.0 / steady;
@@ -270,22 +270,22 @@ fn random_writes_run_at_the_interface_until_the_cache_is_full_and_then_at_the_me
 
 #[test]
 fn writes_in_order_go_at_the_rate_of_the_media() {
-    // 125 MB/s at the rim and the interface at 300 MB/s: 64 MiB through 4 MiB of cache.
+    // 125 MB/s at the outer edge and the interface at 300 MB/s: 64 MiB through 4 MiB of cache.
     let mut host = Host::new(&desktop_disk());
     let ns = host.keep_busy(1, (0..512).map(|i| write(i * 256, 256)));
     let flushed = host.serve(flush());
     assert!(ns < flushed.done_ns);
-    // From where three quarters of the cache were full and the disk began.
-    let seconds = (flushed.done_ns - host.own[0].start_ns) as f64 / 1e9;
+    // Since three quarters of the cache were full and the disk began to write.
+    let seconds = (flushed.done_ns - host.background[0].start_ns) as f64 / 1e9;
     assert_near(
         "rate to the media",
         512.0 * 256.0 * 512.0 / seconds,
         125e6,
         0.02,
     );
-    // The head never leaves its course: one wait for the first sector, then none.
+    // The head never leaves the track sequence: one rotational delay, then none.
     let turns = host
-        .own
+        .background
         .iter()
         .filter(|done| done.parts.rotation_ns > 0)
         .count();
@@ -299,7 +299,7 @@ fn reads_and_a_full_cache_take_turns() {
     let mut random = Random(9);
     let sectors = disk.number("sectors") / 8;
     host.keep_busy(8, (0..2000).map(|_| write(random.below(sectors) * 8, 8)));
-    let asks = (0..4000).map(|i| {
+    let requests = (0..4000).map(|i| {
         let sector = random.below(sectors) * 8;
         if i % 2 == 0 {
             read(sector, 8)
@@ -307,7 +307,7 @@ fn reads_and_a_full_cache_take_turns() {
             write(sector, 8)
         }
     });
-    host.keep_busy(8, asks);
+    host.keep_busy(8, requests);
     let longest = |op: DiskOp| {
         let of_op = host.done.iter().skip(2000).filter(|done| done.op == op);
         of_op
@@ -315,7 +315,7 @@ fn reads_and_a_full_cache_take_turns() {
             .max()
             .expect("some")
     };
-    // Eight in the queue, two accesses of up to 35 ms for each of them.
+    // Eight in the queue, with two accesses of up to 35 ms each.
     assert!(
         longest(DiskOp::Read) < 600 * MS,
         "{}",
@@ -351,11 +351,11 @@ fn flushes_that_come_together_end_together() {
         .filter(|done| done.op == DiskOp::Flush)
         .map(|done| done.done_ns)
         .collect();
-    assert_eq!(ends, [own_writes(&host)[0].2; 3]);
+    assert_eq!(ends, [background_writes(&host)[0].2; 3]);
 }
 
 #[test]
-fn a_part_of_a_block_that_was_gathered_whole_is_written_at_once() {
+fn a_block_whose_parts_are_all_cached_is_written_without_a_read() {
     // Eight sectors of one block, one by one: no read before the write.
     let disk = desktop_disk().with("physical_block_bytes", 4096);
     let mut host = Host::new(&disk);
@@ -367,29 +367,29 @@ fn a_part_of_a_block_that_was_gathered_whole_is_written_at_once() {
     let rev_ns = 60_000_000_000 / 7200;
     let of = |sector: u64| {
         *host
-            .own
+            .background
             .iter()
             .find(|done| done.sector == sector)
             .expect("it was written")
     };
     assert!(of(80_000).parts.rotation_ns < rev_ns);
     assert_eq!(of(80_000).sectors, 8);
-    // The other one waits for nearly a turn between reading and writing.
+    // The other one waits for almost a revolution between reading and writing.
     let part = of(160_000).parts;
     assert!(part.rotation_ns + part.transfer_ns / 2 >= rev_ns);
 }
 
 #[test]
-fn an_answer_comes_before_the_media_has_it() {
+fn a_cached_write_completes_before_its_media_write() {
     let mut host = Host::new(&tiny_cache());
-    let ask = Ask {
+    let request = HostRequest {
         sector: 30,
         ..write(0, 5)
     };
-    let done = host.serve(ask);
+    let done = host.serve(request);
     host.wait_for_all();
-    let (sector, sectors, written_ns) = own_writes(&host)[0];
+    let (sector, sectors, written_ns) = background_writes(&host)[0];
     assert_eq!((sector, sectors), (30, 5));
     assert!(written_ns > done.done_ns);
-    assert_eq!(host.own[0].tag, None);
+    assert_eq!(host.background[0].tag, None);
 }

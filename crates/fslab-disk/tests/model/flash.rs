@@ -7,10 +7,10 @@ mod page;
 
 use fslab_simdisk_sys::{DiskDone, DiskOp};
 
-use crate::host::{Ask, Host, Random, assert_near, read, write};
+use crate::host::{Host, HostRequest, Random, assert_near, read, write};
 use crate::parameters::{Parameters, tiny_disk};
 
-/// The sectors of a grain of the disks below.
+/// Sectors of a grain, the mapping unit of 4 KiB.
 const GRAIN: u64 = 8;
 const COMMAND_NS: u64 = 10_000;
 /// 4 KiB over an interface of 1 GB/s, and over a channel of 400 MB/s.
@@ -19,7 +19,7 @@ const CHANNEL_NS: u64 = 10_240;
 const READ_NS: u64 = 50_000;
 const PROGRAM_NS: u64 = 400_000;
 const ERASE_NS: u64 = 2_000_000;
-/// What garbage collection and merges do to one page on one die.
+/// Copying of one page within a die, by garbage collection and merges.
 const COPY_NS: u64 = READ_NS + 2 * CHANNEL_NS + PROGRAM_NS;
 
 fn flash() -> Parameters {
@@ -85,8 +85,8 @@ fn cached(disk: Parameters) -> Parameters {
     disk.with("write_cache", 1).with("buffer_bytes", 1 << 20)
 }
 
-fn discard(sector: u64, sectors: u32) -> Ask {
-    Ask {
+fn discard(sector: u64, sectors: u32) -> HostRequest {
+    HostRequest {
         op: DiskOp::Discard,
         ..read(sector, sectors)
     }
@@ -100,9 +100,9 @@ fn took_ns(done: &DiskDone) -> u64 {
     done.done_ns - done.submit_ns
 }
 
-/// What the disk wrote or read on its own account, in grains.
-fn own_grains(host: &Host, op: DiskOp) -> u64 {
-    let own = host.own.iter().filter(|done| done.op == op);
+/// Background reads or writes in grains.
+fn background_grains(host: &Host, op: DiskOp) -> u64 {
+    let own = host.background.iter().filter(|done| done.op == op);
     own.map(|done| u64::from(done.sectors) / GRAIN).sum()
 }
 
@@ -128,10 +128,10 @@ fn random_reads(disk: &Parameters, depth: usize, count: u64) -> f64 {
     per_second(count, ns)
 }
 
-/// Bytes per second of 200 requests of 1 MiB in order.
-fn stream(disk: &Parameters, depth: usize, ask: fn(u64, u32) -> Ask) -> f64 {
+/// Bytes per second of 200 sequential requests of 1 MiB.
+fn stream(disk: &Parameters, depth: usize, request: fn(u64, u32) -> HostRequest) -> f64 {
     let mut host = Host::new(disk);
-    let ns = host.keep_busy(depth, (0..200).map(|i| ask(i * 2048, 2048)));
+    let ns = host.keep_busy(depth, (0..200).map(|i| request(i * 2048, 2048)));
     per_second(200 << 20, ns)
 }
 
@@ -154,7 +154,7 @@ fn a_read_alone_is_the_sum_of_its_parts() {
 }
 
 #[test]
-fn random_reads_rise_with_the_depth_to_what_is_scarcest() {
+fn random_reads_rise_with_the_depth_up_to_the_bottleneck() {
     let rows = [
         // 4 dies of 50 us.
         (ssd().with("dies_per_channel", 1), 4.0 * 20_000.0, 4.0),
@@ -183,9 +183,9 @@ fn random_reads_rise_with_the_depth_to_what_is_scarcest() {
                 rate <= limit * 1.001,
                 "{rate} at depth {depth} is above {limit}"
             );
-            // A closed network of equal servers with exponential times; fixed times are no worse.
+            // A closed network of equal servers with exponential times; fixed times are not slower.
             let least = f64::from(depth) / (f64::from(depth) + servers - 1.0);
-            // What is not the bottleneck holds some of the requests, too.
+            // Other stages hold some of the requests, too.
             if depth == 256 {
                 assert!(
                     rate >= limit * least * 0.98,
@@ -198,7 +198,7 @@ fn random_reads_rise_with_the_depth_to_what_is_scarcest() {
 }
 
 #[test]
-fn streams_run_at_the_rate_of_what_is_slowest() {
+fn streams_run_at_the_rate_of_the_slowest_stage() {
     let slow_interface = ssd().with("interface_bytes_per_s", 50_000_000);
     let slow_channels = ssd().with("channel_bytes_per_s", 10_000_000);
     // Dies: 16 pages of 4 KiB in 50 us or 400 us.
@@ -257,21 +257,21 @@ fn a_write_without_a_cache_ends_on_the_media() {
 }
 
 #[test]
-fn a_read_passes_programs_that_wait_and_a_program_does_not_wait_for_ever() {
+fn reads_overtake_waiting_programs_a_limited_number_of_times() {
     let one_die = ssd().with("channels", 1).with("dies_per_channel", 1);
     let mut host = Host::new(&one_die);
     for i in 0..20 {
         host.submit(write(i * 8, 8));
     }
     host.wait_until(1_000_000);
-    // One program is under way, whose rest is less than a program.
+    // At most one program is in progress.
     let done = host.serve(read(1 << 20, 8));
     let alone_ns = COMMAND_NS + READ_NS + CHANNEL_NS + INTERFACE_NS;
     assert!(
         took_ns(&done) < alone_ns + PROGRAM_NS + CHANNEL_NS,
         "{done:?}"
     );
-    // Reads without a pause, and yet the write ends after 8 of them at the latest.
+    // Despite a stream of reads, the write ends after 8 of them at the latest.
     let mut host = Host::new(&one_die);
     let reads = (0..50).map(|i| read((100 + i) * 8, 8));
     host.keep_busy(20, std::iter::once(write(0, 8)).chain(reads));
@@ -288,15 +288,15 @@ fn a_write_of_a_part_of_a_grain_reads_the_rest_of_it_first() {
     let plain_ns = COMMAND_NS + sector_ns + CHANNEL_NS + PROGRAM_NS;
     let full = Host::new(&ssd()).serve(write(3, 1));
     assert_eq!(took_ns(&full), plain_ns + READ_NS + CHANNEL_NS);
-    // Where nothing was written there is no rest.
+    // An unwritten grain has no rest to read.
     let empty = Host::new(&fresh(ssd())).serve(write(3, 1));
     assert_eq!(took_ns(&empty), plain_ns);
-    // Two grains in part and two as a whole, from sector 4 to 28: one rest after the other.
+    // Two partial and two complete grains, from sector 4 to 28: the rests are read one by one.
     let mut host = Host::new(&ssd());
     host.serve(write(4, 24));
-    assert_eq!(own_grains(&host, DiskOp::MediaWrite), 0);
+    assert_eq!(background_grains(&host, DiskOp::MediaWrite), 0);
     let done = host.serve(read(0, 32));
-    // The four lie on four dies, and on channels of their own.
+    // The four are on four dies, each on a separate channel.
     assert_eq!(
         took_ns(&done),
         COMMAND_NS + READ_NS + CHANNEL_NS + 4 * INTERFACE_NS

@@ -8,10 +8,10 @@ use crate::parameters::{Parameters, bare_disk, tiny_disk};
 const MS: u64 = 1_000_000;
 
 #[test]
-fn the_first_sector_of_a_tiny_disk_takes_what_was_computed_by_hand() {
+fn the_first_sector_of_a_tiny_disk_takes_the_time_computed_by_hand() {
     let mut host = Host::new(&tiny_disk());
-    // The command takes 0.1 ms; sector 0 is under the head at every multiple of 10 ms, so it comes
-    // after another 9.9 ms, and takes a tenth of a revolution.
+    // The command takes 0.1 ms; sector 0 is under the head at every multiple of 10 ms, so the wait
+    // is 9.9 ms, and the transfer a tenth of a revolution.
     let done = host.serve(read(0, 1));
     assert_eq!(
         (done.submit_ns, done.start_ns, done.done_ns),
@@ -26,16 +26,17 @@ fn the_first_sector_of_a_tiny_disk_takes_what_was_computed_by_hand() {
 }
 
 #[test]
-fn tracks_are_turned_by_their_switches() {
+fn tracks_are_skewed_by_their_switches() {
     let mut host = Host::new(&tiny_disk());
-    // Sector 10 is the first of the second head, whose track is turned by the 1 ms of the switch:
-    // command until 0.1, switch until 1.1, which is 0.1 too late for the angle of 1 ms: a turn.
+    // Sector 10 is the first of the second head, whose track is skewed by the 1 ms of the switch:
+    // command until 0.1, switch until 1.1, which is 0.1 too late for the angle of 1 ms: a
+    // revolution.
     let done = host.serve(read(10, 1));
     assert_eq!(done.parts.seek_ns, MS);
     assert_eq!(done.parts.rotation_ns, 9_900_000);
     assert_eq!(done.done_ns, 12 * MS);
-    // Sector 20 is the first of the second cylinder, turned by the 2 ms of its switch beyond that,
-    // so it is at 3 ms. From 12.1 the arm takes 2 ms, until 14.1, and the head changes meanwhile.
+    // Sector 20 is the first of the second cylinder, skewed by another 2 ms for its switch, so it
+    // is at 3 ms. From 12.1 the arm takes 2 ms, until 14.1, and the head changes meanwhile.
     let done = host.serve(read(20, 1));
     assert_eq!(done.parts.seek_ns, 2 * MS);
     assert_eq!(done.parts.rotation_ns, 8_900_000);
@@ -49,13 +50,13 @@ fn tracks_are_turned_by_their_switches() {
 }
 
 #[test]
-fn a_long_transfer_loses_the_switches_and_nothing_else() {
+fn a_long_transfer_takes_revolutions_and_switches_alone() {
     let mut host = Host::new(&tiny_disk());
-    // Three cylinders: six turns, three head switches, and two switches of cylinders in between.
+    // Three cylinders: six revolutions, three head switches and two cylinder switches.
     let done = host.serve(read(0, 60));
     assert_eq!(done.parts.transfer_ns, (6 * 10 + 3 + 2 * 2) * MS);
     assert_eq!(done.done_ns, 10 * MS + done.parts.transfer_ns);
-    // From the middle of a track to the middle of another one.
+    // From the middle of a track to the middle of another.
     let done = host.serve(read(5, 10));
     assert_eq!(done.parts.transfer_ns, 11 * MS);
 }
@@ -86,8 +87,8 @@ fn a_write_settles_after_a_move_and_only_then() {
 
 #[test]
 fn a_write_waits_for_its_data() {
-    // 5120 bytes at 100 kB/s are 51.2 ms on the interface, and the media waits for all of it: the
-    // command until 0.1, the data until 51.3, sector 0 at 60, and a turn.
+    // 5120 bytes at 100 kB/s take 51.2 ms on the interface, and the media waits for all of them:
+    // the command until 0.1, the data until 51.3, sector 0 at 60, and a revolution.
     let slow = tiny_disk().with("interface_bytes_per_s", 100_000);
     let done = Host::new(&slow).serve(write(0, 10));
     assert_eq!(done.parts.rotation_ns, 60 * MS - 100_000);
@@ -96,9 +97,9 @@ fn a_write_waits_for_its_data() {
 }
 
 #[test]
-fn a_slow_interface_goes_on_after_the_media() {
-    // The media takes 10 ms, in which as much went to the host as the interface carries; the rest
-    // of the 51.2 ms comes after it.
+fn a_slow_interface_ends_after_the_media() {
+    // The media takes 10 ms, during which the interface transfers what it can; the rest of the 51.2
+    // ms comes after it.
     let slow = tiny_disk().with("interface_bytes_per_s", 100_000);
     let done = Host::new(&slow).serve(read(0, 10));
     assert_eq!(done.parts.transfer_ns, 10 * MS);
@@ -106,7 +107,7 @@ fn a_slow_interface_goes_on_after_the_media() {
     assert_eq!(done.done_ns, 61_200_000);
 }
 
-/// A tiny disk with blocks of 8 sectors: 16 sectors a track, so a block is half a turn.
+/// A tiny disk with blocks of 8 sectors and 16 sectors per track: a block is half a revolution.
 fn tiny_disk_of_blocks() -> Parameters {
     tiny_disk()
         .with("physical_block_bytes", 4096)
@@ -116,7 +117,7 @@ fn tiny_disk_of_blocks() -> Parameters {
 }
 
 #[test]
-fn a_part_of_a_block_is_read_turned_and_written() {
+fn a_partial_block_is_read_and_written_a_revolution_later() {
     let mut host = Host::new(&tiny_disk_of_blocks());
     // The block of sectors 0 to 7 passes from 10 to 15 ms, and again from 20 to 25.
     let done = host.serve(write(3, 1));
@@ -124,7 +125,7 @@ fn a_part_of_a_block_is_read_turned_and_written() {
     assert_eq!(done.parts.rotation_ns, 9_900_000 + 5 * MS);
     assert_eq!(done.parts.transfer_ns, 10 * MS);
     assert_eq!(done.done_ns, 25 * MS);
-    // A whole block: from 25.1 until it comes at 30.
+    // A complete block: from 25.1, reached at 30.
     let done = host.serve(write(0, 8));
     assert_eq!(done.parts.rotation_ns, 4_900_000);
     assert_eq!(done.parts.transfer_ns, 5 * MS);
@@ -135,7 +136,7 @@ fn a_part_of_a_block_is_read_turned_and_written() {
     let done = host.serve(write(0, 17));
     assert_eq!(done.parts.seek_ns, MS + MS + 500_000);
     assert_eq!(done.done_ns, 50 * MS + 10 * MS + MS + 5 * MS);
-    // A part of a block is read as the whole of it.
+    // A read of part of a block reads all of it.
     let done = host.serve(read(1, 2));
     assert_eq!(done.parts.transfer_ns, 5 * MS);
 }
@@ -145,8 +146,8 @@ fn one_zone() -> Parameters {
     bare_disk().with("zones", 1).with("queue_depth", 1)
 }
 
-/// Sectors of one cylinder of `one_zone`, from its rate as the model defines it: sectors a track
-/// over the mean time of a track.
+/// Sectors of one cylinder of `one_zone`, from its rate as the model defines it: sectors of a track
+/// by the mean time of a track.
 fn cylinder_sectors(disk: &Parameters, rate: u64) -> u64 {
     let rev_ns = 60_000_000_000 / disk.number("rpm");
     let heads = disk.number("heads");
@@ -178,7 +179,7 @@ fn single_seeks_of_the_data_sheet_are_exact() {
 }
 
 #[test]
-fn seeks_rise_with_the_distance_like_a_root_and_then_like_a_line() {
+fn seek_times_rise_as_a_square_root_and_then_linearly() {
     let disk = one_zone();
     let mut host = Host::new(&disk);
     let cylinder = cylinder_sectors(&disk, 125_000_000);
@@ -196,8 +197,8 @@ fn seeks_rise_with_the_distance_like_a_root_and_then_like_a_line() {
         );
         last = time;
     }
-    // Over the root's part, (s(d) - s(1)) / (sqrt(d) - 1) is one number; a tenth per mille for the
-    // line between nodes of the curve, and one nanosecond for rounding.
+    // In the square root part, (s(d) - s(1)) / (sqrt(d) - 1) is constant, up to 0.01 % for linear
+    // interpolation between nodes of the curve, and one nanosecond for rounding.
     let slope = |distance: u64, time: f64| (time - 1e6) / ((distance as f64).sqrt() - 1.0);
     let knot = full / 3;
     let expected = slope(knot, seek(knot));
@@ -205,13 +206,13 @@ fn seeks_rise_with_the_distance_like_a_root_and_then_like_a_line() {
         let found = slope(distance, seek(distance));
         assert_near(&format!("slope at {distance}"), found, expected, 1e-4);
     }
-    // And beyond it a line: the middle is the mean.
+    // Beyond it the curve is linear: the middle is the mean.
     let (low, middle, high) = (seek(knot), seek((knot + full) / 2), seek(full));
     assert_near("middle of the line", middle, f64::midpoint(low, high), 1e-4);
 }
 
 #[test]
-fn random_reads_have_the_mean_seek_of_the_data_sheet_and_half_a_turn() {
+fn random_reads_take_the_mean_seek_of_the_data_sheet_and_half_a_revolution() {
     for (track, average, full) in [
         (1_000_000, 8_500_000, 18_000_000),
         (200_000, 3_400_000, 7_500_000),
@@ -242,8 +243,8 @@ fn random_reads_have_the_mean_seek_of_the_data_sheet_and_half_a_turn() {
             rev_ns / 2.0,
             0.005,
         );
-        // 1 / (command + seek + half a turn + transfer); sectors a track from the rate, where one
-        // read of 8 in a track crosses its end.
+        // 1 / (command + seek + half a revolution + transfer); sectors of a track follow from the
+        // rate, and a read of 8 sectors may cross a track's end.
         let track_sectors = (cylinder_sectors(&disk, 125_000_000) / 4) as f64;
         let transfer = 8.0 / track_sectors * rev_ns + 7.0 / track_sectors * 850_000.0;
         let service = 150_000.0 + average as f64 + rev_ns / 2.0 + transfer;
@@ -259,7 +260,7 @@ fn each_zone_has_its_rate() {
     let rev_ns = (60_000_000_000 / disk.number("rpm")) as f64;
     let switches = (heads - 1) * disk.number("head_switch_ns") + disk.number("seek_track_ns");
     let sectors = host.model.capacity_sectors();
-    // All zones have equally many cylinders, so their sectors are as their rates.
+    // All zones have equally many cylinders, so their sectors are proportional to their rates.
     let rate = |zone: u64| 125_000_000 - (125_000_000 - 60_000_000) * zone / (zones - 1);
     let sizes: Vec<u64> = (0..zones)
         .map(|zone| cylinder_sectors(&disk, rate(zone)))
@@ -268,13 +269,13 @@ fn each_zone_has_its_rate() {
     for zone in 0..zones {
         let cylinder = sizes[zone as usize];
         let size = sectors as f64 * cylinder as f64 / sizes.iter().sum::<u64>() as f64;
-        // 40 MiB in the zone's middle, whole requests of 1 MiB one after the other.
+        // 40 MiB in the zone's middle, in sequential requests of 1 MiB.
         let middle = (begin + size / 2.0) as u64;
         host.serve(read(middle - 2048, 2048));
         let ns = host.keep_busy(4, (0..40).map(|i| read(middle + i * 2048, 2048)));
         let found = 40.0 * 1_048_576.0 / ns as f64 * 1e9;
         let expected = cylinder as f64 * 512.0 / (heads as f64 * rev_ns + switches as f64) * 1e9;
-        // The first of the four has a command and a turn to wait for, 9 ms in 330 to 700.
+        // The first request waits for a command and a revolution, 9 ms of 330 to 700.
         let wait = host.done[host.done.len() - 40].parts;
         let lost = (wait.command_ns + wait.rotation_ns + wait.seek_ns) as f64;
         let steady = found * ns as f64 / (ns as f64 - lost);
@@ -308,7 +309,7 @@ fn a_request_beyond_the_end_is_a_bug_of_the_caller() {
 }
 
 #[test]
-fn what_is_wrong_with_parameters_is_said() {
+fn an_error_names_the_parameter() {
     let cases = [
         (
             tiny_disk().with("kind", "tape"),
@@ -369,11 +370,11 @@ fn what_is_wrong_with_parameters_is_said() {
 }
 
 #[test]
-fn a_discard_costs_the_command_alone() {
+fn a_discard_takes_the_command_alone() {
     let mut host = Host::new(&tiny_disk());
-    let ask = crate::host::Ask {
+    let request = crate::host::HostRequest {
         op: DiskOp::Discard,
         ..write(0, 20)
     };
-    assert_eq!(host.serve(ask).done_ns, 100_000);
+    assert_eq!(host.serve(request).done_ns, 100_000);
 }

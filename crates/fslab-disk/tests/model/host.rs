@@ -1,20 +1,20 @@
-//! A host for a disk: submits requests, lets time pass, and keeps all answers.
+//! A host for a simulated disk: submits requests, advances time, and keeps all completions.
 
 use fslab_simdisk_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 
 use crate::parameters::Parameters;
 
-/// A request of the tests: where, how much, and what.
+/// A request without its tag.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ask {
+pub(crate) struct HostRequest {
     pub(crate) op: DiskOp,
     pub(crate) sector: u64,
     pub(crate) sectors: u32,
     pub(crate) fua: bool,
 }
 
-pub(crate) fn read(sector: u64, sectors: u32) -> Ask {
-    Ask {
+pub(crate) fn read(sector: u64, sectors: u32) -> HostRequest {
+    HostRequest {
         op: DiskOp::Read,
         sector,
         sectors,
@@ -22,8 +22,8 @@ pub(crate) fn read(sector: u64, sectors: u32) -> Ask {
     }
 }
 
-pub(crate) fn write(sector: u64, sectors: u32) -> Ask {
-    Ask {
+pub(crate) fn write(sector: u64, sectors: u32) -> HostRequest {
+    HostRequest {
         op: DiskOp::Write,
         sector,
         sectors,
@@ -31,15 +31,15 @@ pub(crate) fn write(sector: u64, sectors: u32) -> Ask {
     }
 }
 
-pub(crate) fn write_through(sector: u64, sectors: u32) -> Ask {
-    Ask {
+pub(crate) fn write_through(sector: u64, sectors: u32) -> HostRequest {
+    HostRequest {
         fua: true,
         ..write(sector, sectors)
     }
 }
 
-pub(crate) fn flush() -> Ask {
-    Ask {
+pub(crate) fn flush() -> HostRequest {
+    HostRequest {
         op: DiskOp::Flush,
         sector: 0,
         sectors: 0,
@@ -47,14 +47,14 @@ pub(crate) fn flush() -> Ask {
     }
 }
 
-/// A disk, its clock, and all that it has answered.
+/// A disk, its clock, and its completions.
 pub(crate) struct Host {
     pub(crate) model: DiskModel,
     pub(crate) now_ns: u64,
-    /// The answers to requests.
+    /// Completed requests.
     pub(crate) done: Vec<DiskDone>,
-    /// What the disk did on its own account.
-    pub(crate) own: Vec<DiskDone>,
+    /// Completed background work.
+    pub(crate) background: Vec<DiskDone>,
     tags: u64,
 }
 
@@ -65,21 +65,21 @@ impl Host {
             model,
             now_ns: 0,
             done: Vec::new(),
-            own: Vec::new(),
+            background: Vec::new(),
             tags: 0,
         }
     }
 
-    /// Submits now; the tag counts from 0.
-    pub(crate) fn submit(&mut self, ask: Ask) -> u64 {
+    /// Submits a request now and returns its tag, counted from 0.
+    pub(crate) fn submit(&mut self, request: HostRequest) -> u64 {
         let tag = self.tags;
         self.tags += 1;
-        let Ask {
+        let HostRequest {
             op,
             sector,
             sectors,
             fua,
-        } = ask;
+        } = request;
         self.model.submit(
             self.now_ns,
             DiskRequest {
@@ -93,7 +93,7 @@ impl Host {
         tag
     }
 
-    /// Takes what is done by now, and tells how many requests that were.
+    /// Takes all completions up to now; returns the number of requests among them.
     fn take(&mut self) -> usize {
         let before = self.done.len();
         while let Some(done) = self.model.take(self.now_ns) {
@@ -105,13 +105,13 @@ impl Host {
             if done.tag.is_some() {
                 self.done.push(done);
             } else {
-                self.own.push(done);
+                self.background.push(done);
             }
         }
         self.done.len() - before
     }
 
-    /// Lets the disk work until `ns`.
+    /// Advances to `ns`.
     pub(crate) fn wait_until(&mut self, ns: u64) {
         while let Some(next_ns) = self.model.next_ns().filter(|&next_ns| next_ns <= ns) {
             self.now_ns = self.now_ns.max(next_ns);
@@ -121,7 +121,7 @@ impl Host {
         self.take();
     }
 
-    /// Lets the disk work until it has nothing more to do.
+    /// Advances until the disk has no more events.
     pub(crate) fn wait_for_all(&mut self) {
         while let Some(next_ns) = self.model.next_ns() {
             self.now_ns = self.now_ns.max(next_ns);
@@ -129,10 +129,10 @@ impl Host {
         }
     }
 
-    /// Lets the disk work until one more request at least is answered.
+    /// Advances until at least one more request completes.
     pub(crate) fn wait_for_one(&mut self) {
         loop {
-            let next_ns = self.model.next_ns().expect("requests are under way");
+            let next_ns = self.model.next_ns().expect("requests are in flight");
             self.now_ns = self.now_ns.max(next_ns);
             if self.take() > 0 {
                 return;
@@ -140,9 +140,9 @@ impl Host {
         }
     }
 
-    /// One request alone: submitted now, and its answer.
-    pub(crate) fn serve(&mut self, ask: Ask) -> DiskDone {
-        let tag = self.submit(ask);
+    /// Submits one request and waits for its completion.
+    pub(crate) fn serve(&mut self, request: HostRequest) -> DiskDone {
+        let tag = self.submit(request);
         loop {
             self.wait_for_one();
             if let Some(done) = self.done.iter().rev().find(|done| done.tag == Some(tag)) {
@@ -151,16 +151,20 @@ impl Host {
         }
     }
 
-    /// Keeps so many requests under way until all are answered; how long that took.
-    pub(crate) fn keep_busy(&mut self, depth: usize, asks: impl IntoIterator<Item = Ask>) -> u64 {
+    /// Runs all requests at that queue depth; returns the time until the last completes.
+    pub(crate) fn keep_busy(
+        &mut self,
+        depth: usize,
+        requests: impl IntoIterator<Item = HostRequest>,
+    ) -> u64 {
         let begin_ns = self.now_ns;
         let before = self.done.len();
         let mut submitted = 0;
-        for ask in asks {
+        for request in requests {
             while submitted - (self.done.len() - before) >= depth {
                 self.wait_for_one();
             }
-            self.submit(ask);
+            self.submit(request);
             submitted += 1;
         }
         while self.done.len() - before < submitted {
@@ -187,7 +191,7 @@ impl Random {
     }
 }
 
-/// Asserts that a figure is within a share of what it should be.
+/// Asserts that a figure is within a share of the expected one.
 #[track_caller]
 pub(crate) fn assert_near(what: &str, found: f64, expected: f64, share: f64) {
     let off = (found - expected).abs() / expected;

@@ -1,4 +1,5 @@
-//! The model of a disk, held against closed forms, cases computed by hand, and itself.
+//! Checks the model of a disk against closed forms, cases computed by hand, and a second
+//! simulation.
 
 mod array;
 mod cache;

@@ -1,6 +1,6 @@
-//! The disks that the tests make, as text of parameters.
+//! Parameters of the tests' disks.
 
-/// Parameters that may be changed and added to.
+/// Parameters that can be changed.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters(Vec<(String, String)>);
 
@@ -13,20 +13,20 @@ impl Parameters {
         parameters
     }
 
-    /// The same with one of them changed or added.
+    /// The same with one changed or added.
     pub(crate) fn with(mut self, name: &str, value: impl ToString + Copy) -> Self {
         self.0.retain(|(known, _)| known != name);
         self.0.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// The same without one of them.
+    /// The same without one.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.0.retain(|(known, _)| known != name);
         self
     }
 
-    /// The value of a number.
+    /// The number of that name.
     pub(crate) fn number(&self, name: &str) -> u64 {
         let line = self.0.iter().find(|(known, _)| known == name);
         line.expect("the parameter is there")
@@ -35,7 +35,7 @@ impl Parameters {
             .expect("it is a number")
     }
 
-    /// As the model reads it.
+    /// The text that the model reads.
     pub(crate) fn text(&self) -> String {
         self.0
             .iter()
@@ -44,9 +44,8 @@ impl Parameters {
     }
 }
 
-/// A hard disk that is simple enough to compute by hand: a revolution of 10 ms, two heads, ten
-/// sectors a track, 11 cylinders; no cache of any kind, and an interface that is hidden behind the
-/// media.
+/// A hard disk simple enough to compute by hand: a revolution of 10 ms, two heads, ten sectors per
+/// track, 11 cylinders; no cache, and an interface faster than the media.
 pub(crate) fn tiny_disk() -> Parameters {
     Parameters::of(&[
         ("sectors", 220),
@@ -59,7 +58,7 @@ pub(crate) fn tiny_disk() -> Parameters {
         ("rpm", 6000),
         ("heads", 2),
         ("zones", 1),
-        // 20 sectors in the 23 ms of a cylinder: two turns and the two switches.
+        // 20 sectors in the 23 ms of a cylinder: two revolutions and two switches.
         ("outer_bytes_per_s", 20 * 512 * 1000 / 23),
         ("inner_bytes_per_s", 20 * 512 * 1000 / 23),
         ("head_switch_ns", 1_000_000),
@@ -72,7 +71,7 @@ pub(crate) fn tiny_disk() -> Parameters {
     .with("kind", "hdd")
 }
 
-/// A desktop disk with 4 surfaces, without caches: the media alone.
+/// A desktop disk with 4 surfaces, without caches.
 pub(crate) fn bare_disk() -> Parameters {
     Parameters::of(&[
         ("sectors", 976_773_168),
@@ -97,7 +96,7 @@ pub(crate) fn bare_disk() -> Parameters {
     .with("kind", "hdd")
 }
 
-/// The same with segments and a write cache, as it is sold.
+/// The same with read segments and a write cache, as sold.
 pub(crate) fn desktop_disk() -> Parameters {
     bare_disk()
         .with("read_segments", 16)

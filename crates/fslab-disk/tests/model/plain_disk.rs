@@ -1,5 +1,5 @@
-//! A hard disk of one zone, simulated a second time and in another way: floats, the knot of the
-//! seek curve by bisection, and no events. What the model does is held against it.
+//! A second, independent simulation of a hard disk of one zone, to check the model: with floats,
+//! the knot of the seek curve by bisection, and without events.
 
 use crate::parameters::Parameters;
 
@@ -17,8 +17,7 @@ pub(crate) struct PlainDisk {
 }
 
 impl PlainDisk {
-    /// One zone; the knot is solved for by bisection over all distances, so that the mean is that
-    /// of the data sheet.
+    /// One zone; the knot is found by bisection, so that the mean seek is that of the data sheet.
     pub(crate) fn new(disk: &Parameters) -> Self {
         let number = |name: &str| disk.number(name) as f64;
         let rev = 60e9 / number("rpm");
@@ -79,7 +78,7 @@ impl PlainDisk {
         (cylinder as f64, head, angle)
     }
 
-    /// From the arm's place at a time until the first sector is there.
+    /// Time from `now` until the sector is under the head, from the arm's cylinder and head.
     fn reach(&self, now: f64, arm: (f64, u64), sector: u64) -> f64 {
         let (cylinder, head, angle) = self.place(sector);
         let switch = if head == arm.1 { 0.0 } else { self.head_switch };
@@ -87,17 +86,17 @@ impl PlainDisk {
         ready + (angle - ready).rem_euclid(self.rev) - now
     }
 
-    /// Serves reads of 8 sectors, each time the one that is reached soonest, with so many in the
-    /// queue while one more is read; the mean time between their ends.
+    /// Serves reads of 8 sectors at that queue depth, always the one that is reached soonest;
+    /// returns the mean time between completions.
     ///
-    /// The host submits the next one when one ends, and its command takes as long as it takes; so
-    /// the arm chooses among one less than the depth, the new one not being there yet.
+    /// The host submits the next read when one completes, and its command takes time, so that the
+    /// arm chooses among one less than the depth.
     pub(crate) fn time_of_reads(&self, depth: usize, sectors: &[u64]) -> f64 {
-        let mut asks = sectors.iter().copied();
+        let mut requests = sectors.iter().copied();
         let mut queue: Vec<(f64, u64)> = Vec::new();
         let mut now: f64 = 0.0;
         let mut controller: f64 = 0.0;
-        for sector in asks.by_ref().take(depth) {
+        for sector in requests.by_ref().take(depth) {
             controller += self.command;
             queue.push((controller, sector));
         }
@@ -105,9 +104,12 @@ impl PlainDisk {
         let mut last_end = 0.0;
         let transfer = 8.0 * self.rev / self.track_sectors as f64;
         while !queue.is_empty() {
-            let first = queue.iter().map(|ask| ask.0).fold(f64::INFINITY, f64::min);
+            let first = queue
+                .iter()
+                .map(|request| request.0)
+                .fold(f64::INFINITY, f64::min);
             now = now.max(first);
-            let there = |ask: &&(f64, u64)| ask.0 <= now;
+            let there = |request: &&(f64, u64)| request.0 <= now;
             let best = queue
                 .iter()
                 .filter(there)
@@ -119,14 +121,14 @@ impl PlainDisk {
             let sector = best.1;
             let at = queue
                 .iter()
-                .position(|ask| ask.1 == sector)
+                .position(|request| request.1 == sector)
                 .expect("it is in the queue");
             now += self.reach(now, arm, sector) + transfer;
             let (cylinder, head, _) = self.place(sector + 7);
             arm = (cylinder, head);
             queue.swap_remove(at);
             last_end = now;
-            if let Some(sector) = asks.next() {
+            if let Some(sector) = requests.next() {
                 controller = controller.max(now) + self.command;
                 queue.push((controller, sector));
             }
@@ -134,11 +136,10 @@ impl PlainDisk {
         last_end / sectors.len() as f64
     }
 
-    /// Small writes to RAID 5 of so many of these disks, one by one, each the first 8 sectors of a
-    /// chunk on its member and on that of its parity; the mean time of a write.
+    /// Small writes to RAID 5 of `members` disks, one at a time, each to the first 8 sectors of a
+    /// chunk and of its parity; returns the mean time of a write.
     ///
-    /// Both read, each in its own time; when both have, both write, which is a turn later or as
-    /// many turns as the other one took.
+    /// Both members read; once both have read, both write, a number of revolutions later.
     pub(crate) fn time_of_parity_writes(
         &self,
         members: u64,

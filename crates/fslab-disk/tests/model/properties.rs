@@ -1,5 +1,5 @@
-//! What holds of every disk and every load: each request is answered once, times are in order, and
-//! neither chance nor the moments at which the disk is asked change anything.
+//! Properties of every hard disk under every load: each request completes once, times are in order,
+//! and the times at which completions are taken change nothing.
 
 use std::collections::HashSet;
 
@@ -8,15 +8,15 @@ use proptest::prelude::*;
 
 use crate::parameters::{Parameters, bare_disk, desktop_disk, tiny_disk};
 
-/// Waits until just what happens next in the disk happens.
+/// As a step's wait: until the disk's next event.
 const AT_NEXT_EVENT: u64 = u64::MAX;
 
-/// A request at a time after the one before it.
+/// A request at a time after the previous one.
 #[derive(Clone, Debug)]
 struct Step {
     wait_ns: u64,
     op: DiskOp,
-    /// Of all sectors, in 2^-32.
+    /// Position on the disk, in units of 2^-32.
     at: u32,
     sectors: u32,
     fua: bool,
@@ -29,7 +29,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(DiskOp::Flush),
         1 => Just(DiskOp::Discard),
     ];
-    // Few places, so that requests meet; and pauses from none to those of an idle disk.
+    // Few positions, so that requests overlap; and pauses from none to those of an idle disk.
     let place = prop_oneof![0..40_u32, 2_000_000_000..2_000_000_040_u32, any::<u32>()];
     let wait = prop_oneof![
         Just(AT_NEXT_EVENT),
@@ -84,7 +84,7 @@ fn disks() -> impl Strategy<Value = Parameters> {
     ]
 }
 
-/// Takes all that is done by a time.
+/// Takes all completions up to `now_ns`.
 fn take_all(model: &mut DiskModel, now_ns: u64, done: &mut Vec<DiskDone>) {
     while let Some(answer) = model.take(now_ns) {
         assert!(answer.done_ns <= now_ns);
@@ -92,7 +92,7 @@ fn take_all(model: &mut DiskModel, now_ns: u64, done: &mut Vec<DiskDone>) {
     }
 }
 
-/// Runs until there is room, or to the end of all events; gives the time reached.
+/// Advances until there is room, or past all events if `to_end`; returns the time reached.
 fn run_on(model: &mut DiskModel, from_ns: u64, to_end: bool, done: &mut Vec<DiskDone>) -> u64 {
     let mut now_ns = from_ns;
     while to_end || !model.has_room() {
@@ -105,7 +105,7 @@ fn run_on(model: &mut DiskModel, from_ns: u64, to_end: bool, done: &mut Vec<Disk
     now_ns
 }
 
-/// The sectors of a step: a flush has none, and a small disk not so many.
+/// The first sector and the number of sectors of a step, limited to the disk; a flush has none.
 fn address(step: &Step, capacity: u64) -> (u64, u32) {
     if step.op == DiskOp::Flush {
         return (0, 0);
@@ -117,8 +117,8 @@ fn address(step: &Step, capacity: u64) -> (u64, u32) {
     )
 }
 
-/// When a step comes, after another: at its time, or when the disk has room again. On the way the
-/// disk is asked at each event.
+/// The time of a step: after its wait, or later when the disk has room. Completions are taken at
+/// each event until then.
 fn time_of(model: &mut DiskModel, now_ns: u64, wait_ns: u64, done: &mut Vec<DiskDone>) -> u64 {
     let at_ns = match wait_ns {
         AT_NEXT_EVENT => model
@@ -128,14 +128,14 @@ fn time_of(model: &mut DiskModel, now_ns: u64, wait_ns: u64, done: &mut Vec<Disk
     };
     while let Some(next_ns) = model.next_ns().filter(|&next_ns| next_ns <= at_ns) {
         take_all(model, next_ns.max(now_ns), done);
-        // Asking for what is not yet there changes nothing.
+        // Taking early changes nothing.
         assert!(model.take(next_ns.max(now_ns)).is_none());
     }
     run_on(model, at_ns, false, done)
 }
 
-/// Submits the steps at their times; gives the answers and these times. Where times are given, they
-/// are those, and the disk is not asked before a request but where it would have no room.
+/// Submits the steps; returns the completions and the submission times. With `given` times, these
+/// are used, and completions are taken only when the disk has no room.
 fn run(disk: &Parameters, steps: &[Step], given: Option<&[u64]>) -> (Vec<DiskDone>, Vec<u64>) {
     let mut model = DiskModel::new(&disk.text()).expect("the parameters are right");
     let (mut now_ns, mut done, mut times) = (0, Vec::new(), Vec::new());
@@ -197,8 +197,8 @@ fn check_answers(steps: &[Step], done: &[DiskDone]) {
     }
 }
 
-/// Of a single disk: what was written and acknowledged is on the media when a flush that came
-/// after it ends, written through or destaged after the write came.
+/// For a single disk: a write that completed before a flush was submitted is on the media when the
+/// flush ends, written through or destaged.
 fn check_flushes(done: &[DiskDone]) {
     let at = |done: &DiskDone| done.sector..done.sector + u64::from(done.sectors);
     for flush in done.iter().filter(|done| done.op == DiskOp::Flush) {
@@ -227,7 +227,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_request_is_answered_once_and_in_order(disk in disks(), steps in steps()) {
+    fn every_request_completes_once_and_in_order(disk in disks(), steps in steps()) {
         let (done, times) = run(&disk, &steps, None);
         check_answers(&steps, &done);
         for done in done.iter().filter(|done| done.tag.is_some()) {
@@ -237,7 +237,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_loads_have_equal_answers_however_often_the_disk_is_asked(
+    fn completions_do_not_depend_on_when_they_are_taken(
         disk in disks(),
         steps in steps(),
     ) {
@@ -249,7 +249,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_written_is_on_the_media_after_a_flush(steps in steps()) {
+    fn completed_writes_are_on_the_media_after_a_flush(steps in steps()) {
         for disk in [desktop_disk().with("write_buffer_bytes", 32768), desktop_disk()] {
             let (done, _) = run(&disk, &steps, None);
             check_flushes(&done);
@@ -257,13 +257,13 @@ proptest! {
     }
 
     #[test]
-    fn nothing_stays_in_the_cache_of_an_idle_disk(steps in steps()) {
+    fn an_idle_disk_empties_its_cache(steps in steps()) {
         let (done, _) = run(&desktop_disk(), &steps, None);
         let mut all = steps.clone();
         let (wait_ns, op) = (60_000_000_000, DiskOp::Flush);
         all.push(Step { wait_ns, op, at: 0, sectors: 1, fua: false });
         let (flushed, _) = run(&desktop_disk(), &all, None);
-        // The flush found nothing to do.
+        // The flush had nothing to write.
         let tag = Some(steps.len() as u64);
         let last = flushed.iter().find(|done| done.tag == tag).expect("it ended");
         prop_assert_eq!(last.done_ns - last.submit_ns, 150_000);

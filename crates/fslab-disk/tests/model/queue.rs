@@ -1,4 +1,4 @@
-//! Several requests at once on a hard disk: command queueing, against an independent simulation.
+//! Command queueing of a hard disk, checked against an independent simulation.
 
 use crate::host::{Host, Random, assert_near, read, write};
 use crate::parameters::{Parameters, bare_disk, tiny_disk};
@@ -11,7 +11,7 @@ fn random_sectors(disk: &Parameters, count: usize, seed: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Nanoseconds for each read, at a depth.
+/// Nanoseconds per read at that queue depth.
 fn time_of_a_read(disk: &Parameters, depth: usize, sectors: &[u64]) -> f64 {
     let mut host = Host::new(&disk.clone().with("queue_depth", depth));
     let ns = host.keep_busy(depth, sectors.iter().map(|&sector| read(sector, 8)));
@@ -19,7 +19,7 @@ fn time_of_a_read(disk: &Parameters, depth: usize, sectors: &[u64]) -> f64 {
 }
 
 #[test]
-fn a_queue_makes_a_disk_faster_just_as_a_greedy_simulation_says() {
+fn the_gain_of_a_queue_agrees_with_a_greedy_simulation() {
     let disk = bare_disk()
         .with("zones", 1)
         .with("age_limit_ns", 3_600_000_000_000_u64);
@@ -29,9 +29,9 @@ fn a_queue_makes_a_disk_faster_just_as_a_greedy_simulation_says() {
     let mut before = alone * 1.01;
     for depth in [1, 2, 4, 8, 16, 32] {
         let found = time_of_a_read(&disk, depth, &sectors);
-        // Rounding to nanoseconds makes a different choice here and there; in the mean over 20,000
-        // reads that is far below a per cent. Reads that cross a track's end do so by a switch,
-        // which the simulation leaves out: 7 in 1900 of them, 0.85 ms each, of 3 ms or more.
+        // Rounding to nanoseconds changes a few choices, far below 1 % in the mean of 20,000 reads.
+        // The simulation leaves out the switch of reads that cross a track's end: 7 of 1900, 0.85
+        // ms each, of 3 ms or more.
         assert_near(
             &format!("time at depth {depth}"),
             found,
@@ -50,8 +50,8 @@ fn a_queue_makes_a_disk_faster_just_as_a_greedy_simulation_says() {
 
 #[test]
 fn the_request_that_is_reached_soonest_goes_first() {
-    // Sector 100 is five cylinders away, sector 20 is one, and 9 is on the track. All three have
-    // been commanded while sector 0 was read, from 10 to 11 ms.
+    // Sector 100 is five cylinders away, sector 20 is one, and 9 is on the track. All three
+    // commands ended by the time sector 0 was read, at 11 ms.
     let mut host = Host::new(&tiny_disk().with("queue_depth", 4));
     for sector in [0, 100, 20, 9] {
         host.submit(read(sector, 1));
@@ -95,22 +95,22 @@ fn commands_overlap_with_the_arm_but_not_with_each_other() {
 }
 
 #[test]
-fn a_request_far_away_is_served_when_it_is_too_old() {
-    // A stream of reads near the rim, and one at the hub that is never the nearest.
+fn a_distant_request_is_served_once_it_is_too_old() {
+    // A stream of reads near the outer edge, and one at the inner edge that is never the nearest.
     let run = |age_limit_ns: u64| {
         let disk = bare_disk().with("age_limit_ns", age_limit_ns);
         let mut host = Host::new(&disk);
         let mut random = Random(1);
         let far = read(disk.number("sectors") - 8, 8);
         let near = (0..2000).map(|_| read(random.below(100_000) * 8, 8));
-        let mut asks: Vec<_> = near.collect();
-        asks.insert(40, far);
-        host.keep_busy(16, asks);
+        let mut requests: Vec<_> = near.collect();
+        requests.insert(40, far);
+        host.keep_busy(16, requests);
         let done = host.done.iter().find(|done| done.sector == far.sector);
         done.map(|done| done.done_ns - done.submit_ns)
             .expect("it is served")
     };
-    // Reads take 4 ms or less here, so the limit is passed by one of them, the seek and a turn.
+    // Reads take 4 ms at most, so the limit is exceeded by one of them, the seek and a revolution.
     assert!((500_000_000..550_000_000).contains(&run(500_000_000)));
     assert!(run(u64::MAX) > 3_000_000_000);
 }

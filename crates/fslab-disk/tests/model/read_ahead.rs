@@ -1,4 +1,4 @@
-//! The read side of a hard disk's buffer: segments, and reading ahead into them.
+//! The read segments of a hard disk's buffer, and readahead into them.
 
 use fslab_simdisk_sys::DiskOp;
 
@@ -18,7 +18,7 @@ fn tiny_segments() -> Parameters {
 }
 
 #[test]
-fn a_read_of_what_was_read_takes_the_command_and_the_interface() {
+fn a_repeated_read_takes_the_command_and_the_interface() {
     let mut host = Host::new(&tiny_segments());
     host.serve(read(0, 5));
     host.wait_for_all();
@@ -37,10 +37,10 @@ fn an_idle_disk_reads_ahead_until_the_segment_is_full() {
     let mut host = Host::new(&tiny_segments());
     let first = host.serve(read(0, 5));
     host.wait_for_all();
-    // The segment's 30 sectors with the read's own five: so 5 to 29, over a head switch and one of
-    // the cylinder, begun where the read ended.
-    assert_eq!(host.own.len(), 1);
-    let ahead = host.own[0];
+    // The segment's 30 sectors include the five of the read, so 5 to 29 are read ahead, over a head
+    // switch and a cylinder switch, from the end of the read.
+    assert_eq!(host.background.len(), 1);
+    let ahead = host.background[0];
     assert_eq!(
         (ahead.op, ahead.sector, ahead.sectors),
         (DiskOp::MediaRead, 5, 25)
@@ -53,34 +53,38 @@ fn an_idle_disk_reads_ahead_until_the_segment_is_full() {
 }
 
 #[test]
-fn a_read_of_what_is_being_read_waits_for_just_that() {
+fn a_read_of_sectors_being_read_ahead_waits_for_these_alone() {
     let mut host = Host::new(&tiny_segments());
     let first = host.serve(read(0, 2));
     assert_eq!(first.done_ns, 12 * MS);
-    // Sectors 4 to 6 have passed at 17 ms, and as the interface is faster than the media all but
-    // the last bytes went with them.
+    // Sectors 4 to 6 have passed at 17 ms; the interface is faster than the media, so that only the
+    // last bytes remain to be transferred.
     let second = host.serve(read(4, 3));
     assert!(second.cached);
     assert_eq!(second.done_ns, 17 * MS);
     assert_eq!(second.parts.cache_ns, 17 * MS - 12 * MS - 100_000);
-    // What has passed by then is there at once.
+    // Sectors already read ahead are available immediately.
     let third = host.serve(read(2, 4));
     assert_eq!(third.done_ns, 17 * MS + 100_000 + 4_000);
 }
 
 #[test]
-fn another_request_has_the_arm_at_once() {
+fn another_request_interrupts_readahead() {
     let mut host = Host::new(&tiny_segments());
     host.serve(read(0, 2));
-    // Read ahead from 12 ms on; at 13.6 a read of cylinder 5 is commanded. Sector 2 has passed.
+    // Readahead from 12 ms on; at 13.6 the command of a read of cylinder 5 ends. Sector 2 has
+    // passed.
     host.wait_until(13_500_000);
     let done = host.serve(read(100, 1));
-    assert_eq!((host.own[0].sector, host.own[0].sectors), (2, 1));
-    assert_eq!(host.own[0].done_ns, 13_600_000);
-    // Over five: 6 ms, at 19.6; it is at 5 modulo 10.
+    assert_eq!(
+        (host.background[0].sector, host.background[0].sectors),
+        (2, 1)
+    );
+    assert_eq!(host.background[0].done_ns, 13_600_000);
+    // A seek over five: 6 ms, until 19.6; the sector is at 5 modulo 10.
     assert_eq!(done.parts.seek_ns, 6 * MS);
     assert_eq!(done.done_ns, 26 * MS);
-    // The segment is kept as far as it came.
+    // The segment keeps what was read.
     assert!(host.serve(read(1, 2)).cached);
     assert!(!host.serve(read(3, 1)).cached);
 }
@@ -91,7 +95,7 @@ fn a_request_that_waits_for_reading_ahead_keeps_the_arm_from_another() {
     host.serve(read(0, 2));
     host.submit(read(5, 3));
     host.submit(read(100, 1));
-    // This one would keep it for longer, so it has to queue; it is near and goes first, though.
+    // This one would take longer, so it is queued; it is the nearest and is served first.
     host.submit(read(8, 2));
     host.wait_for_all();
     let ends: Vec<(u64, u64)> = host
@@ -104,19 +108,22 @@ fn a_request_that_waits_for_reading_ahead_keeps_the_arm_from_another() {
 }
 
 #[test]
-fn the_front_of_a_read_may_be_there_already() {
+fn a_read_may_begin_in_the_segment() {
     let mut host = Host::new(&tiny_segments().with("read_segment_bytes", 5 * 512));
     host.serve(read(0, 2));
     host.wait_for_all();
-    assert_eq!((host.own[0].sector, host.own[0].sectors), (2, 3));
-    // Sectors 0 to 4 are held; 5 to 9 come from the media.
+    assert_eq!(
+        (host.background[0].sector, host.background[0].sectors),
+        (2, 3)
+    );
+    // Sectors 0 to 4 are in the segment; 5 to 9 come from the media.
     let done = host.serve(read(4, 6));
     assert!(!done.cached);
     assert_eq!(done.parts.transfer_ns, 5 * MS);
 }
 
 #[test]
-fn the_segment_that_was_not_used_for_longest_is_given_up() {
+fn the_least_recently_used_segment_is_replaced() {
     let small = tiny_segments().with("read_segment_bytes", 512);
     let mut host = Host::new(&small);
     let mut cached = |sector: u64| {
@@ -124,7 +131,7 @@ fn the_segment_that_was_not_used_for_longest_is_given_up() {
         host.wait_for_all();
         done.cached
     };
-    // A segment of one sector keeps what was read last of its stretch: the one read ahead.
+    // A segment of one sector keeps the last one read: the one read ahead.
     assert!(!cached(10));
     assert!(!cached(50));
     assert!(cached(11));
@@ -134,10 +141,10 @@ fn the_segment_that_was_not_used_for_longest_is_given_up() {
 }
 
 #[test]
-fn reads_in_order_go_at_the_rate_of_the_media_one_by_one() {
-    // 64 MiB at the rim, 125 MB/s, in pieces of 4 KiB and of 128 KiB, each asked for when the one
-    // before it came: the disk reads ahead meanwhile. With 4 KiB that holds while a command and its
-    // data, 150 + 14 microseconds, are faster than the media; so a faster controller there.
+fn sequential_reads_at_depth_1_reach_the_rate_of_the_media() {
+    // 64 MiB at the outer edge, 125 MB/s, in requests of 4 KiB and of 128 KiB, one at a time, while
+    // the disk reads ahead. With 4 KiB a command and its data, 150 + 14 microseconds, must be
+    // faster than the media, so the controller is faster there.
     for (sectors, command_ns) in [(8, 10_000), (256, 150_000)] {
         let mut host = Host::new(&desktop_disk().with("command_ns", command_ns));
         let count = (64 << 20) / 512 / u64::from(sectors);
@@ -149,19 +156,19 @@ fn reads_in_order_go_at_the_rate_of_the_media_one_by_one() {
 
 #[test]
 fn reads_in_order_over_a_slow_interface_go_at_its_rate() {
-    // 30 MB/s: the segment is filled, the arm stops, and comes back when half of it is used up.
+    // 30 MB/s: readahead stops at a full segment and resumes when half of it is used.
     let mut host = Host::new(&desktop_disk().with("interface_bytes_per_s", 30_000_000));
     let count = 512;
     let ns = host.keep_busy(1, (0..count).map(|i| read(i * 256, 256)));
-    // Each takes its command and its time on the interface.
+    // Each takes its command and its transfer over the interface.
     let expected = 150_000.0 + 256.0 * 512.0 / 30e6 * 1e9;
     assert_near("time of a read", ns as f64 / count as f64, expected, 0.02);
 }
 
 #[test]
 fn a_host_that_is_slower_than_the_media_never_waits_for_it() {
-    // 4 KiB after each command of 150 microseconds are 25 MB/s: the arm reads a segment ahead,
-    // stops, and is back with the next half long before the first is used up.
+    // 4 KiB per command of 150 microseconds are 25 MB/s: readahead fills a segment, stops, and has
+    // the next half long before the first is used.
     let mut host = Host::new(&desktop_disk());
     let ns = host.keep_busy(1, (0..20_000).map(|i| read(i * 8, 8)));
     let first = host.done[0].done_ns;
@@ -173,7 +180,7 @@ fn a_host_that_is_slower_than_the_media_never_waits_for_it() {
         0.001,
     );
     assert!(
-        host.own
+        host.background
             .iter()
             .filter(|done| done.parts.rotation_ns > 0)
             .count()
@@ -182,21 +189,21 @@ fn a_host_that_is_slower_than_the_media_never_waits_for_it() {
 }
 
 #[test]
-fn without_reading_ahead_reads_one_by_one_lose_a_turn_each() {
+fn without_readahead_sequential_reads_at_depth_1_lose_a_revolution_each() {
     let mut host = Host::new(&desktop_disk().with("read_segments", 0));
     let ns = host.keep_busy(1, (0..200).map(|i| read(i * 8, 8)));
     let rev_ns = 60e9 / 7200.0;
-    // A turn from one to the next, as the next one has passed while the command was on its way.
+    // A revolution each, since the next sector passes during the command.
     assert_near("time of a read", ns as f64 / 200.0, rev_ns, 0.01);
 }
 
 #[test]
-fn what_the_disk_reads_ahead_is_told_without_gaps() {
+fn readahead_is_reported_without_gaps() {
     let mut host = Host::new(&desktop_disk());
     host.keep_busy(1, (0..64).map(|i| read(i * 256, 256)));
     host.wait_for_all();
     let mut next = 256;
-    for done in &host.own {
+    for done in &host.background {
         assert_eq!(done.op, DiskOp::MediaRead);
         assert_eq!(done.sector, next);
         next += u64::from(done.sectors);
@@ -215,9 +222,9 @@ fn reading_ahead_stops_between_blocks() {
     let mut random = Random(4);
     let sectors = disk.number("sectors") - 1;
     host.keep_busy(1, (0..1000).map(|_| read(random.below(sectors), 1)));
-    assert!(host.own.len() > 900);
+    assert!(host.background.len() > 900);
     assert!(
-        host.own
+        host.background
             .iter()
             .all(|done| done.sector % 8 == 0 && done.sectors % 8 == 0)
     );
@@ -231,7 +238,7 @@ fn a_write_leaves_reading_ahead_alone_until_it_needs_the_arm() {
     assert!(host.done[1].cached);
     host.wait_for_all();
     let sectors: u32 = host
-        .own
+        .background
         .iter()
         .filter(|done| done.op == DiskOp::MediaRead)
         .map(|done| done.sectors)

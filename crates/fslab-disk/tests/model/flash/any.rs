@@ -1,4 +1,4 @@
-//! Any disk, any requests: what holds for all of them.
+//! Properties of any flash disk under any requests.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use fslab_simdisk_sys::{DiskDone, DiskModel, DiskOp, DiskRequest};
 use proptest::prelude::*;
 
 use super::{COMMAND_NS, READ_NS, flash, took_ns};
-use crate::host::{Ask, Host, Random, flush, read};
+use crate::host::{Host, HostRequest, Random, flush, read};
 use crate::parameters::Parameters;
 
-/// A disk of any shape, small enough that blocks fill and are collected.
+/// A disk with random parameters, small enough that blocks fill and are collected.
 fn any_disk(random: &mut Random) -> Parameters {
     let page = 4096 << random.below(3);
     let (channels, dies, pages) = (
@@ -43,7 +43,7 @@ fn any_disk(random: &mut Random) -> Parameters {
         .with("precondition_permille", random.below(3) * 500)
 }
 
-/// Requests with the times of their arrival.
+/// Requests with their submission times.
 fn any_requests(random: &mut Random, capacity: u64, count: u64) -> Vec<(u64, DiskRequest)> {
     let mut now_ns = 0;
     let mut request = |tag| {
@@ -85,7 +85,7 @@ fn any_requests(random: &mut Random, capacity: u64, count: u64) -> Vec<(u64, Dis
     (0..count).map(&mut request).collect()
 }
 
-/// All answers; asked whenever something may have happened, or only at the end.
+/// All completions, taken at each event if `is_eager`, else only at the end.
 fn answers(disk: &Parameters, requests: &[(u64, DiskRequest)], is_eager: bool) -> Vec<DiskDone> {
     let mut model = DiskModel::new(&disk.text()).expect("the parameters are right");
     let (mut done, mut last_ns) = (Vec::new(), 0);
@@ -124,7 +124,7 @@ fn written(disk: &Parameters, requests: &[(u64, DiskRequest)]) -> BTreeSet<u64> 
     let grains = capacity.div_ceil(grain);
     let mut used = grains * disk.number("precondition_permille") / 1000;
     if !page {
-        // Areas are used as a whole.
+        // Block mapping counts complete areas.
         let area = disk.number("pages_per_block")
             * disk.number("channels")
             * disk.number("dies_per_channel");
@@ -149,7 +149,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn every_request_is_answered_once_in_order_however_often_the_disk_is_asked(seed: u64) {
+    fn every_request_completes_once_in_order_whenever_completions_are_taken(seed: u64) {
         let mut random = Random(seed);
         let disk = any_disk(&mut random);
         let requests = any_requests(&mut random, disk.number("sectors"), 1000);
@@ -172,14 +172,14 @@ proptest! {
     }
 
     #[test]
-    fn the_media_have_what_was_written_and_not_discarded(seed: u64) {
+    fn the_media_hold_pages_written_and_not_discarded(seed: u64) {
         let mut random = Random(seed);
         let disk = any_disk(&mut random);
         let requests = any_requests(&mut random, disk.number("sectors"), 1000);
         let mut host = Host::new(&disk);
         for &(now_ns, DiskRequest { sector, sectors, op, fua, .. }) in &requests {
             host.wait_until(now_ns.max(host.now_ns));
-            host.submit(Ask { op, sector, sectors, fua });
+            host.submit(HostRequest { op, sector, sectors, fua });
         }
         host.submit(flush());
         host.wait_for_all();
@@ -189,8 +189,8 @@ proptest! {
         };
         for sector in (0..disk.number("sectors")).step_by(step) {
             let done = host.serve(read(sector, 1));
-            // A page takes a read, unless garbage collection has it in memory just now; what lies
-            // nowhere, a sector's way through the interface.
+            // A page takes a read, unless garbage collection has it in memory; an unmapped one only
+            // the transfer of a sector over the interface.
             if done.cached || took_ns(&done) != COMMAND_NS + 512 {
                 prop_assert!(done.cached || took_ns(&done) > COMMAND_NS + READ_NS);
                 found.insert(sector);

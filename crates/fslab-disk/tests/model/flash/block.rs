@@ -1,10 +1,10 @@
-//! Block mapping: logs, and the three ways to close them.
+//! Block mapping: log blocks, and the three kinds of merge.
 
 use fslab_simdisk_sys::DiskOp;
 
 use super::{
-    CHANNEL_NS, COMMAND_NS, COPY_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS, discard,
-    everything, float, fresh, own_grains, stick, took_ns,
+    CHANNEL_NS, COMMAND_NS, COPY_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS,
+    background_grains, discard, everything, float, fresh, stick, took_ns,
 };
 use crate::host::{Host, Random, assert_near, read, write};
 
@@ -30,9 +30,9 @@ fn random_writes_to_a_full_stick_take_a_merge_each() {
         assert_eq!(done.parts.cache_ns, INTERFACE_NS + merge_ns);
         assert_eq!(done.parts.transfer_ns, CHANNEL_NS + PROGRAM_NS);
     }
-    let merged = |op| host.own.iter().filter(move |own| own.op == op);
+    let merged = |op| host.background.iter().filter(move |own| own.op == op);
     for op in [DiskOp::MediaRead, DiskOp::MediaWrite] {
-        // The logs were closed in the order in which they were last written to.
+        // Logs are closed in least recently written order.
         let areas: Vec<u64> = merged(op).map(|own| own.sector / at(1, 0)).collect();
         assert_eq!(areas, (0..18).collect::<Vec<_>>());
         assert!(merged(op).all(|own| own.sectors == 64 * 8));
@@ -41,7 +41,7 @@ fn random_writes_to_a_full_stick_take_a_merge_each() {
 }
 
 #[test]
-fn dies_merge_side_by_side() {
+fn dies_merge_in_parallel() {
     let disk = stick().with("channels", 4).with("pages_per_block", 16);
     let mut host = Host::new(&disk);
     for area in 0..2 {
@@ -56,10 +56,10 @@ fn the_first_pages_of_an_area_are_completed_by_a_partial_merge() {
     let mut host = Host::new(&stick());
     host.serve(write(at(0, 0), 40 * 8));
     host.serve(write(at(1, 0), 8));
-    // The log of area 0 becomes the area with the 24 other pages; the old one is erased.
+    // The log of area 0 becomes the area after 24 pages are copied; the old area is erased.
     let done = host.serve(write(at(2, 0), 8));
     assert_eq!(took_ns(&done), APPEND_NS + 24 * COPY_NS + ERASE_NS);
-    assert_eq!(own_grains(&host, DiskOp::MediaWrite), 24);
+    assert_eq!(background_grains(&host, DiskOp::MediaWrite), 24);
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn a_stick_overwritten_in_order_copies_nothing() {
     let mut host = Host::new(&stick().with("interface_bytes_per_s", 100_000_000));
     let ns = host.keep_busy(1, (0..100 * 64 / 16).map(|i| write(i * 16 * 8, 16 * 8)));
     host.wait_for_all();
-    assert_eq!(host.own, []);
-    // Each request crosses the interface until its first page can be programmed; the erasing of the
-    // old area runs on into the next request.
+    assert_eq!(host.background, []);
+    // A program starts once a request's first page has crossed the interface; the erase of the old
+    // area overlaps the next request.
     let request_ns = COMMAND_NS + 40_960 + CHANNEL_NS + 16 * PROGRAM_NS;
     let expected_ns = 100 * (4 * request_ns + ERASE_NS);
     assert_near("time", float(ns), float(expected_ns), 0.02);
@@ -94,12 +94,12 @@ fn on_a_fresh_stick_only_pages_that_were_written_are_copied() {
     let mut host = Host::new(&fresh(stick()));
     host.serve(write(at(0, 17), 8));
     host.serve(write(at(1, 0), 8));
-    // One page out of its place: a copy, and the log is erased.
+    // One page out of order: a copy, and the log is erased.
     let done = host.serve(write(at(2, 17), 8));
     assert_eq!(took_ns(&done), APPEND_NS + COPY_NS + ERASE_NS);
-    // One page in its place: the log is the area.
+    // One page in order: the log becomes the area.
     assert_eq!(took_ns(&host.serve(write(at(3, 17), 8))), APPEND_NS);
-    assert_eq!(own_grains(&host, DiskOp::MediaWrite), 1);
+    assert_eq!(background_grains(&host, DiskOp::MediaWrite), 1);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_discarded_stick_takes_an_erase_where_it_took_a_merge() {
     host.wait_for_all();
     let all = everything(&host);
     assert_eq!(took_ns(&host.serve(discard(0, all))), COMMAND_NS);
-    host.own.clear();
+    host.background.clear();
     for area in 10..12 {
         // The page crosses the channel while the area is erased.
         let done = host.serve(write(at(area, 0), 8));
@@ -121,7 +121,7 @@ fn a_discarded_stick_takes_an_erase_where_it_took_a_merge() {
         );
     }
     host.serve(write(at(12, 0), 8));
-    assert_eq!(host.own, []);
+    assert_eq!(host.background, []);
 }
 
 #[test]

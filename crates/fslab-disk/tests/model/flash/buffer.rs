@@ -1,4 +1,4 @@
-//! The buffer: what is answered from it, and what waits for it to drain.
+//! The buffer of flash disks: writes that complete in it, and requests that wait for it to drain.
 
 use fslab_simdisk_sys::DiskOp;
 
@@ -6,7 +6,7 @@ use super::{CHANNEL_NS, COMMAND_NS, INTERFACE_NS, PROGRAM_NS, cached, per_second
 use crate::host::{Host, assert_near, flush, write, write_through};
 
 #[test]
-fn a_cached_write_is_answered_from_the_buffer_and_drained_behind_it() {
+fn a_cached_write_completes_in_the_buffer_and_is_drained_later() {
     let mut host = Host::new(&cached(ssd()));
     let done = host.serve(write(0, 8));
     assert_eq!(
@@ -17,7 +17,7 @@ fn a_cached_write_is_answered_from_the_buffer_and_drained_behind_it() {
     let done = host.serve(flush());
     assert_eq!(done.done_ns, acknowledged_ns + CHANNEL_NS + PROGRAM_NS);
     let own = host
-        .own
+        .background
         .iter()
         .map(|own| (own.op, own.sector, own.sectors, own.done_ns));
     let expected = (
@@ -27,7 +27,7 @@ fn a_cached_write_is_answered_from_the_buffer_and_drained_behind_it() {
         acknowledged_ns + CHANNEL_NS + PROGRAM_NS,
     );
     assert_eq!(own.collect::<Vec<_>>(), [expected]);
-    // Nothing is left to be drained.
+    // The buffer is drained.
     assert_eq!(took_ns(&host.serve(flush())), COMMAND_NS);
     let done = host.serve(write_through(0, 8));
     assert_eq!(
@@ -40,7 +40,7 @@ fn a_cached_write_is_answered_from_the_buffer_and_drained_behind_it() {
 #[test]
 fn a_full_buffer_makes_writes_as_slow_as_the_dies() {
     let mut host = Host::new(&cached(ssd()));
-    // 256 grains fit, and some are drained meanwhile.
+    // The buffer holds 256 grains, and drains meanwhile.
     for i in 0..256 {
         assert_eq!(
             took_ns(&host.serve(write(i * 8, 8))),
@@ -51,7 +51,7 @@ fn a_full_buffer_makes_writes_as_slow_as_the_dies() {
     host.keep_busy(32, (0..2000).map(|i| write(i * 8, 8)));
     let ns = host.keep_busy(32, (0..4000).map(|i| write(i * 8, 8)));
     assert_near("IOPS", per_second(4000, ns), 16.0 * 1e9 / 400_000.0, 0.02);
-    // Waiting for room is the cache's time.
+    // The wait for room counts as cache time.
     let last = host.done.last().expect("writes were answered");
     assert!(last.parts.cache_ns > took_ns(last) / 10, "{last:?}");
 }
@@ -73,7 +73,7 @@ fn a_flush_waits_for_all_writes_before_it_and_for_none_after_it() {
     let flushed_ns = flushed_ns.expect("the flush was answered");
     let drained = |from: u64, to: u64| {
         let own = host
-            .own
+            .background
             .iter()
             .filter(move |own| (from..to).contains(&(own.sector / 8)));
         own.map(|own| own.done_ns)

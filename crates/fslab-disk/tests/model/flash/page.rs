@@ -1,16 +1,16 @@
-//! Page mapping: where data lie, and what greedy cleaning costs.
+//! Page mapping: placement of data, and the cost of greedy garbage collection.
 
 use fslab_simdisk_sys::DiskOp;
 
 use super::{
-    CHANNEL_NS, COMMAND_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS, cached, discard,
-    everything, float, fresh, own_grains, per_second, ssd, took_ns,
+    CHANNEL_NS, COMMAND_NS, ERASE_NS, GRAIN, INTERFACE_NS, PROGRAM_NS, READ_NS, background_grains,
+    cached, discard, everything, float, fresh, per_second, ssd, took_ns,
 };
 use crate::host::{Host, Random, assert_near, read, write};
 use crate::parameters::Parameters;
 
 #[test]
-fn what_was_never_written_is_read_without_the_media() {
+fn unwritten_pages_are_read_without_the_media() {
     let mut host = Host::new(&fresh(ssd()));
     assert_eq!(
         took_ns(&host.serve(read(800, 8))),
@@ -28,7 +28,7 @@ fn what_was_never_written_is_read_without_the_media() {
 
 #[test]
 fn data_are_read_where_they_were_written() {
-    // In order, 16 grains lie on 16 dies, and the interface is busy from the first page on.
+    // Sequential: 16 grains are on 16 dies, and the interface is busy from the first page on.
     let mut host = Host::new(&fresh(ssd()));
     host.serve(write(0, 128));
     let spread = host.serve(read(0, 128));
@@ -36,7 +36,7 @@ fn data_are_read_where_they_were_written() {
         took_ns(&spread),
         COMMAND_NS + READ_NS + CHANNEL_NS + 16 * INTERFACE_NS
     );
-    // With 15 others between each two of them, all lie on one die.
+    // With 15 others between them, all are on one die.
     let mut host = Host::new(&fresh(ssd()));
     for i in 0..16 {
         host.serve(write(i * 8, 8));
@@ -49,7 +49,7 @@ fn data_are_read_where_they_were_written() {
     );
 }
 
-/// 4 dies, 256 blocks of 256 pages, and a share more.
+/// 4 dies, 256 blocks of 256 pages, and spare blocks.
 fn small_ssd(spare_permille: u64) -> Parameters {
     ssd()
         .with("sectors", 65_536 * GRAIN)
@@ -57,17 +57,16 @@ fn small_ssd(spare_permille: u64) -> Parameters {
         .with("spare_permille", spare_permille)
 }
 
-/// Random overwrites of the whole disk, so many times over.
+/// Random overwrites of `times` disk capacities.
 fn overwrite(host: &mut Host, random: &mut Random, times: u64) -> u64 {
     let grains = host.model.capacity_sectors() / GRAIN;
-    let asks = (0..times * grains).map(|_| write(random.below(grains) * GRAIN, 8));
-    host.keep_busy(64, asks)
+    let requests = (0..times * grains).map(|_| write(random.below(grains) * GRAIN, 8));
+    host.keep_busy(64, requests)
 }
 
-/// How many pages are written for each of the host's, when blocks are reclaimed in the order of
-/// their age, which greedy cleaning comes close to in large blocks: the share p of a block that is
-/// valid then is that of pages which were not overwritten while all others were,
-/// p = exp(-a (1 - p)), where a is the ratio of space to data (Desnoyers, SYSTOR 2012).
+/// Write amplification if blocks are reclaimed in the order of their age, which greedy cleaning
+/// approaches in large blocks. The valid share p of a reclaimed block solves p = exp(-a (1 - p)),
+/// where a is the ratio of space to data (Desnoyers, SYSTOR 2012).
 fn write_amplification(space_to_data: f64) -> f64 {
     let mut valid = 0.5_f64;
     for _ in 0..1000 {
@@ -81,10 +80,11 @@ fn random_overwrites_cost_what_greedy_cleaning_costs_at_this_spare_share() {
     for spare_permille in [120, 250, 500] {
         let (mut host, mut random) = (Host::new(&small_ssd(spare_permille)), Random(3));
         overwrite(&mut host, &mut random, 4);
-        host.own.clear();
+        host.background.clear();
         let ns = overwrite(&mut host, &mut random, 2);
-        let amplification = 1.0 + float(own_grains(&host, DiskOp::MediaWrite)) / (2.0 * 65_536.0);
-        // Two blocks are free and two are half full, on an average.
+        let amplification =
+            1.0 + float(background_grains(&host, DiskOp::MediaWrite)) / (2.0 * 65_536.0);
+        // Two blocks are free and two are half full on average.
         let blocks = 256.0 * (1.0 + float(spare_permille) / 1000.0) - 3.0;
         let expected = write_amplification(blocks / 256.0);
         // The formula is the limit of large blocks; greedy cleaning of blocks of 256 pages is
@@ -94,8 +94,8 @@ fn random_overwrites_cost_what_greedy_cleaning_costs_at_this_spare_share() {
             (0.92..=1.01).contains(&share),
             "{amplification}, {expected} by the formula"
         );
-        // Each page written takes a program and its share of an erase; moved ones a read, too. The
-        // dies are not always busy, since blocks are collected one after the other.
+        // Each page written takes a program and its share of an erase, moved ones also a read. Dies
+        // are not always busy, since blocks are collected one at a time.
         let moved = amplification - 1.0;
         let die_ns = amplification * float(PROGRAM_NS + ERASE_NS / 64) + moved * float(READ_NS);
         let rate = per_second(2 * 65_536, ns) / (4.0 * 1e9 / die_ns);
@@ -107,21 +107,21 @@ fn random_overwrites_cost_what_greedy_cleaning_costs_at_this_spare_share() {
 }
 
 #[test]
-fn nothing_is_moved_on_a_fresh_disk_nor_where_whole_blocks_are_overwritten() {
+fn no_page_is_moved_on_a_fresh_disk_or_by_sequential_overwrites() {
     let mut host = Host::new(&fresh(small_ssd(250)));
     let mut random = Random(5);
-    // 65536 pages, which is what fits without the spare blocks.
+    // 65536 pages, the capacity without spare blocks.
     host.keep_busy(
         64,
         (0..65_536).map(|_| write(random.below(65_536) * GRAIN, 8)),
     );
     host.wait_for_all();
-    assert_eq!(host.own, []);
-    // In order, old blocks are empty by the time they are collected.
+    assert_eq!(host.background, []);
+    // After sequential overwrites, collected blocks have no valid pages.
     let mut host = Host::new(&small_ssd(250));
     host.keep_busy(4, (0..3 * 256).map(|i| write(i % 256 * 2048, 2048)));
     host.wait_for_all();
-    assert_eq!(host.own, []);
+    assert_eq!(host.background, []);
 }
 
 #[test]
@@ -131,12 +131,12 @@ fn a_discarded_disk_is_as_good_as_new() {
     host.wait_for_all();
     let all = everything(&host);
     assert_eq!(took_ns(&host.serve(discard(0, all))), COMMAND_NS);
-    host.own.clear();
+    host.background.clear();
     let grains = u64::from(all) / GRAIN;
-    let asks = (0..grains).map(|i| write(i * GRAIN, 8));
-    let new_ns = host.keep_busy(64, asks);
+    let requests = (0..grains).map(|i| write(i * GRAIN, 8));
+    let new_ns = host.keep_busy(64, requests);
     host.wait_for_all();
-    assert_eq!(host.own, []);
+    assert_eq!(host.background, []);
     // A program and a share of an erase for each page, on four dies.
     let expected_ns = grains * (PROGRAM_NS + ERASE_NS / 64) / 4;
     assert_near("time", float(new_ns), float(expected_ns), 0.05);
@@ -155,12 +155,12 @@ fn a_discard_of_an_empty_terabyte_touches_nothing() {
         let done = host.serve(discard(0, (1 << 31) - 1));
         assert_eq!(took_ns(&done), COMMAND_NS);
     }
-    // A loop over a quarter of a thousand million pages would take a second each.
+    // A loop over 250 million pages would take a second per request.
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
 }
 
 #[test]
-fn a_disk_that_heeds_no_discards_keeps_what_it_has() {
+fn a_disk_without_discard_support_keeps_its_data() {
     let mut host = Host::new(&ssd().with("discard", 0));
     assert_eq!(took_ns(&host.serve(discard(0, 1 << 20))), COMMAND_NS);
     let media_ns = COMMAND_NS + READ_NS + CHANNEL_NS + INTERFACE_NS;
@@ -175,19 +175,19 @@ fn pages_of_four_grains_are_filled_before_they_are_programmed() {
         host.serve(write(grain * GRAIN, 8));
     }
     host.wait_for_all();
-    assert_eq!(own_grains(&host, DiskOp::MediaWrite), 0);
-    // What waits is read from the buffer.
+    assert_eq!(background_grains(&host, DiskOp::MediaWrite), 0);
+    // Waiting grains are read from the buffer.
     let done = host.serve(read(100 * GRAIN, 8));
     assert_eq!(
         (took_ns(&done), done.cached),
         (COMMAND_NS + INTERFACE_NS, true)
     );
-    // The same grain again takes no room, the fourth one completes the page.
+    // Overwriting a waiting grain takes no room; the fourth grain completes the page.
     host.serve(write(7 * GRAIN, 8));
     host.serve(write(9 * GRAIN, 8));
     host.wait_for_all();
-    assert_eq!(own_grains(&host, DiskOp::MediaWrite), 4);
-    // All of them are one read of a page, with as much of it as is wanted.
+    assert_eq!(background_grains(&host, DiskOp::MediaWrite), 4);
+    // All grains are one read of a page, of which only the requested part is transferred.
     let done = host.serve(read(9 * GRAIN, 8));
     assert_eq!(
         took_ns(&done),

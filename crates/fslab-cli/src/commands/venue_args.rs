@@ -1,4 +1,4 @@
-//! Where trials run: the options, and what they demand of this machine.
+//! Options of the venue, and their requirements on this machine.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use fslab_run::{GuestChoice, VenueChoice};
 
 use super::guest_lab;
 use super::plan_args::parse_size;
-use crate::defaults::{self, absolute_path, true_path};
+use crate::defaults::{self, absolute_path, canonical_path};
 use crate::exit::CommandError;
 
-/// Where trials run.
+/// Options of the venue.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Where")]
-pub(super) struct PlaceArgs {
+pub(super) struct VenueArgs {
     /// Where trials run [default: loop, or guest if loop is not possible]
     #[arg(long, value_enum)]
     venue: Option<VenueName>,
@@ -56,11 +56,11 @@ pub(super) enum VenueName {
     Dir,
 }
 
-impl PlaceArgs {
+impl VenueArgs {
     pub(super) fn choice(&self) -> Result<VenueChoice, CommandError> {
         let Some(venue) = self.named()? else {
             return Ok(VenueChoice::Auto {
-                folder: self.true_folder()?,
+                folder: self.image_folder()?,
                 guest: guest_lab::find_bootable(None)
                     .ok()
                     .map(|lab| self.guest(&lab))
@@ -77,10 +77,10 @@ impl PlaceArgs {
                 return Ok(VenueChoice::Sim(self.guest(&lab)?, self.disk.clone()));
             }
             VenueName::Loop => VenuePlan::Loop {
-                folder: self.true_folder()?,
+                folder: self.image_folder()?,
             },
             VenueName::Dir => VenuePlan::Dir {
-                dir: self.true_dir()?,
+                dir: self.trial_folder()?,
             },
             VenueName::Block => VenuePlan::Block {
                 device: self.device()?,
@@ -90,18 +90,18 @@ impl PlaceArgs {
 
     fn guest(&self, lab: &Lab) -> Result<GuestChoice, Failure> {
         Ok(GuestChoice {
-            folder: self.true_folder()?,
+            folder: self.image_folder()?,
             kernel: guest_lab::identity(&lab.kernel),
             lab: lab.digest.to_string(),
             memory: self.memory,
         })
     }
 
-    /// The venue that was named, by itself or by its place; a place of another is refused.
+    /// The venue of --venue, or that of another option; an option of another venue is refused.
     fn named(&self) -> Result<Option<VenueName>, CommandError> {
         const IMAGES: &[VenueName] = &[VenueName::Loop, VenueName::Guest, VenueName::Sim];
         const GUEST: &[VenueName] = &[VenueName::Guest, VenueName::Sim];
-        let places = [
+        let options = [
             ("--disk", &[VenueName::Sim][..], self.disk.is_some()),
             ("--memory", GUEST, self.memory.is_some()),
             ("--kernel", GUEST, self.kernel.is_some()),
@@ -109,32 +109,34 @@ impl PlaceArgs {
             ("--dir", &[VenueName::Dir], self.dir.is_some()),
             ("--destroy", &[VenueName::Block], self.destroy.is_some()),
         ];
-        let mut given = places.into_iter().filter(|(_, _, is_given)| *is_given);
+        let mut given = options.into_iter().filter(|(_, _, is_given)| *is_given);
         let first = given.clone().next().map(|(_, venues, _)| venues[0]);
         let Some(venue) = self.venue.or(first) else {
             return Ok(None);
         };
-        let Some((option, its, _)) = given.find(|(_, its, _)| !its.contains(&venue)) else {
+        let Some((option, venues, _)) = given.find(|(_, venues, _)| !venues.contains(&venue))
+        else {
             return Ok(Some(venue));
         };
-        let its: Vec<_> = its
+        let venues: Vec<_> = venues
             .iter()
             .map(|venue| format!("'{}'", venue.as_str()))
             .collect();
         let text = format!(
-            "{option} goes with the venue {} alone, and the venue is '{}'",
-            its.join(" or "),
+            "{option} needs the venue {}, and the venue is '{}'",
+            venues.join(" or "),
             venue.as_str()
         );
-        let failure = Failure::new(FailureKind::BadInput, text)
-            .hint(format!("leave out {option}, or what names the other venue"));
+        let failure = Failure::new(FailureKind::BadInput, text).hint(format!(
+            "leave out {option}, or the option of the other venue"
+        ));
         Err(failure.into())
     }
 
-    /// Demands, before anything is touched, that this machine can run every subject.
-    pub(super) fn ensure_what_it_takes(&self, plan: &Plan) -> Result<(), CommandError> {
+    /// Refuses the plan, before anything is changed, if this machine cannot run every subject.
+    pub(super) fn ensure_requirements(&self, plan: &Plan) -> Result<(), CommandError> {
         let kind = plan.venue.kind();
-        // What a guest can do does not depend on its clock.
+        // A guest has the same drivers in virtual time.
         let probed = match kind {
             VenueKind::Sim => VenueKind::Guest,
             VenueKind::Loop | VenueKind::Block | VenueKind::Guest => kind,
@@ -143,7 +145,7 @@ impl PlaceArgs {
         let mut host = Host::gather()?;
         if probed == VenueKind::Guest {
             let lab = guest_lab::find(self.kernel.as_deref())?;
-            host.guest = guest_lab::for_probe(&lab);
+            host.guest = guest_lab::guest_kernel(&lab);
         }
         let text = format!(
             "this machine cannot run every subject in the venue '{}'",
@@ -169,18 +171,18 @@ impl PlaceArgs {
         Err(failure.into())
     }
 
-    fn true_folder(&self) -> Result<PathBuf, Failure> {
+    fn image_folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.folder.as_deref();
-        true_path(folder.unwrap_or(Path::new(defaults::IMAGE_FOLDER)))
+        canonical_path(folder.unwrap_or(Path::new(defaults::IMAGE_FOLDER)))
     }
 
-    fn true_dir(&self) -> Result<PathBuf, Failure> {
-        true_path(self.dir.as_deref().unwrap_or(Path::new(".")))
+    fn trial_folder(&self) -> Result<PathBuf, Failure> {
+        canonical_path(self.dir.as_deref().unwrap_or(Path::new(".")))
     }
 
     fn device(&self) -> Result<PathBuf, Failure> {
         let Some(device) = &self.destroy else {
-            let text = "the venue 'block' formats a device, and none was named";
+            let text = "the venue 'block' needs a device";
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint("name it with --destroy /dev/...; everything on it will be lost"));
         };

@@ -1,4 +1,4 @@
-//! Runs that never were, told subject by subject.
+//! Builds the record of a run from the figures of its subjects.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use fslab_model::{
 use serde_json::json;
 
 /// One phase of one trial.
-pub(crate) struct Scene {
+pub(crate) struct PhaseBuilder {
     record: PhaseRecord,
 }
 
-impl Scene {
-    /// A phase that took so many seconds for 1,000 operations of 1,000 bytes.
+impl PhaseBuilder {
+    /// A phase that took `seconds` for 1,000 operations of 1,000 bytes.
     pub(crate) fn new(name: &str, seconds: f64) -> Self {
         let spec = PhaseSpec::new(name, "write", Parameters::new());
         let mut record = PhaseRecord::empty(
@@ -31,26 +31,26 @@ impl Scene {
         Self { record }
     }
 
-    /// It never waited for the disk.
+    /// A phase that took no device time.
     pub(crate) fn instant(name: &str) -> Self {
-        let mut scene = Self::new(name, 1e-6);
-        scene.record.insight = Some(DeviceInsight::default());
-        scene
+        let mut phase = Self::new(name, 1e-6);
+        phase.record.insight = Some(DeviceInsight::default());
+        phase
     }
 
     pub(crate) fn failed(name: &str) -> Self {
-        let mut scene = Self::new(name, 1.0);
+        let mut phase = Self::new(name, 1.0);
         let failure = Failure::new(FailureKind::NoSpace, "no space");
-        scene.record.outcome = PhaseOutcome::Failed { failure };
-        scene
+        phase.record.outcome = PhaseOutcome::Failed { failure };
+        phase
     }
 
     pub(crate) fn skipped(name: &str, reason: &str) -> Self {
-        let mut scene = Self::new(name, 1.0);
-        scene.record.outcome = PhaseOutcome::Skipped {
+        let mut phase = Self::new(name, 1.0);
+        phase.record.outcome = PhaseOutcome::Skipped {
             reason: reason.into(),
         };
-        scene
+        phase
     }
 
     pub(crate) fn settled(mut self, seconds: f64) -> Self {
@@ -96,16 +96,16 @@ impl Scene {
     }
 }
 
-/// A run in the telling.
-pub(crate) struct Story {
+/// A run to be built.
+pub(crate) struct RunBuilder {
     venue: serde_json::Value,
     scale: String,
     perturb: bool,
-    subjects: Vec<(String, Vec<Vec<Scene>>)>,
+    subjects: Vec<(String, Vec<Vec<PhaseBuilder>>)>,
 }
 
-impl Story {
-    /// In virtual time, with so much memory in MiB.
+impl RunBuilder {
+    /// In virtual time, with this memory in MiB.
     pub(crate) fn virtual_time(memory_mib: u64) -> Self {
         let queue = json!({
             "max_request_bytes": 1, "physical_block_bytes": 1, "discard_bytes": 0,
@@ -152,23 +152,23 @@ impl Story {
         self
     }
 
-    /// A subject with the scenes of each of its repeats.
-    pub(crate) fn subject(mut self, name: &str, repeats: Vec<Vec<Scene>>) -> Self {
+    /// A subject with the phases of each of its repeats.
+    pub(crate) fn subject(mut self, name: &str, repeats: Vec<Vec<PhaseBuilder>>) -> Self {
         self.subjects.push((name.into(), repeats));
         self
     }
 
-    /// A subject whose phases took so many seconds, repeat by repeat.
+    /// A subject with the seconds of its phases, one value per repeat.
     pub(crate) fn times(self, name: &str, phases: &[(&str, &[f64])]) -> Self {
         let repeats = phases.first().map_or(0, |(_, times)| times.len());
-        let scenes = |repeat: usize| {
-            let scene = |(name, times): &(&str, &[f64])| Scene::new(name, times[repeat]);
-            phases.iter().map(scene).collect()
+        let phases = |repeat: usize| {
+            let phase = |(name, times): &(&str, &[f64])| PhaseBuilder::new(name, times[repeat]);
+            phases.iter().map(phase).collect()
         };
-        self.subject(name, (0..repeats).map(scenes).collect())
+        self.subject(name, (0..repeats).map(phases).collect())
     }
 
-    pub(crate) fn tell(self) -> RunRecord {
+    pub(crate) fn build(self) -> RunRecord {
         let repeats = self
             .subjects
             .iter()
@@ -183,9 +183,9 @@ impl Story {
             subjects.push(json!({
                 "subject": subject, "mkfs": null, "mount": null, "check": null,
             }));
-            for (repeat, scenes) in (0_u32..).zip(repeats) {
+            for (repeat, builders) in (0_u32..).zip(repeats) {
                 let records: Vec<PhaseRecord> =
-                    scenes.into_iter().map(|scene| scene.record).collect();
+                    builders.into_iter().map(|phase| phase.record).collect();
                 for record in &records {
                     let mut spec = PhaseSpec::new(&record.name, "write", Parameters::new());
                     spec.swept = record.swept.clone();
@@ -232,7 +232,7 @@ impl Story {
     }
 }
 
-/// A claims file with one claim, and what may stand before it.
+/// A claims file with one claim, preceded by `head`.
 pub(crate) fn claim(head: &str, holds: &str) -> Claims {
     let text = format!(
         "study = 's'\n{head}\n[[claim]]\nid = 'c'\ntext = 't'\nsource = 'p'\nrequired = true\n\
@@ -241,7 +241,7 @@ pub(crate) fn claim(head: &str, holds: &str) -> Claims {
     Claims::from_toml(&text).unwrap_or_else(|error| panic!("{holds}: {error:?}"))
 }
 
-/// What `run` says of one claim.
+/// The verdict of one claim for `run`.
 pub(crate) fn verdict(run: &RunRecord, holds: &str) -> Verdict {
     let card: Scorecard = evaluate(&claim("", holds), run, None);
     card.verdicts.into_iter().next().expect("one claim")
