@@ -305,7 +305,7 @@ mod tests {
 
     use super::*;
     use crate::kernel::tests::{facts, place};
-    use crate::{Shelf, Objects};
+    use crate::{KernelList, Objects};
 
     const RECIPE: &str = "CONFIG_A=y\nCONFIG_B=n\nCONFIG_UNKNOWN=y\n";
 
@@ -385,7 +385,7 @@ linux:
             self.try_build(&self.request(name)).expect("built")
         }
 
-        fn kernel_list(&self) -> Shelf {
+        fn kernel_list(&self) -> KernelList {
             self.cache().kernels().expect("listed")
         }
 

@@ -31,7 +31,7 @@ pub struct Cache {
 
 /// The kernels in a cache.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct KernelList {
     /// Sorted by name, then kernels without a name, newest first.
     pub kernels: Vec<Kernel>,
     /// Errors of kernels that cannot be used.
@@ -40,7 +40,7 @@ pub struct Shelf {
 
 /// The labs in a cache.
 #[derive(Debug, Default)]
-pub struct LabShelf {
+pub struct LabList {
     /// Sorted by name, then labs without a name, by digest.
     pub labs: Vec<Lab>,
     /// Names of kernels that have no root image.
@@ -74,8 +74,8 @@ impl Cache {
     ///
     /// # Errors
     /// [`LabError::Io`] if a folder cannot be read.
-    pub fn kernels(&self) -> Result<Shelf, LabError> {
-        let mut list = Shelf::default();
+    pub fn kernels(&self) -> Result<KernelList, LabError> {
+        let mut list = KernelList::default();
         let mut named: Vec<KernelKey> = Vec::new();
         for name in entries(&self.names())? {
             if let Some(folder) = self.kernel_of(&name) {
@@ -86,7 +86,7 @@ impl Cache {
                 named.extend(key);
             }
         }
-        let mut rest = Shelf::default();
+        let mut rest = KernelList::default();
         for text in entries(&self.folder.join("kernels"))? {
             if let Some(key) = text.parse().ok().filter(|key| !named.contains(key)) {
                 rest.put(Kernel::read(&self.kernel_folder(&key), &text));
@@ -126,8 +126,8 @@ impl Cache {
     ///
     /// # Errors
     /// [`LabError::Io`] if a folder cannot be read.
-    pub fn labs(&self) -> Result<LabShelf, LabError> {
-        let mut list = LabShelf::default();
+    pub fn labs(&self) -> Result<LabList, LabError> {
+        let mut list = LabList::default();
         let mut named = Vec::new();
         for name in entries(&self.names())? {
             match self.target_of(&name) {
@@ -354,7 +354,7 @@ impl Cache {
     }
 }
 
-impl LabShelf {
+impl LabList {
     fn put(&mut self, found: Result<Lab, LabError>) {
         match found {
             Ok(lab) => self.labs.push(lab),
@@ -363,7 +363,7 @@ impl LabShelf {
     }
 }
 
-impl Shelf {
+impl KernelList {
     fn put(&mut self, found: Result<Kernel, LabError>) {
         match found {
             Ok(kernel) => self.kernels.push(kernel),
@@ -409,7 +409,7 @@ mod tests {
         kernel
     }
 
-    fn names(list: &Shelf) -> Vec<&str> {
+    fn names(list: &KernelList) -> Vec<&str> {
         list.kernels
             .iter()
             .map(|kernel| kernel.name.as_str())

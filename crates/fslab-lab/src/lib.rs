@@ -33,7 +33,7 @@ mod tools;
 
 pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};
-pub use cache::{Cache, Shelf, LabShelf};
+pub use cache::{Cache, KernelList, LabList};
 pub use error::LabError;
 pub use kernel::{Kernel, KernelFacts};
 pub use key::KernelKey;
