@@ -1,6 +1,6 @@
-//! System calls and probes: the crate with unsafe code.
+//! System calls and probes; the only crate with unsafe code.
 //!
-//! Knows nothing of fslab's words: what goes in and comes out are paths, numbers and io errors.
+//! Independent of fslab's other crates: parameters and results are paths, numbers and I/O errors.
 #![expect(
     unsafe_code,
     reason = "every system call that needs it stands here and nowhere else"

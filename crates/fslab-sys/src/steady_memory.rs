@@ -1,47 +1,47 @@
-//! A process whose memory is all there before it begins its work: what it does then takes no page
-//! of the system that it measures, whatever its program is as large as.
+//! Locks all memory of a process before it starts work, so that its later memory use, which depends
+//! on the program's build, takes no pages from the measured system.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The heap that is taken at once; what exceeds it comes in pieces as large.
+/// Heap size allocated at once; growth beyond it is in steps of this size.
 const HEAP_BYTES: usize = 32 << 20;
-/// Larger allocations have mappings for themselves, in each build the same.
+/// Larger allocations have separate mappings, the same in every build.
 const MAPPED_FROM_BYTES: libc::c_int = 128 << 10;
 
-/// Where a guest's kernel in virtual time says how many KiB of memory are measured, and where a
-/// number of pages to be held back is written, so that this memory opens.
+/// The kernel parameter with the KiB of measured memory of a guest in virtual time. Writing a
+/// number of pages to hold back makes this memory available.
 pub const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
 
-/// Whether this process has locked its memory.
+/// True once this process has locked its memory.
 static IS_HELD: AtomicBool = AtomicBool::new(false);
 
-/// Whether [`hold_memory`] has locked the memory of this process. It makes no copies of itself
-/// then: a fork takes pages for page tables, and for what either side writes afterwards, and how
-/// many depends on how the program was built.
+/// True if [`hold_memory`] has locked the memory of this process. It must not fork then: a fork
+/// takes pages for page tables and copies on write, and their number depends on the program's
+/// build.
 pub fn is_memory_held() -> bool {
     IS_HELD.load(Ordering::Relaxed)
 }
 
-/// Lets the calling thread have descriptors for itself, as a process has.
+/// Gives the calling thread a separate descriptor table, as a process has.
 ///
 /// # Errors
 /// That of unshare(2).
 pub fn take_descriptors() -> io::Result<()> {
-    // SAFETY: the call takes flags; descriptors that are open stay valid in this thread.
+    // SAFETY: the call takes flags; open descriptors stay valid in this thread.
     match unsafe { libc::unshare(libc::CLONE_FILES) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Takes a heap of a fixed size for all threads, and locks everything that the process has mapped
-/// and will map: a page is there from then on when it is mapped, and not when it is first touched.
+/// Allocates a heap of fixed size for all threads and locks all current and future mappings: pages
+/// are allocated when mapped, not when first touched.
 ///
 /// # Errors
-/// That of mlockall(2): EPERM or ENOMEM where less may be locked.
+/// That of mlockall(2): EPERM or ENOMEM if the limit of locked memory is lower.
 pub fn hold_memory() -> io::Result<()> {
-    // SAFETY: the calls take numbers, and change how the allocator gets memory from the system.
+    // SAFETY: the calls take numbers, and change how the allocator obtains memory.
     let is_set = unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1) == 1
             && libc::mallopt(libc::M_TRIM_THRESHOLD, libc::c_int::MAX) == 1
@@ -51,7 +51,7 @@ pub fn hold_memory() -> io::Result<()> {
     if !is_set {
         return Err(io::Error::other("the allocator takes no options"));
     }
-    // The largest that comes from the heap does not fit into what it began with: it grows.
+    // The largest allocations from the heap exceed its initial size: it grows.
     let grown: Vec<Vec<u8>> = (0..4)
         .map(|_| Vec::with_capacity(MAPPED_FROM_BYTES as usize - 64))
         .collect();
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::read_text_file;
 
-    // The figure is that of the whole process, so that other tests may add to it.
+    // The figure is for the process, so that other tests may add to it.
     #[test]
     fn the_heap_and_the_program_are_locked() {
         if let Err(error) = hold_memory() {
@@ -91,7 +91,7 @@ mod tests {
         // SAFETY: the call takes nothing.
         assert_eq!(unsafe { libc::munlockall() }, 0);
         assert!(is_memory_held());
-        // Tests of forks run in this process, too.
+        // Tests with forks run in this process, too.
         IS_HELD.store(false, Ordering::Relaxed);
     }
 }

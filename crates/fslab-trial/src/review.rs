@@ -45,7 +45,7 @@ impl Review {
     /// Before the last look.
     pub(crate) fn come_to_the_end(&mut self, target: &Target) {
         if self.virtual_time {
-            self.kernel = target.kernel_watch(KernelLog::whole());
+            self.kernel = target.kernel_watch(KernelLog::from_start());
         }
     }
 
