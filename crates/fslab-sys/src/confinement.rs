@@ -27,6 +27,7 @@ use rustix::process::{chroot, fchdir};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::WorkerProcess;
+use crate::status::check;
 
 /// Flags to open a directory as a path only.
 const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -165,7 +166,7 @@ impl Drop for Back {
 /// Gives the calling thread a root and working directory that it shares with no other thread.
 fn part_from_other_threads() -> io::Result<()> {
     // SAFETY: no code here relies on threads sharing a working directory.
-    done(unsafe { libc::unshare(libc::CLONE_FS) })
+    check(unsafe { libc::unshare(libc::CLONE_FS) })
 }
 
 fn change_root(root: &OwnedFd) -> io::Result<()> {
@@ -189,7 +190,7 @@ fn enter_namespace(root: &OwnedFd) -> io::Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
     // SAFETY: the kernel refuses this for a multithreaded process.
-    done(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
     // Required before an unprivileged process may map groups (user_namespaces(7)).
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
@@ -215,13 +216,6 @@ fn ensure_none(errno: &[u8]) -> io::Result<()> {
     match errno.try_into() {
         Ok(errno) => Err(io::Error::from_raw_os_error(i32::from_le_bytes(errno))),
         Err(_) => Ok(()),
-    }
-}
-
-fn done(status: i32) -> io::Result<()> {
-    match status {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -11,6 +11,8 @@ use std::path::Path;
 
 use rustix::fs::{Advice, FallocateFlags};
 
+use crate::status::check;
+
 /// How a data file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataFileOptions {
@@ -157,11 +159,7 @@ impl DataFile {
             | libc::SYNC_FILE_RANGE_WAIT_AFTER;
         // SAFETY: the call takes an open descriptor and three numbers.
         let status = unsafe { libc::sync_file_range(self.0.as_raw_fd(), offset, length, flags) };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(status)
     }
 
     /// posix_fadvise(2) for the complete file.
@@ -213,11 +211,7 @@ impl DataFile {
         let descriptor = self.0.into_raw_fd();
         // SAFETY: the descriptor was owned by `self`, which has given it up.
         let status = unsafe { libc::close(descriptor) };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(status)
     }
 }
 

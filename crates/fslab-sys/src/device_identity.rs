@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, major, minor};
 
+use crate::status::check;
+
 /// `_IOR(0x12, 128, __u64)`: a disk's sequence number, which the kernel never reuses (Linux 5.15).
 const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
 /// `_IOR(0x12, 114, size_t)`.
@@ -102,11 +104,7 @@ fn ask_number(device: &File, request: libc::c_ulong) -> io::Result<u64> {
     let mut number = 0_u64;
     // SAFETY: both requests write one 64-bit number, which outlives the call.
     let result = unsafe { libc::ioctl(device.as_raw_fd(), request, &raw mut number) };
-    if result == 0 {
-        Ok(number)
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(result).map(|()| number)
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+use crate::status::check;
+
 /// `_IOWR('f', 11, struct fiemap)`, whose fixed part has 32 bytes.
 const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
 /// `_IO(0, 1)`.
@@ -128,9 +130,7 @@ pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
         // SAFETY: `request` is a struct fiemap with room for as many extents as it declares, and
         // outlives the call.
         let status = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut request) };
-        if status != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(status)?;
         let mapped = request.head.mapped_extents as usize;
         let batch = &request.extents[..mapped.min(BATCH)];
         found.extend(batch.iter().map(RawExtent::read));
@@ -165,9 +165,7 @@ pub fn map_block_bytes(file: &File) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the call writes an int to `bytes`, which outlives it.
     let status = unsafe { libc::ioctl(file.as_raw_fd(), FIGETBSZ, &raw mut bytes) };
-    if status != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(status)?;
     u64::try_from(bytes)
         .ok()
         .filter(|bytes| *bytes > 0)
@@ -183,9 +181,7 @@ pub fn block_address(file: &File, number: u32) -> io::Result<Option<u32>> {
     let mut block = number;
     // SAFETY: the call reads and writes an int at `block`, which outlives it.
     let status = unsafe { libc::ioctl(file.as_raw_fd(), FIBMAP, &raw mut block) };
-    if status != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(status)?;
     Ok((block != 0).then_some(block))
 }
 

@@ -14,6 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+use crate::status::check;
+
 /// Access rights as in landlock(7).
 const WRITE_FILE: u64 = 1 << 1;
 /// Creating, renaming and removing: REMOVE_DIR to MAKE_SYM.
@@ -146,11 +148,7 @@ impl WriteLimits {
                 0,
             )
         };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(status)
     }
 
     /// Applies the limits to the process of `command`, which can gain no privileges by execve(2)
@@ -159,9 +157,7 @@ impl WriteLimits {
         let prepare = move || {
             // SAFETY: the call takes only numbers.
             let status = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
-            if status != 0 {
-                return Err(io::Error::last_os_error());
-            }
+            check(status)?;
             // SAFETY: the call takes a descriptor that the closure owns.
             let status = unsafe {
                 libc::syscall(
@@ -170,10 +166,7 @@ impl WriteLimits {
                     0,
                 )
             };
-            if status != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(())
+            check(status)
         };
         // SAFETY: between fork and exec the closure makes two system calls, and neither allocates
         // nor takes a lock.

@@ -43,6 +43,7 @@ mod ring;
 mod send_file;
 mod shared_counter;
 mod space;
+mod status;
 mod steady_memory;
 mod stream;
 mod time_limit;

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::DeviceNumber;
+use crate::status::check;
 
 const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
 const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
@@ -258,19 +259,11 @@ fn configure(device: &File, backing: RawFd, block_bytes: u32, image: &Path) -> i
     // SAFETY: LOOP_CONFIGURE reads one `struct loop_config`: `config`, whose layout is asserted
     // above and which outlives the call.
     let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(result)
 }
 
 fn clear(device: &File) -> io::Result<()> {
     // SAFETY: LOOP_CLR_FD takes no argument; the descriptor is open for the call.
     let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD, 0) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(result)
 }

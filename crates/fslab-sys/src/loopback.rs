@@ -3,6 +3,8 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use crate::status::check;
+
 /// Interface name.
 const NAME: &[u8] = b"lo\0";
 
@@ -26,9 +28,7 @@ pub fn bring_up_loopback() -> io::Result<()> {
     }
     // SAFETY: the request names an interface and outlives the call, which writes its flags.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) };
-    if status < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(status)?;
     let up = libc::c_short::try_from(libc::IFF_UP).map_err(io::Error::other)?;
     // SAFETY: the call above has written this member of the union.
     let flags = unsafe { request.ifr_ifru.ifru_flags };
@@ -38,10 +38,7 @@ pub fn bring_up_loopback() -> io::Result<()> {
     request.ifr_ifru.ifru_flags = flags | up;
     // SAFETY: as above; the call reads the flags.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
-    if status < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+    check(status)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
 
+use crate::status::check;
 use crate::{DataFile, FileAdvice};
 
 /// A mapping of a file's start.
@@ -90,7 +91,7 @@ impl Mapping {
     pub fn sync(&self) -> io::Result<()> {
         // SAFETY: the range is that of the mapping.
         let status = unsafe { libc::msync(self.start.as_ptr().cast(), self.length, libc::MS_SYNC) };
-        outcome(status)
+        check(status)
     }
 
     /// madvise(2) of the mapping.
@@ -108,21 +109,13 @@ impl Mapping {
             }
         };
         // SAFETY: the range is that of the mapping, and none of these changes its contents.
-        outcome(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
+        check(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
     }
 
     fn holds(&self, offset: usize, length: usize) -> bool {
         offset
             .checked_add(length)
             .is_some_and(|end| end <= self.length)
-    }
-}
-
-fn outcome(status: libc::c_int) -> io::Result<()> {
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }
 

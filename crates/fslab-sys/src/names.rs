@@ -14,6 +14,7 @@ use rustix::fs::{
 };
 
 use crate::DataFile;
+use crate::status::check;
 
 /// Name of the extended attribute.
 const ATTRIBUTE: &CStr = c"user.fslab";
@@ -290,9 +291,5 @@ pub fn truncate_path(path: &CStr, length: u64) -> io::Result<()> {
     let length = i64::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: `path` is a C string that outlives the call.
     let status = unsafe { libc::truncate(path.as_ptr(), length) };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(status)
 }

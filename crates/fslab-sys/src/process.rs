@@ -8,6 +8,8 @@ use std::process::Command;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid};
 use rustix::system::RebootCommand;
 
+use crate::status::check;
+
 /// PATH of programs started with a clean environment.
 pub const PLAIN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
@@ -93,8 +95,8 @@ pub fn without_address_randomisation(command: &mut Command) {
         let wanted = libc::c_ulong::from(now.cast_unsigned())
             | libc::c_ulong::from(libc::ADDR_NO_RANDOMIZE.cast_unsigned());
         // SAFETY: the same.
-        let status = unsafe { libc::personality(wanted) };
-        if status < 0 {
+        let before = unsafe { libc::personality(wanted) };
+        if before < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(())
@@ -199,11 +201,7 @@ pub fn let_child_inherit(command: &mut Command, file: &std::fs::File) {
     let prepare = move || {
         // SAFETY: the call takes only numbers. Between fork and exec the descriptor is the child's
         // copy.
-        let status = unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) };
-        if status < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        check(unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) })
     };
     // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
     // takes a lock.

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+use crate::status::check;
+
 /// Bytes per mincore(2) call, which bounds the memory of its result.
 const WINDOW_BYTES: usize = 1 << 30;
 
@@ -62,11 +64,7 @@ fn resident_in_window(
     let mut pages = vec![0_u8; window.div_ceil(page_bytes)];
     // SAFETY: `start` maps `window` bytes, and `pages` has a byte for each page of them.
     let status = unsafe { libc::mincore(start, window, pages.as_mut_ptr()) };
-    let outcome = if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    };
+    let outcome = check(status);
     // SAFETY: unmaps the mapping made above; nothing refers to it.
     unsafe { libc::munmap(start, window) };
     outcome.map(|()| pages.iter().map(|page| u64::from(page & 1)).sum())

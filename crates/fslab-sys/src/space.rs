@@ -20,8 +20,7 @@ const FILL_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 /// # Errors
 /// That of statvfs(3).
 pub fn available_bytes(path: &Path) -> io::Result<u64> {
-    let stat = rustix::fs::statvfs(path)?;
-    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    crate::FileSystemRoom::of(path).map(|room| room.available_bytes)
 }
 
 /// Creates `path` with `bytes` of space, every block allocated and written.

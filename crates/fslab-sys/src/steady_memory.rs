@@ -4,6 +4,8 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::status::check;
+
 /// Heap size allocated at once; growth beyond it is in steps of this size.
 const HEAP_BYTES: usize = 32 << 20;
 /// Larger allocations have separate mappings, the same in every build.
@@ -29,10 +31,7 @@ pub fn is_memory_held() -> bool {
 /// That of unshare(2).
 pub fn take_descriptors() -> io::Result<()> {
     // SAFETY: the call takes flags; open descriptors stay valid in this thread.
-    match unsafe { libc::unshare(libc::CLONE_FILES) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(unsafe { libc::unshare(libc::CLONE_FILES) })
 }
 
 /// Allocates a heap of fixed size for all threads and locks all current and future mappings: pages
@@ -57,13 +56,9 @@ pub fn hold_memory() -> io::Result<()> {
         .collect();
     drop(std::hint::black_box(grown));
     // SAFETY: the call takes flags.
-    match unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } {
-        0 => {
-            IS_HELD.store(true, Ordering::Relaxed);
-            Ok(())
-        }
-        _ => Err(io::Error::last_os_error()),
-    }
+    check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })?;
+    IS_HELD.store(true, Ordering::Relaxed);
+    Ok(())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use crate::DataFile;
+use crate::status::check;
 
 // SAFETY: declarations of the C library that the libc crate lacks.
 unsafe extern "C" {
@@ -79,7 +80,7 @@ impl Stream {
         let offset = i64::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: the stream is open.
         let status = unsafe { libc::fseeko(self.stream.as_ptr(), offset, libc::SEEK_SET) };
-        outcome(status)
+        check(status)
     }
 
     /// fread(3) that fills `into`.
@@ -155,7 +156,7 @@ impl Stream {
     /// That of write(2).
     pub fn flush(&mut self) -> io::Result<()> {
         // SAFETY: the stream is open.
-        outcome(unsafe { libc::fflush(self.stream.as_ptr()) })
+        check(unsafe { libc::fflush(self.stream.as_ptr()) })
     }
 
     /// fclose(3), with its result.
@@ -165,7 +166,7 @@ impl Stream {
     pub fn close(mut self) -> io::Result<()> {
         self.open = false;
         // SAFETY: the stream is open, and is not used again.
-        outcome(unsafe { libc::fclose(self.stream.as_ptr()) })
+        check(unsafe { libc::fclose(self.stream.as_ptr()) })
     }
 
     /// The error of a short transfer: the errno if the stream has an error, else `otherwise`.
@@ -194,14 +195,6 @@ impl Drop for Stream {
             // SAFETY: the stream is open, and is not used again.
             unsafe { libc::fclose(self.stream.as_ptr()) };
         }
-    }
-}
-
-fn outcome(status: libc::c_int) -> io::Result<()> {
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }
 
