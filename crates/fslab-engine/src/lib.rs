@@ -1,8 +1,8 @@
-//! How I/O is issued: engines, access patterns, latency recording.
+//! Engines, access patterns, and the recording of latencies.
 //!
-//! Owns the measuring loops and what they issue; knows nothing of studies, file systems or reports,
-//! and prints nothing. A job goes in, figures come out; what an engine, the kernel or the file
-//! system refuses is an error, never another engine.
+//! Owns the measuring loops and the operations in them; independent of studies, file systems and
+//! reports. Prints nothing. A job gives figures or an error: features that an engine, the kernel or
+//! the file system lacks are errors, and never replaced by another engine.
 //!
 //! ```text
 //!     RunContext, DataJob     --> registry --> engine --> drive --> recording --> Measured

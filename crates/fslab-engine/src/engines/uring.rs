@@ -1,4 +1,4 @@
-//! The engine that keeps many reads and writes in flight through an io_uring.
+//! The engine that keeps many reads and writes in flight with io_uring.
 
 use std::io;
 
@@ -21,9 +21,9 @@ pub(crate) const URING: Engine = Engine {
     run_metadata: None,
 };
 
-/// Operations in flight at most.
+/// Limit of operations in flight.
 const DEPTH_MAX: u32 = 4096;
-/// Memory of all buffers of a thread at most.
+/// Limit of a thread's buffers in bytes.
 const BUFFERS_BYTES_MAX: u64 = 4 << 30;
 
 fn prepare<'a>(
@@ -98,7 +98,7 @@ fn set_up(context: &RunContext, job: &DataJob, thread: u32) -> Result<Ring, Engi
     Ring::new(file, options).map_err(|source| refused(&path, source))
 }
 
-/// The kernel refused to set up a ring.
+/// The error of a failed ring setup.
 fn refused(path: &std::path::Path, source: io::Error) -> EngineError {
     let kind = source.kind();
     let error = EngineError::io("set up an io_uring for", path, source);

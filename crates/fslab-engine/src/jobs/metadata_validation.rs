@@ -1,4 +1,4 @@
-//! Whether a metadata job makes sense.
+//! Validation of metadata jobs.
 
 use super::data::THREADS_MAX;
 use super::file_options::STYLED_FILES_MAX;
@@ -8,13 +8,12 @@ use super::{NameStyle, Names, Order, Sharing};
 use crate::EngineError;
 
 impl MetadataJob {
-    /// Whether the job makes sense, whoever runs it.
+    /// Checks the job, independent of its engine.
     ///
     /// # Errors
-    /// Of kind `BadInput`, with what makes no sense.
+    /// Of kind `BadInput`, with the fault.
     pub fn validate(&self) -> Result<(), EngineError> {
-        // Each looks only where there was no fault before: a combination is not counted through on
-        // a tree that has no end.
+        // In order: combinations are not computed for an unbounded tree.
         let fault = (self.tree.fault())
             .or_else(|| self.file_bytes.fault())
             .or_else(|| self.content.fault())
@@ -99,7 +98,7 @@ impl MetadataJob {
         }
         let blocks = self.digest.is_some() || self.record_bytes.is_multiple_of(4096);
         if !reads || !blocks {
-            return Some("verification of something else than reads of whole 4 KiB blocks".into());
+            return Some("verification of something else than reads of full 4 KiB blocks".into());
         }
         (self.digest.is_none() && self.file_bytes.longest() > self.record_bytes).then(|| {
             "verification of files that are longer than a record, which needs a digest".into()
