@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
 
-use crate::loop_device::{FileId, file_behind};
-use crate::{DeviceNumber, Mount, attached_loop_devices, mounts};
+use crate::loop_device::{FileId, attached_loop_devices, file_behind};
+use crate::{DeviceNumber, Mount, mounts};
 
 /// Limit of stacked devices to follow downwards.
 const DEPTH_MAX: usize = 8;

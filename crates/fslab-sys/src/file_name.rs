@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Makes `options` refuse a symbolic link with ELOOP, and not block on a FIFO.
-pub fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
 }
 

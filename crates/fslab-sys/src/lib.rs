@@ -67,7 +67,7 @@ pub use descriptors::{At, Descriptors, Reached};
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::{InUse, image_in_use};
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
-pub use file_name::{is_named, open_regular, refuse_links};
+pub use file_name::{is_named, open_regular};
 pub use file_system::{
     FileSystemRoom, is_in_memory, named_attribute, remove_named_attribute, set_named_attribute,
     share_blocks,
@@ -75,7 +75,7 @@ pub use file_system::{
 pub use kernel_log::{KernelLine, KernelLog};
 pub use landlock::WriteLimits;
 pub use loading::{inherited_loading, load_alike};
-pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
+pub use loop_device::{LoopDevice, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{
     MachineMemory, ProcessStat, ProcessorTimes, StorageUse, children, children_of, processes,
@@ -103,7 +103,7 @@ pub use residency::{page_bytes, resident_pages};
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
-pub use space::{available_bytes, create_written, forget_cached, zero_range};
+pub use space::{available_bytes, create_written, zero_range};
 pub use steady_memory::{MEASURED_MEMORY, hold_memory, is_memory_held, take_descriptors};
 pub use stream::{Stream, StreamUse};
 pub use time_limit::TimeLimit;

@@ -177,8 +177,7 @@ pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The attached loop devices by number, each with its backing file.
-#[must_use]
-pub fn attached_loop_devices() -> Vec<(u32, PathBuf)> {
+pub(crate) fn attached_loop_devices() -> Vec<(u32, PathBuf)> {
     let Ok(entries) = std::fs::read_dir("/sys/block") else {
         return Vec::new();
     };

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{Advice, FallocateFlags, OFlags};
+use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 
 use crate::PageBuffer;
@@ -71,16 +71,6 @@ fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
         offset += length as u64;
     }
     file.sync_all()
-}
-
-/// Writes back the dirty pages of the file `path` and drops its pages from the page cache.
-///
-/// # Errors
-/// Those of open(2), fdatasync(2) and posix_fadvise(2).
-pub fn forget_cached(path: &Path) -> io::Result<()> {
-    let file = File::open(path)?;
-    file.sync_data()?;
-    Ok(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
 /// Zeroes `length` bytes at `offset` of a file or block device, by punching a hole if possible.
