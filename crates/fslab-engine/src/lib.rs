@@ -20,10 +20,10 @@ mod error;
 mod evict;
 mod jobs;
 mod kind;
-mod logbook;
 mod measured;
 mod recording;
 mod registry;
+mod thread_recorder;
 
 pub use access::Access;
 pub use calibrate::{Calibration, calibrate};
@@ -39,8 +39,8 @@ pub use jobs::{
 };
 pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};
-pub use logbook::{Filler, Kind, Logbook, run_crew};
 pub use measured::{Measured, ThreadMeasured};
 pub use registry::run_metadata;
+pub use thread_recorder::{Filler, Kind, ThreadRecorder, run_recorded_threads};
 
 pub use fslab_stats::{Random, mix};

@@ -9,7 +9,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fslab_sys::WholeFile;
+use fslab_sys::AtomicFile;
 
 use crate::kernel::{self, Kernel};
 use crate::key::{key_of, sha256_of};
@@ -53,7 +53,7 @@ const fn member(name: &'static str, mode: u32, bytes_max: u64) -> Member {
 pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
     lab.verify()?;
     let failed = |error| LabError::io("write", path)(error);
-    let mut output = WholeFile::create(path).map_err(failed)?;
+    let mut output = AtomicFile::create(path).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 18, &mut output);
     let mut written = 0;
     for member in &MEMBERS {

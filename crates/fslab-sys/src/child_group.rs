@@ -25,9 +25,9 @@ use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
 use crate::clock::monotonic_ns;
 use crate::group_keeper::GroupKeeper;
-use crate::process::end_with_parent;
+use crate::process::kill_with_parent;
 use crate::process_group::{ProcessGroup, wait_with_use};
-use crate::steady_memory::is_memory_held;
+use crate::steady_memory::is_memory_locked;
 use crate::{ResourceUse, Signal, signal_name};
 
 /// Interval at which a waiter checks for cancellation.
@@ -90,9 +90,9 @@ impl ChildGroup {
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
-        end_with_parent(&mut command);
+        kill_with_parent(&mut command);
         let reaping = Reaping::begin()?;
-        let keeper = match is_memory_held() {
+        let keeper = match is_memory_locked() {
             true => None,
             false => Some(GroupKeeper::start()?),
         };
@@ -134,7 +134,7 @@ impl ChildGroup {
     /// That of poll(2) or read(2).
     pub fn wait_for_leader(&mut self, mut gives_up: impl FnMut() -> bool) -> io::Result<bool> {
         loop {
-            if self.wait_a_moment(LOOK_EACH)? {
+            if self.poll_output(LOOK_EACH)? {
                 return Ok(true);
             }
             if gives_up() {
@@ -148,7 +148,7 @@ impl ChildGroup {
     ///
     /// # Errors
     /// As [`ChildGroup::wait_for_leader`].
-    pub fn wait_a_moment(&mut self, timeout: Duration) -> io::Result<bool> {
+    pub fn poll_output(&mut self, timeout: Duration) -> io::Result<bool> {
         let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut watched = vec![PollFd::new(&self.leader_ends, PollFlags::IN)];
         if let Some(output) = &self.output {

@@ -6,6 +6,7 @@
     reason = "every system call that needs it stands here and nowhere else"
 )]
 
+mod atomic_file;
 mod backing;
 mod block_device;
 mod call_names;
@@ -24,6 +25,7 @@ mod group_keeper;
 mod kernel_log;
 mod landlock;
 mod loading;
+mod locked_memory;
 mod loop_device;
 mod loopback;
 mod machine_load;
@@ -44,14 +46,13 @@ mod send_file;
 mod shared_counter;
 mod space;
 mod status;
-mod steady_memory;
 mod stream;
 mod time_limit;
 mod trusted_folder;
-mod whole_file;
 mod work_folder;
 mod worker_process;
 
+pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
 pub use block_device::{BlockCounters, DeviceNumber};
 pub use call_names::{errno_name, errno_number, flag_bits};
@@ -74,7 +75,8 @@ pub use file_system::{
 };
 pub use kernel_log::{KernelLine, KernelLog};
 pub use landlock::WriteLimits;
-pub use loading::{inherited_loading, load_alike};
+pub use loading::{inherited_loading, load_uniformly};
+pub use locked_memory::{MEASURED_MEMORY, is_memory_locked, lock_memory, unshare_descriptors};
 pub use loop_device::{LoopDevice, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{
@@ -90,7 +92,7 @@ pub use mounting::{
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    PLAIN_PATH, effective_user, end_with_parent, is_superuser, kernel_release, let_child_inherit,
+    PLAIN_PATH, effective_user, is_superuser, kernel_release, kill_with_parent, let_child_inherit,
     let_children_inherit, power_off, processors, run_on_processor, signal_name,
     terminate_with_parent, wait_for_any_child, without_address_randomisation,
 };
@@ -104,10 +106,8 @@ pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
 pub use space::{available_bytes, create_written, zero_range};
-pub use steady_memory::{MEASURED_MEMORY, hold_memory, is_memory_held, take_descriptors};
 pub use stream::{Stream, StreamUse};
 pub use time_limit::TimeLimit;
 pub use trusted_folder::TrustedFolder;
-pub use whole_file::{WholeFile, private_folder, try_create_in, write_whole};
 pub use work_folder::WorkFolder;
 pub use worker_process::{WorkerProcess, WorkerSide};

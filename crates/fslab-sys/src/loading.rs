@@ -26,7 +26,7 @@ const TUNABLES: (&str, &str) = (
 );
 
 /// Makes the program of `command` and its children load the same way on every processor.
-pub fn load_alike(command: &mut Command) {
+pub fn load_uniformly(command: &mut Command) {
     command.envs([BIND_NOW, TUNABLES]);
 }
 
@@ -64,7 +64,7 @@ mod tests {
             return;
         };
         let mut alike = Command::new(loader);
-        load_alike(&mut alike);
+        load_uniformly(&mut alike);
         let alike = diagnostics(&mut alike).expect("it says so");
         assert!(alike.contains("dl_hwcaps_subdirs_active=0x0"), "{alike:?}");
         for line in [

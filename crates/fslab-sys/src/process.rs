@@ -49,8 +49,8 @@ pub fn terminate_with_parent(command: &mut Command) {
 /// disables core files: that of a guest kernel would be as large as the guest's memory. Does
 /// nothing in a process that has locked its memory: its children end with their guest and are
 /// started without a fork.
-pub fn end_with_parent(command: &mut Command) {
-    if crate::is_memory_held() {
+pub fn kill_with_parent(command: &mut Command) {
+    if crate::is_memory_locked() {
         return;
     }
     let parent = getpid();
@@ -220,7 +220,7 @@ mod tests {
     /// If the parent had died before the child requested its death signal, the child ran on.
     #[test]
     fn a_child_whose_parent_changed_before_it_started_does_not_run() {
-        for prepare in [terminate_with_parent, end_with_parent] {
+        for prepare in [terminate_with_parent, kill_with_parent] {
             let mut command = Command::new("true");
             prepare(&mut command);
             // The worker's child has the worker as its parent, as an orphan has init.

@@ -31,7 +31,7 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(line: &CommandLine) -> Result<Self, Failure> {
         let mut command = command::plain(line)?;
-        fslab_sys::end_with_parent(&mut command);
+        fslab_sys::kill_with_parent(&mut command);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut group =
             ProcessGroup::spawn(command).map_err(|error| command::cannot_start(line, &error))?;

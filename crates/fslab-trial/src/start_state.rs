@@ -27,8 +27,8 @@ const STACK_BYTES: usize = 8 << 20;
 ///
 /// # Errors
 /// If memory cannot be locked or the thread cannot be started.
-pub(crate) fn in_held_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    fslab_sys::hold_memory()?;
+pub(crate) fn in_locked_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    fslab_sys::lock_memory()?;
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(STACK_BYTES);
         let worker = builder.spawn_scoped(scope, work)?;

@@ -32,7 +32,7 @@ use crate::write_back::WriteBack;
 /// If the events cannot be written, so that a failure would be lost, or memory cannot be locked.
 pub fn run_trial(spec: &TrialSpec, stop: &StopFlag, output: impl Write + Send) -> io::Result<()> {
     match spec.virtual_time {
-        true => start_state::in_held_memory(|| write_trial(spec, stop, output))?,
+        true => start_state::in_locked_memory(|| write_trial(spec, stop, output))?,
         false => write_trial(spec, stop, output),
     }
 }

@@ -16,6 +16,6 @@ pub(super) fn put(content: &[u8], file: Option<&Path>) -> Result<(), CommandErro
 /// Writes a file that is there as a whole or not at all. What is no regular file, such as a pipe,
 /// is written to as it is; a symbolic link is followed, as `>` follows it.
 pub(super) fn put_file(content: &[u8], path: &Path) -> Result<(), CommandError> {
-    fslab_sys::write_whole(path, content)
+    fslab_sys::write_atomically(path, content)
         .map_err(|error| CommandError::io(format!("cannot write {}", path.display()), &error))
 }

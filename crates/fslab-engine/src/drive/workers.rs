@@ -55,10 +55,10 @@ where
             let (results, used) = run_threads(config, prepare, run);
             Ok((all_or_first_error(results)?, Some(used)))
         }
-        // A fork would take memory depending on the program's build: see `fslab_sys::hold_memory`.
-        Workers::Processes if fslab_sys::is_memory_held() => {
+        // A fork would take memory depending on the program's build: see `fslab_sys::lock_memory`.
+        Workers::Processes if fslab_sys::is_memory_locked() => {
             let prepare = |number| {
-                fslab_sys::take_descriptors().map_err(|error| process_error("start", error))?;
+                fslab_sys::unshare_descriptors().map_err(|error| process_error("start", error))?;
                 prepare(number)
             };
             let (results, used) = run_threads(config, prepare, run);

@@ -154,7 +154,7 @@ impl Guest {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        fslab_sys::end_with_parent(&mut command);
+        fslab_sys::kill_with_parent(&mut command);
         if matches!(self.clock, Clock::Virtual { .. }) {
             fslab_sys::without_address_randomisation(&mut command);
         }

@@ -87,7 +87,7 @@ fn serve(task: GuestTask) -> io::Result<()> {
     let measured_kib = measured_memory_kib()?;
     if let Some(kib) = measured_kib {
         fix_limits(kib)?;
-        fslab_sys::hold_memory()?;
+        fslab_sys::lock_memory()?;
     }
     let is_measured = measured_kib.is_some();
     let work = thread::Builder::new().stack_size(STACK_BYTES);
@@ -167,7 +167,7 @@ fn spawn_trial(is_measured: bool) -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     clean(command.arg("trial"));
     if is_measured {
-        fslab_sys::load_alike(&mut command);
+        fslab_sys::load_uniformly(&mut command);
     }
     command
         .stdin(File::open(SPEC)?)

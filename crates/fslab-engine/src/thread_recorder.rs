@@ -12,19 +12,19 @@ use crate::recording::{Clock, MonotonicClock, Recorder, Slot, ThreadOutcome, com
 use crate::{EngineError, Measured, RunContext, Workers};
 use fslab_stats::{Random, mix};
 
-/// A kind of operation in a [`Logbook`].
+/// A kind of operation in a [`ThreadRecorder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind(Slot);
 
 /// Records the operations of one thread.
 #[derive(Clone, Debug)]
-pub struct Logbook {
+pub struct ThreadRecorder {
     recorder: Recorder,
     start_ns: u64,
     end_ns: u64,
 }
 
-impl Logbook {
+impl ThreadRecorder {
     /// An empty recorder.
     #[must_use]
     pub fn new(context: &RunContext) -> Self {
@@ -35,7 +35,7 @@ impl Logbook {
         }
     }
 
-    /// Adds a kind of operation; allocates, so it must be called before [`Logbook::begin`].
+    /// Adds a kind of operation; allocates, so it must be called before [`ThreadRecorder::begin`].
     pub fn kind(&mut self, name: &'static str) -> Kind {
         Kind(self.recorder.slot(name))
     }
@@ -71,8 +71,8 @@ impl Logbook {
 
     /// Records the latency of an auxiliary operation, such as a sync, which is not counted.
     #[inline]
-    pub fn companion(&mut self, kind: Kind, start_ns: u64, end_ns: u64) {
-        self.recorder.companion(kind.0, start_ns, end_ns);
+    pub fn auxiliary(&mut self, kind: Kind, start_ns: u64, end_ns: u64) {
+        self.recorder.auxiliary(kind.0, start_ns, end_ns);
         self.end_ns = end_ns;
     }
 
@@ -86,11 +86,15 @@ impl Logbook {
         ThreadOutcome::new(self.start_ns, self.end_ns, self.recorder, used)
     }
 
-    /// The figures of all `books`, of which there is at least one, with the process's resource use.
+    /// The figures of all `recorders`, of which there is at least one, with the process's resource
+    /// use.
     /// `moves_data` says whether the figures include bytes.
     #[must_use]
-    pub fn measured(books: Vec<Self>, used: ResourceUse, moves_data: bool) -> Measured {
-        let outcomes = books.into_iter().map(|book| book.outcome(None)).collect();
+    pub fn measured(recorders: Vec<Self>, used: ResourceUse, moves_data: bool) -> Measured {
+        let outcomes = recorders
+            .into_iter()
+            .map(|recorder| recorder.outcome(None))
+            .collect();
         combine(outcomes, Some(used), moves_data)
     }
 }
@@ -101,7 +105,7 @@ impl Logbook {
 ///
 /// # Errors
 /// The first error of any thread.
-pub fn run_crew<P, Prepare, Run>(
+pub fn run_recorded_threads<P, Prepare, Run>(
     context: &RunContext,
     threads: u32,
     prepare: Prepare,
@@ -109,8 +113,8 @@ pub fn run_crew<P, Prepare, Run>(
 ) -> Result<Measured, EngineError>
 where
     P: Send,
-    Prepare: Fn(u32, &mut Logbook) -> Result<P, EngineError> + Sync,
-    Run: Fn(P, &mut Logbook, &dyn Fn() -> bool) -> Result<(), EngineError> + Sync,
+    Prepare: Fn(u32, &mut ThreadRecorder) -> Result<P, EngineError> + Sync,
+    Run: Fn(P, &mut ThreadRecorder, &dyn Fn() -> bool) -> Result<(), EngineError> + Sync,
 {
     let config = WorkerConfig {
         count: threads.max(1),
@@ -120,17 +124,17 @@ where
     // The first thread sets the start time of all series.
     let common = AtomicU64::new(0);
     let prepare = |thread| {
-        let mut book = Logbook::new(context);
-        let prepared = prepare(thread, &mut book)?;
-        Ok((prepared, book))
+        let mut recorder = ThreadRecorder::new(context);
+        let prepared = prepare(thread, &mut recorder)?;
+        Ok((prepared, recorder))
     };
-    let work = |(prepared, mut book): (P, Logbook), group: &WorkerGroup<'_>| {
+    let work = |(prepared, mut recorder): (P, ThreadRecorder), group: &WorkerGroup<'_>| {
         let before = ResourceUse::of_thread();
-        let now_ns = Logbook::now_ns();
+        let now_ns = ThreadRecorder::now_ns();
         let first = common.compare_exchange(0, now_ns, Ordering::AcqRel, Ordering::Acquire);
-        book.begin(first.map_or_else(|earlier| earlier, |_| now_ns));
-        run(prepared, &mut book, &|| group.must_stop())?;
-        Ok(book.outcome(Some(ResourceUse::of_thread().since(before))))
+        recorder.begin(first.map_or_else(|earlier| earlier, |_| now_ns));
+        run(prepared, &mut recorder, &|| group.must_stop())?;
+        Ok(recorder.outcome(Some(ResourceUse::of_thread().since(before))))
     };
     let (outcomes, used) = run_workers(config, prepare, work)?;
     Ok(combine(outcomes, used, true))
@@ -176,14 +180,14 @@ mod tests {
     #[test]
     fn threads_start_together_and_their_recorders_are_combined() {
         let context = RunContext::new(EngineKind::Psync, "/nowhere", 1);
-        let measured = run_crew(
+        let measured = run_recorded_threads(
             &context,
             3,
-            |thread, book| Ok((u64::from(thread), book.kind("work"))),
-            |(thread, kind), book, _| {
+            |thread, recorder| Ok((u64::from(thread), recorder.kind("work"))),
+            |(thread, kind), recorder, _| {
                 for _ in 0..=thread {
-                    let now_ns = Logbook::now_ns();
-                    book.operation(kind, now_ns, now_ns + 5, 10);
+                    let now_ns = ThreadRecorder::now_ns();
+                    recorder.operation(kind, now_ns, now_ns + 5, 10);
                 }
                 Ok(())
             },

@@ -29,16 +29,16 @@ const MODE: Mode = Mode::from_raw_mode(0o666);
 const STICKY: u32 = 0o1000;
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// A file that appears at [`WholeFile::commit`]; dropped earlier, it leaves nothing.
+/// A file that appears at [`AtomicFile::commit`]; dropped earlier, it leaves nothing.
 #[derive(Debug)]
-pub struct WholeFile {
+pub struct AtomicFile {
     file: File,
     target: PathBuf,
     /// The random name on file systems without O_TMPFILE.
     draft: Option<PathBuf>,
 }
 
-impl WholeFile {
+impl AtomicFile {
     /// Starts a file that will be at `path`.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl WholeFile {
     }
 }
 
-impl Write for WholeFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -119,7 +119,7 @@ impl Write for WholeFile {
     }
 }
 
-impl Drop for WholeFile {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(draft) = &self.draft {
             let _ = fs::remove_file(draft);
@@ -131,8 +131,8 @@ impl Drop for WholeFile {
 /// or terminal, is written to directly.
 ///
 /// # Errors
-/// As [`WholeFile`].
-pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+/// As [`AtomicFile`].
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = followed(path)?;
     match fs::metadata(&target) {
         Ok(there) if !there.is_file() => {
@@ -141,7 +141,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
             file.write_all(content)
         }
         _ => {
-            let mut file = WholeFile::create(&target)?;
+            let mut file = AtomicFile::create(&target)?;
             file.write_all(content)?;
             file.commit()
         }
@@ -234,9 +234,9 @@ pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
 /// Checks that this user can create files in `folder`, by creating a nameless one.
 ///
 /// # Errors
-/// As [`WholeFile::create`].
+/// As [`AtomicFile::create`].
 pub fn try_create_in(folder: &Path) -> io::Result<()> {
-    WholeFile::create(&folder.join("probe")).map(drop)
+    AtomicFile::create(&folder.join("probe")).map(drop)
 }
 
 /// The standard library seeds its hash maps with random numbers of the kernel.
@@ -282,11 +282,11 @@ mod tests {
         let folder = Folder::new("twice");
         let path = folder.0.join("a");
         for content in ["one", "two, which is longer"] {
-            write_whole(&path, content.as_bytes()).expect("writes");
+            write_atomically(&path, content.as_bytes()).expect("writes");
             assert_eq!(fs::read_to_string(&path).expect("reads"), content);
             assert_eq!(folder.names(), ["a"]);
         }
-        let mut named = WholeFile::create_named(path.clone()).expect("a draft");
+        let mut named = AtomicFile::create_named(path.clone()).expect("a draft");
         named.write_all(b"three").expect("writes");
         assert_eq!(folder.names().len(), 2);
         named.commit().expect("takes its place");
@@ -300,8 +300,8 @@ mod tests {
         let path = folder.0.join("a");
         for is_named in [false, true] {
             let made = match is_named {
-                false => WholeFile::create(&path),
-                true => WholeFile::create_named(path.clone()),
+                false => AtomicFile::create(&path),
+                true => AtomicFile::create_named(path.clone()),
             };
             let mut file = made.expect("a file");
             file.write_all(b"half").expect("writes");
@@ -316,14 +316,14 @@ mod tests {
         let link = folder.0.join("link");
         symlink("target", &link).expect("a link");
         for content in ["made", "replaced"] {
-            write_whole(&link, content.as_bytes()).expect("writes");
+            write_atomically(&link, content.as_bytes()).expect("writes");
             let target = fs::read_to_string(folder.0.join("target"));
             assert_eq!(target.expect("reads"), content);
             assert_eq!(folder.names(), ["link", "target"]);
         }
         let round = folder.0.join("round");
         symlink("round", &round).expect("a link");
-        assert!(write_whole(&round, b"x").is_err());
+        assert!(write_atomically(&round, b"x").is_err());
     }
 
     #[test]
@@ -340,14 +340,14 @@ mod tests {
         symlink(&target, &link).expect("a link");
         std::os::unix::fs::lchown(&link, Some(65534), None).expect("chown");
         fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).expect("shared");
-        let error = write_whole(&link, b"x").expect_err("refused");
+        let error = write_atomically(&link, b"x").expect_err("refused");
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(fs::read_to_string(&target).expect("reads"), "precious");
     }
 
     #[test]
     fn a_device_is_written_to_directly() {
-        write_whole(Path::new("/dev/null"), b"x").expect("writes");
+        write_atomically(Path::new("/dev/null"), b"x").expect("writes");
         let there = fs::metadata("/dev/null").expect("still there");
         assert!(!there.is_file());
     }

@@ -16,20 +16,20 @@ const MAPPED_FROM_BYTES: libc::c_int = 128 << 10;
 pub const MEASURED_MEMORY: &str = "/sys/module/fslab/parameters/measured_memory";
 
 /// True once this process has locked its memory.
-static IS_HELD: AtomicBool = AtomicBool::new(false);
+static IS_LOCKED: AtomicBool = AtomicBool::new(false);
 
-/// True if [`hold_memory`] has locked the memory of this process. It must not fork then: a fork
+/// True if [`lock_memory`] has locked the memory of this process. It must not fork then: a fork
 /// takes pages for page tables and copies on write, and their number depends on the program's
 /// build.
-pub fn is_memory_held() -> bool {
-    IS_HELD.load(Ordering::Relaxed)
+pub fn is_memory_locked() -> bool {
+    IS_LOCKED.load(Ordering::Relaxed)
 }
 
 /// Gives the calling thread a separate descriptor table, as a process has.
 ///
 /// # Errors
 /// That of unshare(2).
-pub fn take_descriptors() -> io::Result<()> {
+pub fn unshare_descriptors() -> io::Result<()> {
     // SAFETY: the call takes flags; open descriptors stay valid in this thread.
     check(unsafe { libc::unshare(libc::CLONE_FILES) })
 }
@@ -39,7 +39,7 @@ pub fn take_descriptors() -> io::Result<()> {
 ///
 /// # Errors
 /// That of mlockall(2): EPERM or ENOMEM if the limit of locked memory is lower.
-pub fn hold_memory() -> io::Result<()> {
+pub fn lock_memory() -> io::Result<()> {
     // SAFETY: the calls take numbers, and change how the allocator obtains memory.
     let is_set = unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1) == 1
@@ -57,7 +57,7 @@ pub fn hold_memory() -> io::Result<()> {
     drop(std::hint::black_box(grown));
     // SAFETY: the call takes flags.
     check(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })?;
-    IS_HELD.store(true, Ordering::Relaxed);
+    IS_LOCKED.store(true, Ordering::Relaxed);
     Ok(())
 }
 
@@ -69,7 +69,7 @@ mod tests {
     // The figure is for the process, so that other tests may add to it.
     #[test]
     fn the_heap_and_the_program_are_locked() {
-        if let Err(error) = hold_memory() {
+        if let Err(error) = lock_memory() {
             assert!(
                 matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOMEM)),
                 "{error}"
@@ -85,8 +85,8 @@ mod tests {
         assert!(kib << 10 >= HEAP_BYTES, "{kib} KiB");
         // SAFETY: the call takes nothing.
         assert_eq!(unsafe { libc::munlockall() }, 0);
-        assert!(is_memory_held());
+        assert!(is_memory_locked());
         // Tests with forks run in this process, too.
-        IS_HELD.store(false, Ordering::Relaxed);
+        IS_LOCKED.store(false, Ordering::Relaxed);
     }
 }
