@@ -87,8 +87,7 @@ impl ThreadRecorder {
     }
 
     /// The figures of all `recorders`, of which there is at least one, with the process's resource
-    /// use.
-    /// `moves_data` says whether the figures include bytes.
+    /// use. `moves_data` says whether the figures include bytes.
     #[must_use]
     pub fn measured(recorders: Vec<Self>, used: ResourceUse, moves_data: bool) -> Measured {
         let outcomes = recorders
