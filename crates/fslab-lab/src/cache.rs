@@ -3,13 +3,13 @@
 //! ```text
 //!     FOLDER/kernels/KEY/    linux, kernel.json, config, build.log
 //!            roots/KEY/      root.img, root.json
-//!            labs/DIGEST/    lab.json, which names a root, and KEY/, the kernel: links to the
-//!                            files above, which stay when a kernel of that key is built again
-//!            names/NAME      a symbolic link to ../labs/DIGEST; to ../kernels/KEY where a kernel
-//!                            has no root yet
-//!            logs/NAME.log   of the build under way, or of the last one where it failed
-//!            building/       of the build under way; what a killed one left, the next removes
-//!            build.lock      held by the build under way
+//!            labs/DIGEST/    lab.json, which names a root, and KEY/, a copy of the kernel, which
+//!                            stays when a kernel of that key is built again
+//!            names/NAME      symbolic link to ../labs/DIGEST, or to ../kernels/KEY for a kernel
+//!                            without a root
+//!            logs/NAME.log   of the running build, or of the last one if it failed
+//!            building/       of the running build; leftovers are removed by the next
+//!            build.lock      locked by the running build
 //! ```
 //!
 //! Folders in `kernels`, `roots` and `labs` appear complete, by a rename. A lab without a name is

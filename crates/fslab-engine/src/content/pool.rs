@@ -295,7 +295,7 @@ mod tests {
         let message = pool.verify(FILE, false, 0, &moved).expect_err("moved");
         assert!(message.ends_with("belongs at offset 8192"), "{message}");
         let message = pool.verify(FILE, false, 0, &[0; 4096]).expect_err("zeros");
-        assert!(message.ends_with("the whole block is zero"), "{message}");
+        assert!(message.ends_with("the block is zero"), "{message}");
     }
 
     #[test]

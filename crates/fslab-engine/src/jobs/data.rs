@@ -476,7 +476,7 @@ mod tests {
                     verify: true,
                     ..DataJob::read("f", 10_000, 1000)
                 },
-                "no whole blocks",
+                "no full blocks",
             ),
             (
                 DataJob {
