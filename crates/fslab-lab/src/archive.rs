@@ -126,7 +126,7 @@ fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFa
     let facts = LabFacts::read_unnamed(unpacked)?;
     if (&facts.kernel_sha256, &facts.root_sha256) != (&kernel_sha256, &root_sha256) {
         return Err(unreadable(
-            "kernel or root image are not those of the lab's digest",
+            "kernel or root image do not match the lab's digest",
         ));
     }
     let move_to = |folder: &Path, names: &[&str]| {
@@ -148,7 +148,7 @@ fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFa
     move_to(&folder, &[IMAGE, ROOT])?;
     let root = RootFacts::read(&folder)?;
     if root.sha256 != root_sha256 || root.key != facts.root_key {
-        return Err(unreadable("the root image is not that of its description"));
+        return Err(unreadable("the root image does not match its description"));
     }
     Ok((facts, root))
 }
@@ -179,7 +179,7 @@ fn ensure_plain(path: &Path) -> Result<(), LabError> {
     match value {
         Err(error) => Err(unreadable(error.to_string())),
         Ok(value) if !is_plain(&value) => {
-            Err(unreadable("a text of it has control characters".to_owned()))
+            Err(unreadable("it contains control characters".to_owned()))
         }
         Ok(_) => Ok(()),
     }
@@ -227,7 +227,7 @@ fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
         .read_to_end(&mut end)
         .map_err(failed)?;
     if end != [0; 2 * RECORD] {
-        return Err(bad("it does not end where a lab ends".to_owned()));
+        return Err(bad("its end is malformed".to_owned()));
     }
     Ok(())
 }
@@ -427,7 +427,7 @@ mod tests {
     fn an_archive_that_was_changed_is_refused_and_nothing_of_it_stays() {
         let env = TestEnv::new();
         let image = |bytes: &[u8]| find(bytes, "content");
-        let digest = "those of the lab's digest";
+        let digest = "match the lab's digest";
         let reason = env.refuse(|bytes| {
             let at = image(bytes);
             bytes[at] ^= 1;
@@ -441,7 +441,7 @@ mod tests {
         let reason = env.refuse(|bytes| bytes.truncate(bytes.len() - 1500));
         assert!(reason.contains("cut off"), "{reason}");
         let reason = env.refuse(|bytes| bytes.push(0));
-        assert!(reason.contains("does not end"), "{reason}");
+        assert!(reason.contains("malformed"), "{reason}");
         let reason = env.refuse(|bytes| replace(bytes, "\"linux-source", "\"linux\\u001be"));
         assert!(reason.contains("control characters"), "{reason}");
         let reason = env.refuse(|bytes| replace(bytes, "\"aaaaaaaaaaaa\"", "\"../../../../\""));

@@ -53,11 +53,11 @@ pub enum LabError {
         reasons: Vec<String>,
     },
     /// Some configuration lines had no effect.
-    #[error("the kernel's source does not take these lines of the configuration: {}",
+    #[error("the kernel's source ignores these configuration lines: {}",
             .0.join(", "))]
     ConfigRefused(Vec<String>),
     /// Edits of Debian's source do not match.
-    #[error("the kernel's source lacks the lines that are edited for: {}", .0.join("; "))]
+    #[error("these edits do not match the kernel's source: {}", .0.join("; "))]
     EditsRefused(Vec<String>),
     /// A program failed.
     #[error("cannot {task}: {program} ended with {status}")]
@@ -74,7 +74,7 @@ pub enum LabError {
         log: PathBuf,
     },
     /// The new kernel reports another release than was built.
-    #[error("the new kernel says that it is '{found}', and should be '{release}'")]
+    #[error("the new kernel reports the release '{found}' instead of '{release}'")]
     WrongRelease {
         /// The release by make.
         release: String,
@@ -96,7 +96,7 @@ pub enum LabError {
     #[error("another fslab is building a kernel")]
     Busy,
     /// Guests cannot run on this machine.
-    #[error("cannot have a guest on this machine: {0}")]
+    #[error("guests cannot run on this machine: {0}")]
     NotHere(String),
     /// The build was stopped on request.
     #[error("the build was stopped on request")]
@@ -118,7 +118,7 @@ pub enum LabError {
         reason: &'static str,
     },
     /// A kernel of an older fslab, without a root image.
-    #[error("the lab '{name}' has a kernel and no root image")]
+    #[error("the lab '{name}' has no root image")]
     NoRoot {
         /// The name asked for.
         name: String,
@@ -186,7 +186,7 @@ impl LabError {
                 Some("the kernels are kept below XDG_CACHE_HOME; make room or set another".into())
             }
             Self::Busy => Some("wait until it ends".to_owned()),
-            Self::NoRoot { .. } => Some("fslab lab build makes it, in some seconds".to_owned()),
+            Self::NoRoot { .. } => Some("fslab lab build adds it in a few seconds".to_owned()),
             Self::CannotRun { .. } => Some(
                 "use a build of fslab for the lab's glibc or an older one, or build a lab on this \
                  machine: fslab lab build --new-root"

@@ -107,7 +107,7 @@ impl Kernel {
         };
         let facts: KernelFacts = stored::read(&path, VERSION)?;
         if !folder.ends_with(facts.key.as_str()) {
-            return Err(unreadable("its key is not that of its folder"));
+            return Err(unreadable("its key does not match its folder"));
         }
         let binary = folder.join(BINARY);
         let found = binary.metadata().map_err(LabError::io("find", &binary))?;

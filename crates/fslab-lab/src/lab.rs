@@ -61,7 +61,7 @@ impl LabFacts {
     pub(crate) fn read(folder: &Path) -> Result<Self, LabError> {
         let facts = Self::read_unnamed(folder)?;
         let is_named = folder.ends_with(facts.digest.as_str());
-        let reason = "its digest is not that of its folder";
+        let reason = "its digest does not match its folder";
         demand(is_named, &folder.join(LAB), reason).map(|()| facts)
     }
 
@@ -70,7 +70,7 @@ impl LabFacts {
         let path = folder.join(LAB);
         let facts: Self = stored::read(&path, VERSION)?;
         let is_whole = facts.digest == digest_of(&facts.kernel_sha256, &facts.root_sha256);
-        demand(is_whole, &path, "its digest is not that of its parts").map(|()| facts)
+        demand(is_whole, &path, "its digest does not match its parts").map(|()| facts)
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
@@ -87,7 +87,7 @@ impl RootFacts {
         demand(
             is_named,
             &path,
-            "its key is not that of its image or of its folder",
+            "its key does not match its image or folder",
         )?;
         let image = folder.join(IMAGE);
         let found = image.metadata().map_err(LabError::io("find", &image))?;
@@ -132,7 +132,7 @@ impl Lab {
         let image = sha256(&self.root_image)?;
         let is_whole = image == self.root.sha256
             && self.digest == digest_of(&sha256(&self.kernel.binary)?, &image);
-        let reason = "kernel and image are not those of its digest";
+        let reason = "kernel and image do not match its digest";
         demand(is_whole, &self.root_image, reason)
     }
 

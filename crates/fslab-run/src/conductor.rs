@@ -60,10 +60,10 @@ const RESUME_HINT: &str =
 #[derive(Debug, thiserror::Error)]
 pub enum ConductorError {
     /// A record cannot be stored.
-    #[error("cannot keep the record of a trial")]
+    #[error("cannot store the record of a trial")]
     Store(#[from] StoreError),
     /// The device that all trials share is gone, has changed, or hangs.
-    #[error("cannot go on without the device")]
+    #[error("cannot continue without the device")]
     Lost(Failure),
 }
 

@@ -83,7 +83,7 @@ pub enum RepetitionError {
     #[error("the number of repeats is {0}; at most {REPEATS_MAX} are possible")]
     TooManyRepeats(u32),
     /// A maximum below the minimum.
-    #[error("at most {most} repeats are less than at least {least}")]
+    #[error("the maximum of {most} repeats is below the minimum of {least}")]
     Reversed {
         /// The minimum.
         least: u32,
@@ -107,21 +107,20 @@ pub enum RepetitionError {
         venue: &'static str,
     },
     /// A target or key without adaptive repeats.
-    #[error("{what} says when to stop repeating, and the number of repeats is fixed")]
+    #[error("{what} needs a range of repeats, and their number is fixed")]
     NothingToEnd {
         /// The option.
         what: &'static str,
     },
     /// A target that cannot be reached.
-    #[error("no figure is ever known to within a target of {target}")]
+    #[error("a target of {target} cannot be reached")]
     NoTarget {
         /// The target requested.
         target: String,
     },
     /// Adaptive repeats of exact results.
     #[error(
-        "without perturbation nothing is repeated in virtual time until it is known: the first \
-         repeat gives the only figures that there are"
+        "adaptive repeats in virtual time need perturbation: without it every repeat gives the same figures"
     )]
     Exact,
     /// Perturbation in real time.
@@ -131,7 +130,7 @@ pub enum RepetitionError {
         venue: &'static str,
     },
     /// An unknown key phase.
-    #[error("the study has no phase '{wanted}' to judge repeats by")]
+    #[error("the study has no key phase '{wanted}'")]
     UnknownKey {
         /// The name requested.
         wanted: String,
@@ -155,7 +154,7 @@ impl RepetitionError {
                  --repeats 20"
                     .into(),
             ),
-            Self::NothingToEnd { .. } => Some("give the repeats a most: --repeats 3..20".into()),
+            Self::NothingToEnd { .. } => Some("give a maximum of repeats: --repeats 3..20".into()),
             Self::Exact => Some("leave out --perturb off, or the range: --repeats 1".into()),
             Self::RealTime { .. } => {
                 Some("leave out --perturb, or take virtual time: --venue sim".into())
@@ -202,8 +201,7 @@ pub(crate) fn repetition(
         return Err(RepetitionError::Exact);
     }
     let notice = (is_exact && study.repeats_max.is_some() && asked.repeats.is_none()).then(|| {
-        "one repeat instead of repeats until the figures are known, because without perturbation \
-         they are the only ones that there are"
+        "one repeat instead of adaptive repeats, because without perturbation every repeat gives the same figures"
             .to_owned()
     });
     for number in [Some(repeats.least), repeats.most].into_iter().flatten() {

@@ -55,7 +55,7 @@ impl ResumeError {
         match self {
             Self::Seed { .. } => "leave out --seed, or leave out --resume to begin a new run",
             Self::Dimension { .. } | Self::Device { .. } => {
-                "its trials would not compare; leave out --resume to begin a new run"
+                "its trials would not be comparable; leave out --resume to begin a new run"
             }
         }
     }

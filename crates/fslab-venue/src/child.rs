@@ -232,7 +232,7 @@ impl Launch<'_> {
         let status = match end {
             End::Gone(Ok(status)) => status,
             End::Gone(Err(error)) => {
-                let text = "cannot learn how the trial's process ended";
+                let text = "cannot get the exit status of the trial's process";
                 return Some(Failure::new(FailureKind::Crash, text).because(&error));
             }
             End::Stuck => {
@@ -247,7 +247,7 @@ impl Launch<'_> {
         match cause.filter(|_| !(status.success() && builder.has_ended_undisturbed())) {
             Some(Cause::Limit) => {
                 let limit_s = self.limit.as_secs();
-                let text = format!("the trial passed its limit of {limit_s} s{place}");
+                let text = format!("the trial exceeded its limit of {limit_s} s{place}");
                 return Some(
                     Failure::new(FailureKind::Timeout, text)
                         .hint("--trial-limit sets another; a hang shows in the kernel's log"),

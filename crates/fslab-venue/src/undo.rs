@@ -65,10 +65,10 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
             let image = image.as_ref().map(|path| (path, IMAGE_NAME));
             (work, [mount_point, image])
         }
-        _ => return Err("it names what no trial has".into()),
+        _ => return Err("it names resources that no trial has".into()),
     };
     if !is_lease_name(name) {
-        return Err(format!("'{name}' is the name of no trial"));
+        return Err(format!("'{name}' is not the name of a trial"));
     }
     if mark.as_ref().is_some_and(|mark| !is_mark(mark)) {
         return Err("its mark is malformed".into());

@@ -27,8 +27,7 @@ pub(super) fn refuse_direct(job: &DataJob, engine: EngineKind) -> Result<(), Eng
 pub(super) fn refuse_moving(job: &DataJob, engine: EngineKind) -> Result<(), EngineError> {
     if !job.positioned {
         return Err(EngineError::unsupported(format!(
-            "the engine {engine} has one way to reach a record; read(2) and write(2) in the place \
-             of pread(2) and pwrite(2) are for the engine psync"
+            "the engine {engine} has no read(2) and write(2) at the file position; the engine psync has"
         )));
     }
     Ok(())

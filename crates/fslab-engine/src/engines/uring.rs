@@ -44,14 +44,12 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_moving(job, EngineKind::Uring)?;
     if job.updates() {
         return Err(EngineError::unsupported(
-            "the engine uring keeps many operations in flight, and a read whose record is to be \
-             changed is none of them; the engine psync updates",
+            "the engine uring cannot update records; the engine psync can",
         ));
     }
     if job.segment_bytes.is_some() {
         return Err(EngineError::unsupported(
-            "the engine uring has one file a ring, and none that is cut into segments; the engine \
-             psync takes those",
+            "the engine uring cannot use segmented files; the engine psync can",
         ));
     }
     validate(job)

@@ -483,7 +483,7 @@ mod tests {
                     verify: true,
                     ..good.clone()
                 },
-                "something else than reads",
+                "operations other than reads",
             ),
             (
                 DataJob {

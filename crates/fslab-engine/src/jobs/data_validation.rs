@@ -71,7 +71,7 @@ impl DataJob {
             ));
         }
         if self.verify && self.direction != Direction::Read {
-            return Some("verification of something else than reads".into());
+            return Some("verification of operations other than reads".into());
         }
         if let Direction::Mix { read_percent } = self.direction
             && read_percent > 100

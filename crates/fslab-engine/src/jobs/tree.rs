@@ -145,7 +145,7 @@ impl TreeShape {
             return Some(format!("{} files, more than {FILES_MAX}", self.files));
         }
         if self.fan_out == 1 && self.depth == 0 && self.leaves() > 1 {
-            return Some("a fan-out of 1, which never ends".into());
+            return Some("a fan-out of 1, which is unbounded".into());
         }
         if self.depth > LEVELS_MAX {
             return Some(format!("{} levels, not at most {LEVELS_MAX}", self.depth));

@@ -156,7 +156,7 @@ fn unsupported_jobs_are_refused_before_the_file_is_touched() {
     let scene = scene(EngineKind::Uring);
     let error = scene.run(&update(RECORD_BYTES)).expect_err("no update");
     assert_eq!(error.kind(), FailureKind::Unsupported);
-    assert!(error.to_string().contains("psync updates"), "{error}");
+    assert!(error.to_string().contains("psync can"), "{error}");
 }
 
 #[test]

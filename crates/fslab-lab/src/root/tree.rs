@@ -104,7 +104,7 @@ impl Tree {
             let below = nodes.entry((*name).to_owned()).or_insert_with(folder);
             nodes = match below {
                 Node::Folder { nodes, .. } => nodes,
-                _ => return Err(bad(path, "what lies above it is no folder")),
+                _ => return Err(bad(path, "its parent is no folder")),
             };
         }
         match (nodes.get_mut(*last), node) {
@@ -193,7 +193,7 @@ fn names(path: &Path) -> Result<Vec<&OsStr>, LabError> {
     }
     for part in parts {
         let Component::Normal(name) = part else {
-            return Err(bad(path, "it leads upwards"));
+            return Err(bad(path, "it contains '..'"));
         };
         if name.len() > NAME_MAX || name.as_bytes().contains(&0) {
             return Err(bad(path, "a name has at most 255 bytes, and none is zero"));

@@ -69,7 +69,9 @@ impl GuestTask {
 /// If this process is not PID 1; nothing has been done then.
 pub fn run_as_init(task: GuestTask) -> io::Result<()> {
     if std::process::id() != 1 {
-        return Err(io::Error::other("it is the first process of a guest alone"));
+        return Err(io::Error::other(
+            "only the first process of a guest may do this",
+        ));
     }
     if let Err(error) = serve(task) {
         // The console is the only way to report it.

@@ -59,7 +59,7 @@ impl Block {
             self.device.display()
         );
         let mut failure = Failure::new(FailureKind::Device, text)
-            .hint("nothing on it was touched; begin a new run, if it is the one to be formatted");
+            .hint("nothing was written to it; start a new run if it is the device to format");
         failure.causes.push(difference);
         Err(failure)
     }
@@ -95,7 +95,7 @@ fn ensure_free(device: &Path) -> Result<(), Failure> {
     let text = format!("refusing to format {}", device.display());
     Err(Failure::new(FailureKind::BadInput, text)
         .because(&user)
-        .hint("only a device that nothing uses is formatted; release it first, if it is the one"))
+        .hint("only unused devices are formatted; release it first if it is the right one"))
 }
 
 impl Place for Block {
