@@ -60,7 +60,8 @@ pub enum PhasesError {
     },
     /// Too many phases.
     #[error(
-        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted, from '{phase}' on"
+        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted, \
+         from '{phase}' on"
     )]
     TooMany {
         /// The first phase above the limit.

@@ -120,7 +120,8 @@ pub enum RepetitionError {
     },
     /// Adaptive repeats of exact results.
     #[error(
-        "adaptive repeats in virtual time need perturbation: without it every repeat gives the same figures"
+        "adaptive repeats in virtual time need perturbation: without it every repeat gives the \
+         same figures"
     )]
     Exact,
     /// Perturbation in real time.
@@ -201,7 +202,8 @@ pub(crate) fn repetition(
         return Err(RepetitionError::Exact);
     }
     let notice = (is_exact && study.repeats_max.is_some() && asked.repeats.is_none()).then(|| {
-        "one repeat instead of adaptive repeats, because without perturbation every repeat gives the same figures"
+        "one repeat instead of adaptive repeats, because without perturbation every repeat gives \
+         the same figures"
             .to_owned()
     });
     for number in [Some(repeats.least), repeats.most].into_iter().flatten() {

@@ -3,7 +3,7 @@
 //! ```text
 //!     above   mounts, swap, RAID and LVM, loop devices over it      from the kernel's tables
 //!     beside  its partitions, the disk that it is a part of         the same
-//!     below   the file of a loop device, the disks of a mapping     the same, and their other users
+//!     below   the file of a loop device, the disks of a mapping     the same, and other users
 //!     by      processes with one of these open or mapped for writing
 //! ```
 //! The kernel excludes exclusive users (O_EXCL) but not plain writers: those are searched in /proc,

@@ -89,7 +89,8 @@ fn ageable<'a>(spec: &TrialSpec, target: &'a Target) -> Result<&'a Volume, Failu
         ),
         Target::Directory(_) => refused(
             FailureKind::BadInput,
-            "a directory is used as it is; the venues loop, block, guest and sim make a file system",
+            "a directory is used as it is; the venues loop, block, guest and sim make a file \
+             system",
         ),
         Target::Fake => refused(FailureKind::BadInput, "there are no files in it"),
     }

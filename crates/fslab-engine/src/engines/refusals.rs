@@ -27,7 +27,8 @@ pub(super) fn refuse_direct(job: &DataJob, engine: EngineKind) -> Result<(), Eng
 pub(super) fn refuse_moving(job: &DataJob, engine: EngineKind) -> Result<(), EngineError> {
     if !job.positioned {
         return Err(EngineError::unsupported(format!(
-            "the engine {engine} has no read(2) and write(2) at the file position; the engine psync has"
+            "the engine {engine} has no read(2) and write(2) at the file position; the engine \
+             psync has"
         )));
     }
     Ok(())

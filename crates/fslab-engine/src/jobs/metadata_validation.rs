@@ -144,7 +144,8 @@ impl MetadataJob {
             };
             if !in_order || self.tree.levels() > 1 || !self.directories_are_own() {
                 return Some(
-                    "directories made on demand, which needs files created in order in one level of directories that no threads share"
+                    "directories made on demand, which needs files created in order in one level \
+                     of directories that no threads share"
                         .into(),
                 );
             }
