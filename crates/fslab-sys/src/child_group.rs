@@ -25,9 +25,9 @@ use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
 use crate::clock::monotonic_ns;
 use crate::group_keeper::GroupKeeper;
+use crate::locked_memory::is_memory_locked;
 use crate::process::kill_with_parent;
 use crate::process_group::{ProcessGroup, wait_with_use};
-use crate::steady_memory::is_memory_locked;
 use crate::{ResourceUse, Signal, signal_name};
 
 /// Interval at which a waiter checks for cancellation.
