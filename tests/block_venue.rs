@@ -115,7 +115,7 @@ fn a_mounted_device_is_refused() {
     device.tool(&["umount", mount_point.to_str().expect("text")]);
     ended
         .expect_code(2)
-        .expect_error("refusing to format", "nothing uses");
+        .expect_error("refusing to format", "unused devices");
     assert!(ended.err.contains("it is mounted on"), "{}", ended.err);
 }
 
@@ -132,7 +132,7 @@ fn a_device_that_carries_another_loop_device_is_refused() {
     let ended = compare(&desk, below.name());
     ended
         .expect_code(2)
-        .expect_error("refusing to format", "nothing uses");
+        .expect_error("refusing to format", "unused devices");
     assert!(ended.err.contains("it is part of loop"), "{}", ended.err);
     drop(above);
 }
@@ -325,7 +325,7 @@ fn a_device_that_a_process_writes_to_is_refused_with_the_process() {
         writer.wait().expect("it ends");
         ended
             .expect_code(2)
-            .expect_error("refusing to format", "nothing uses");
+            .expect_error("refusing to format", "unused devices");
         let named = format!("process {} (sh)", writer.id());
         assert!(ended.err.contains(&named), "{}", ended.err);
     }

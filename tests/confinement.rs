@@ -239,7 +239,7 @@ fn expect_confined(desk: &Desk, canary: &Canary, options: &[&str]) {
     }
     let fact = run["trials"][0]["facts"]["confinement"].as_str();
     assert!(
-        fact.expect("a fact").starts_with("a root of its own"),
+        fact.expect("a fact").starts_with("a separate root"),
         "{fact:?}"
     );
 }
@@ -302,7 +302,7 @@ fn files_that_a_trace_found_are_not_made_behind_its_links() {
 /// A trial that may not confine itself replayed a trace all the same.
 #[test]
 fn where_a_trial_may_not_have_its_own_root_a_trace_is_refused_and_the_rest_runs() {
-    let (test, _turn) = ("a trial without a root of its own", turn());
+    let (test, _turn) = ("a trial without a separate root", turn());
     let setpriv = Path::new("/usr/bin/setpriv");
     if !is_root() || !setpriv.exists() {
         skip(test, "it needs root and setpriv");

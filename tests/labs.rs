@@ -66,7 +66,7 @@ fn a_lab_that_was_tampered_with_is_refused_and_leaves_nothing() {
     fs::write(elsewhere.path("lab.tar"), &bytes).expect("written");
     let ended = elsewhere.run(&["lab", "import", "lab.tar"]);
     ended.expect_code(2);
-    ended.expect_error("not those of the lab's digest", "lab export");
+    ended.expect_error("do not match the lab's digest", "lab export");
     let mut file = fs::File::create(elsewhere.path("lab.tar")).expect("made");
     file.write_all(&bytes[..bytes.len() / 2]).expect("written");
     let ended = elsewhere.run(&["lab", "import", "lab.tar"]);

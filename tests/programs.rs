@@ -301,7 +301,7 @@ fn what_a_guest_cannot_be_given_is_an_error_before_anything_runs() {
         ),
         (
             command("true", &hidden),
-            ["a folder of its own", "another folder"],
+            ["its own folder", "another folder"],
         ),
         (
             command("true", "inputs = [\"/srv/no/such/file\"]"),

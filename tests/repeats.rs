@@ -244,7 +244,7 @@ fn rounds_in_virtual_time_are_the_same_twice() {
     let words = "compare ext4 --venue sim --perturb off --repeats 3..20";
     let refused = desk.run(&words.split(' ').collect::<Vec<_>>());
     refused.expect_code(2);
-    refused.expect_error("the only figures that there are", "--perturb off");
+    refused.expect_error("gives the same figures", "--perturb off");
 }
 
 /// ext2 writes a file in order whatever the state of its guest: it is known at once, and two more

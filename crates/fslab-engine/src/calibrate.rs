@@ -1,4 +1,4 @@
-//! What the harness itself costs on this machine, so that a figure can be seen in its light.
+//! Measures the cost of the harness on this machine.
 
 use crate::context::StopFlag;
 use crate::drive::{DataWorker, WorkerConfig, run_data_loop, run_workers};
@@ -6,32 +6,32 @@ use crate::engines::NullTarget;
 use crate::recording::{Clock, MonotonicClock, Recorder, combine};
 use crate::{Access, Amount, DataJob, EngineKind, Measured, RunContext, Workers};
 
-/// Repeats of each measurement; the fastest counts, since disturbances only ever add.
+/// Repeats of each measurement; the minimum counts, since disturbances only add time.
 const REPEATS: u32 = 9;
-/// The most operations in each.
+/// Most operations per repeat.
 const OPERATIONS_MAX: u32 = 20_000;
-/// The fewest: where a reading of the clock is a slow system call, as in a guest.
+/// Fewest operations per repeat, for slow clocks as in a guest.
 const OPERATIONS_MIN: u32 = 250;
-/// The time that one repeat may take.
+/// Time limit of a repeat.
 const REPEAT_NS: f64 = 5e6;
 
-/// What the harness itself costs, in nanoseconds per operation.
+/// Cost of the harness in nanoseconds per operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
-    /// One reading of the clock.
+    /// Reading the clock once.
     pub clock_ns: f64,
-    /// Noting one operation: histogram, counts, time series.
+    /// Recording an operation: histogram, counts, time series.
     pub recording_ns: f64,
-    /// One whole turn of the measuring loop around an operation that does nothing: choosing the
-    /// record, reading the clock twice, noting.
+    /// The complete measuring loop with an operation that does nothing: selecting the record,
+    /// reading the clock twice, recording.
     pub null_operation_ns: f64,
 }
 
 impl Calibration {
-    /// The share of a job's time that the harness took, from 0 to 1; `None` where no time passed.
+    /// The harness's share of a job's time, from 0 to 1; `None` if no time passed.
     ///
-    /// It is an estimate: the loop's cost is taken to be that of the null operation. For an engine
-    /// that shares readings of the clock among operations it is an upper bound.
+    /// An estimate: the loop's cost is taken as that of the null operation. For an engine that
+    /// shares clock readings among operations it is an upper bound.
     #[must_use]
     pub fn harness_share(&self, measured: &Measured) -> Option<f64> {
         let busy_ns: u64 = measured
@@ -44,7 +44,7 @@ impl Calibration {
     }
 }
 
-/// Measures the harness, in a few dozen milliseconds.
+/// Measures the harness, in some tens of milliseconds.
 #[must_use]
 pub fn calibrate() -> Calibration {
     let operations = affordable(clock_ns(OPERATIONS_MIN));
@@ -60,14 +60,14 @@ pub fn calibrate() -> Calibration {
     }
 }
 
-/// How many operations a repeat has, by what one reading of the clock costs: a measured operation
-/// takes two.
+/// Number of operations per repeat, given the cost of a clock reading; a measured operation has
+/// two.
 fn affordable(clock_ns: f64) -> u32 {
     let operations = (REPEAT_NS / (2.0 * clock_ns)) as u32;
     operations.clamp(OPERATIONS_MIN, OPERATIONS_MAX)
 }
 
-/// The time of `work` on a number per operation.
+/// Mean time of `work` per operation.
 fn per_operation(operations: u32, mut work: impl FnMut(u64)) -> f64 {
     let clock = MonotonicClock;
     let start_ns = clock.now_ns();
@@ -126,7 +126,7 @@ mod tests {
     use crate::run_data;
 
     #[test]
-    fn the_harness_costs_something_and_its_parts_less_than_the_whole() {
+    fn the_parts_of_the_harness_cost_less_than_its_sum() {
         let calibration = calibrate();
         assert!(calibration.clock_ns > 0.0);
         assert!(calibration.recording_ns > 0.0);

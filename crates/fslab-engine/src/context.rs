@@ -1,4 +1,4 @@
-//! What every job of a trial shares: the engine, the seed, the folder, and the flag that stops it.
+//! What all jobs of a trial share: engine, seed, folder and stop flag.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use fslab_sys::Confinement;
 
 use crate::EngineKind;
 
-/// Width of an interval of the time series unless the caller says otherwise: 100 ms.
+/// Default interval of the time series: 100 ms.
 const SERIES_INTERVAL_NS: u64 = 100_000_000;
 
-/// Asks running jobs to stop. Clones are the same flag; looked at once per operation.
+/// Asks running jobs to stop; checked once per operation. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag(Arc<AtomicBool>);
 
@@ -23,19 +23,19 @@ impl StopFlag {
         Self::default()
     }
 
-    /// Raises it, for good.
+    /// Raises the flag permanently.
     pub fn raise(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was raised.
+    /// True once the flag was raised.
     #[inline]
     #[must_use]
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The flag itself, for a signal handler to raise.
+    /// The flag itself, for a signal handler.
     #[must_use]
     pub fn arc(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
@@ -48,33 +48,33 @@ impl From<Arc<AtomicBool>> for StopFlag {
     }
 }
 
-/// What every job of a trial shares.
+/// What all jobs of a trial share.
 #[derive(Clone, Debug)]
 pub struct RunContext {
-    /// Who issues the operations.
+    /// The engine that issues operations.
     pub engine: EngineKind,
-    /// Decides data, random access and sizes.
+    /// Seed of data, random access and sizes.
     pub seed: u64,
-    /// Raised by whoever wants the jobs to end.
+    /// Stops the jobs.
     pub stop: StopFlag,
-    /// The folder that all paths of jobs are below; where they are confined, as it is called there.
+    /// The folder of all jobs' paths; inside the confinement, if there is one.
     pub root: PathBuf,
-    /// What keeps their names in the tree; `None` where nothing does.
+    /// The confinement of paths to the tree; `None` if there is none.
     pub confinement: Option<Confinement>,
-    /// Whether links in the tree may have been chosen by somebody else than fslab, so that
-    /// programs, which are not confined, must not follow them.
+    /// True if links in the tree may not be fslab's: programs, which are not confined, must not
+    /// follow them.
     pub foreign_links: bool,
-    /// Width of an interval of the time series; a long run doubles it as often as it must.
+    /// Interval of the time series; doubled as often as needed in a long run.
     pub series_interval_ns: u64,
-    /// What the entry of the file system promises; `None` where it is not in the catalogue.
+    /// Capabilities promised by the catalogue; `None` if it has no entry.
     pub promises: Option<Capabilities>,
-    /// Whether programs may be started that a study names.
+    /// True if programs named by a study may be started.
     pub allow_commands: bool,
 }
 
 impl RunContext {
-    /// A context with a fresh flag, a time series of 100 ms, no promises, and no leave for
-    /// commands.
+    /// A context with a new stop flag, a time series of 100 ms, no promises, and no commands
+    /// allowed.
     pub fn new(engine: EngineKind, root: impl Into<PathBuf>, seed: u64) -> Self {
         Self {
             engine,
@@ -89,18 +89,17 @@ impl RunContext {
         }
     }
 
-    /// The absolute path by which `path`, one below the root, is known to programs, and to the
-    /// kernel's tables.
+    /// The absolute path of `path`, below the root, for programs and the kernel's tables.
     pub fn outer_path(&self, path: &Path) -> PathBuf {
         match &self.confinement {
             Some(confinement) => confinement.outer_path(path),
-            // Where even the working directory is unknown, the path fails by its name.
+            // If the working directory is unknown, the relative path fails later.
             None => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
         }
     }
 
-    /// Does `work` that needs what is not in the tree: programs, devices, the kernel's tables.
-    /// Paths in the tree are [`Self::outer_path`]s there, and a link in them leads where it says.
+    /// Runs `work` outside the confinement, for access to programs, devices and the kernel's
+    /// tables. Paths in the tree are [`Self::outer_path`]s there, and links in it are not confined.
     pub fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
         match &self.confinement {
             Some(confinement) => confinement.outside(work),

@@ -1,7 +1,7 @@
-//! Runs a data job, or several that begin together.
+//! Runs a data job, or several simultaneously.
 //!
-//! The workers of all jobs are one group: they are prepared, begin at once, and the first error
-//! ends them all.
+//! The workers of all jobs are one group: they are prepared, start together, and the first error
+//! stops all.
 
 use fslab_sys::SharedCounter;
 
@@ -11,47 +11,47 @@ use crate::recording::combine;
 use crate::registry::{DataEngine, engine};
 use crate::{DataJob, EngineError, EngineKind, Measured, RunContext};
 
-/// A data job, and who issues it.
+/// A data job with its engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineJob {
     /// The engine.
     pub engine: EngineKind,
-    /// What it does.
+    /// The job.
     pub job: DataJob,
 }
 
-/// What jobs that ran together left behind.
+/// Result of jobs that ran together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {
-    /// The figures of all of them: from the first start to the last end. Threads stand in the order
-    /// of the jobs.
+    /// The figures of all jobs, from the first start to the last end. Threads are in the order of
+    /// the jobs.
     pub all: Measured,
-    /// The figures of each.
+    /// The figures of each job.
     pub each: Vec<Measured>,
 }
 
-/// A job with its engine and what its workers share.
+/// A job with its engine and the tickets of its workers.
 struct Running<'a> {
     engine: &'static DataEngine,
     job: &'a DataJob,
     tickets: Option<SharedCounter>,
 }
 
-/// Reads or writes as `job` says.
+/// Runs a data job.
 ///
 /// # Errors
-/// `BadInput` for a job that makes no sense, `Unsupported` for one that the engine, the kernel or
-/// the file system does not do, `Interrupted` after the stop flag was raised, `Corrupt` for data
-/// that is not what was written, `NoSpace`, `Permission` or `Io` for a failed system call.
+/// `BadInput` for an invalid job, `Unsupported` for one that the engine, the kernel or the file
+/// system does not support, `Interrupted` after the stop flag was raised, `Corrupt` for data that
+/// differs from what was written, `NoSpace`, `Permission` or `Io` for a failed system call.
 pub fn run_data(context: &RunContext, job: &DataJob) -> Result<Measured, EngineError> {
     Ok(run_all(context, &[(context.engine, job)])?.all)
 }
 
-/// Runs `jobs` at the same time, each by its own engine; the engine of `context` plays no part.
+/// Runs `jobs` simultaneously, each by its engine; the engine of `context` is not used.
 ///
 /// # Errors
-/// As those of [`run_data`]; `BadInput` also for no job at all, for threads beside processes, and
-/// for the null engine, which has a clock of its own, beside another.
+/// As [`run_data`]; `BadInput` also for an empty list, for threads together with processes, and for
+/// the null engine, which has a separate clock, together with another.
 pub fn run_data_together(
     context: &RunContext,
     jobs: &[EngineJob],
@@ -96,7 +96,7 @@ fn run_all(context: &RunContext, jobs: &[(EngineKind, &DataJob)]) -> Result<Toge
     Ok(Together { all, each })
 }
 
-/// Whether the jobs have threads or processes.
+/// The kind of workers of the jobs.
 fn common_workers(jobs: &[(EngineKind, &DataJob)]) -> Result<Workers, EngineError> {
     let Some((first, rest)) = jobs.split_first() else {
         return Err(EngineError::bad_input("there is no job to run"));
@@ -104,22 +104,22 @@ fn common_workers(jobs: &[(EngineKind, &DataJob)]) -> Result<Workers, EngineErro
     let is_null = |kind| kind == EngineKind::Null;
     if rest.iter().any(|it| is_null(it.0) != is_null(first.0)) {
         return Err(EngineError::bad_input(
-            "the null engine has a clock of its own, and runs beside no other",
+            "the null engine has its own clock, and cannot run together with others",
         ));
     }
     if is_null(first.0) {
-        // On a clock of its own no process can be told from a thread.
+        // Processes would not differ from threads on a synthetic clock.
         return Ok(Workers::Threads);
     }
     if rest.iter().any(|it| it.1.workers != first.1.workers) {
         return Err(EngineError::bad_input(
-            "jobs that run together have either threads or processes, not one beside the other",
+            "jobs that run together must all have threads or all have processes",
         ));
     }
     Ok(first.1.workers)
 }
 
-/// What the workers of `job` take their operations from, where they share an amount and a clock.
+/// The tickets that the workers of `job` share, if they share an amount and a clock.
 fn tickets(engine: &DataEngine, job: &DataJob) -> Result<Option<SharedCounter>, EngineError> {
     match job.amount {
         Amount::TotalOperations(total) if engine.keeps_files => {
@@ -130,7 +130,7 @@ fn tickets(engine: &DataEngine, job: &DataJob) -> Result<Option<SharedCounter>, 
     }
 }
 
-/// Worker `number` of all, which is a thread of one of the jobs.
+/// Prepares worker `number` of all, a thread of one of the jobs.
 fn prepare_worker<'a>(
     context: &'a RunContext,
     running: &'a [Running<'a>],

@@ -1,4 +1,4 @@
-//! Why a job could not be run to its end: a kind to match, the path, the operation, the cause.
+//! Errors of jobs: kind, path, operation and cause.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fslab_model::{Failure, FailureKind};
 
-/// Why a job ended early. Display names operation and path; the cause is the source.
+/// The error of a job. Display names operation and path; the cause is the source.
 #[derive(Debug)]
 pub struct EngineError(Box<Content>);
 
@@ -22,7 +22,7 @@ struct Content {
 }
 
 impl EngineError {
-    /// `operation` on `path` failed with `source`, which decides the kind.
+    /// `operation` on `path` failed with `source`, which determines the kind.
     pub fn io(operation: impl Into<Cow<'static, str>>, path: &Path, source: io::Error) -> Self {
         let operation = operation.into();
         Self(Box::new(Content {
@@ -35,13 +35,13 @@ impl EngineError {
         }))
     }
 
-    /// A job that makes no sense.
+    /// An invalid job.
     #[must_use]
     pub fn bad_input(message: impl Into<String>) -> Self {
         Self::plain(FailureKind::BadInput, "check the job", None, message.into())
     }
 
-    /// Something that the engine, the kernel or the file system does not do.
+    /// A feature that the engine, the kernel or the file system lacks.
     pub(crate) fn unsupported(message: impl Into<String>) -> Self {
         Self::plain(
             FailureKind::Unsupported,
@@ -58,14 +58,14 @@ impl EngineError {
         Self::plain(FailureKind::Interrupted, "go on", Some(path), message)
     }
 
-    /// `path` does not hold what was written to it; `message` says where and what.
+    /// `path` has other contents than were written; `message` says where and what.
     #[must_use]
     pub fn corrupt(path: &Path, message: impl fmt::Display) -> Self {
         let message = format!("{} has {message}", path.display());
         Self::plain(FailureKind::Corrupt, "verify", Some(path), message)
     }
 
-    /// The error that another process reported.
+    /// An error reported by another process.
     pub(crate) fn from_failure(failure: Failure) -> Self {
         let source = match (failure.errno, failure.causes.is_empty()) {
             (Some(errno), _) => Some(io::Error::from_raw_os_error(errno)),
@@ -90,14 +90,14 @@ impl EngineError {
         self
     }
 
-    /// Adds advice.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// Replaces the kind that the errno suggests.
+    /// Replaces the kind derived from the errno.
     #[must_use]
     pub fn of_kind(mut self, kind: FailureKind) -> Self {
         self.0.kind = kind;
@@ -120,25 +120,25 @@ impl EngineError {
         }))
     }
 
-    /// The kind, to be matched.
+    /// The kind of error.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         self.0.kind
     }
 
-    /// The file or directory concerned.
+    /// The file or directory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
-    /// The operation that failed: `read`, `create`, `fsync`, ...
+    /// The operation that failed, such as `read`, `create` or `fsync`.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.0.operation
     }
 
-    /// The errno at the bottom, where a system call failed.
+    /// The errno of a failed system call.
     #[must_use]
     pub fn errno(&self) -> Option<i32> {
         self.0.source.as_ref().and_then(io::Error::raw_os_error)
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_errno_decides_the_kind_and_survives_as_a_failure() {
+    fn the_errno_determines_the_kind_and_is_kept_in_a_failure() {
         for (errno, kind) in [
             (28, FailureKind::NoSpace),
             (122, FailureKind::NoSpace),

@@ -1,4 +1,4 @@
-//! Removes files from the page cache, and makes sure of it.
+//! Evicts files from the page cache, and checks the result.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,15 +8,15 @@ use fslab_sys::{DataFile, FileAdvice};
 
 use crate::EngineError;
 
-/// How often a page that was in use for a moment is asked to go.
+/// Attempts to drop a page that is temporarily in use.
 const ATTEMPTS: u32 = 5;
 
-/// Writes the files back, asks the kernel to drop their pages, and looks whether it did.
+/// Writes the files back, asks the kernel to drop their pages, and checks that it did.
 ///
-/// Data is cold afterwards; inodes and directories are not.
+/// Only data is cold afterwards; inodes and directories are not.
 ///
 /// # Errors
-/// `Unsupported` where pages stay, as on tmpfs, or where a file is mapped or open elsewhere;
+/// `Unsupported` if pages stay, as on tmpfs or in a file that is mapped or open elsewhere;
 /// otherwise that of open(2), fsync(2), posix_fadvise(2) or mincore(2).
 pub fn evict(paths: &[impl AsRef<Path>]) -> Result<(), EngineError> {
     paths.iter().try_for_each(|path| evict_one(path.as_ref()))
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_just_written_is_cold_afterwards_or_an_error_says_why_not() {
+    fn written_data_is_cold_afterwards_or_there_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("f");
         std::fs::write(&path, vec![1_u8; 100_000]).expect("writes");

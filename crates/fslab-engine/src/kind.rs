@@ -1,26 +1,26 @@
-//! The names of the engines.
+//! Names of the engines.
 
 use std::fmt;
 use std::str::FromStr;
 
 use fslab_model::nearest_name;
 
-/// Who issues the operations.
+/// An engine, which issues operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// One system call after the other: pread, pwrite, open, unlink, ...
+    /// One system call at a time: pread, pwrite, open, unlink and others.
     Psync,
     /// io_uring: many reads or writes in flight.
     Uring,
-    /// Memory that is mapped to the file.
+    /// Memory mapping of the file.
     Mmap,
     /// Buffered streams of the C library.
     Stdio,
-    /// Nothing at all, on a clock that is moved by pseudo-random costs.
+    /// Nothing, on a clock advanced by pseudo-random costs.
     Null,
 }
 
-/// No engine has that name.
+/// An unknown engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "there is no engine '{name}'{}; known are psync, uring, mmap, stdio, null",
@@ -36,7 +36,7 @@ fn meant(nearest: &Option<&'static str>) -> String {
 }
 
 impl EngineKind {
-    /// Every engine.
+    /// All engines.
     pub const ALL: &[Self] = &[
         Self::Psync,
         Self::Uring,
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_read_back_and_a_wrong_one_names_the_nearest() {
+    fn names_are_parsed_and_a_wrong_one_suggests_the_nearest() {
         for kind in EngineKind::ALL {
             assert_eq!(kind.to_string().parse(), Ok(*kind));
         }

@@ -1,8 +1,8 @@
-//! How I/O is issued: engines, access patterns, latency recording.
+//! Engines, access patterns, and the recording of latencies.
 //!
-//! Owns the measuring loops and what they issue; knows nothing of studies, file systems or reports,
-//! and prints nothing. A job goes in, figures come out; what an engine, the kernel or the file
-//! system refuses is an error, never another engine.
+//! Owns the measuring loops and the operations in them; independent of studies, file systems and
+//! reports. Prints nothing. A job gives figures or an error: features that an engine, the kernel or
+//! the file system lacks are errors, and never replaced by another engine.
 //!
 //! ```text
 //!     RunContext, DataJob     --> registry --> engine --> drive --> recording --> Measured
@@ -21,10 +21,10 @@ mod evict;
 mod jobs;
 mod kind;
 mod lay_out;
-mod logbook;
 mod measured;
 mod recording;
 mod registry;
+mod thread_recorder;
 
 pub use access::Access;
 pub use calibrate::{Calibration, calibrate};
@@ -41,8 +41,8 @@ pub use jobs::{
 pub use jobs::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 pub use kind::{EngineKind, ParseEngineError};
 pub use lay_out::{lay_out, lays_out};
-pub use logbook::{Filler, Kind, Logbook, run_crew};
 pub use measured::{Measured, ThreadMeasured};
 pub use registry::run_metadata;
+pub use thread_recorder::{Filler, Kind, ThreadRecorder, run_recorded_threads};
 
 pub use fslab_stats::{Random, mix};

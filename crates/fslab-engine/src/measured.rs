@@ -1,55 +1,55 @@
-//! What a job left behind: figures of all threads together, and of each.
+//! The figures of a job: of all threads together, and of each.
 
 use fslab_model::{CpuUse, LatencyHistogram, OperationLatency, TimeSeries};
 
-/// What a job left behind.
+/// The figures of a job.
 ///
-/// `operations` counts records or files. Calls of fsync and its kin are not in it: they stand among
-/// the latencies under their own name.
+/// `operations` counts records or files. Syncs are not counted: their latencies are recorded under
+/// separate names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// When the first operation began, on the clock that times them all.
+    /// Start of the first operation, on the common clock.
     pub start_ns: u64,
-    /// From the start of the first operation to the end of the last, a closing sync included.
+    /// From the start of the first operation to the end of the last, including a closing sync.
     pub elapsed_ns: u64,
     /// Operations completed.
     pub operations: u64,
-    /// Bytes that were asked to move; `None` for a job that moves no data.
+    /// Bytes requested; `None` for a job without data.
     pub bytes: Option<u64>,
     /// Latencies by kind of operation.
     pub latencies: Vec<OperationLatency>,
     /// Progress over time.
     pub series: Option<TimeSeries>,
-    /// Processor use of the process during the job; `None` where no real time passed.
+    /// Processor use of the process during the job; `None` without real time.
     pub cpu: Option<CpuUse>,
-    /// The figures of each thread, in the order of the threads.
+    /// Figures by thread.
     pub threads: Vec<ThreadMeasured>,
-    /// When the first thread had done its share, from the start of the first operation: until
-    /// then all of them were at work.
+    /// End of the first thread to finish, from the start of the first operation: until then all
+    /// threads were working.
     pub first_done_ns: u64,
-    /// When the last one had; equal to `elapsed_ns`.
+    /// End of the last thread; equal to `elapsed_ns`.
     pub last_done_ns: u64,
-    /// What a reader of the figures must know.
+    /// Notes that qualify the figures.
     pub notes: Vec<String>,
 }
 
-/// What one thread of a job did.
+/// The figures of one thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadMeasured {
     /// From the start of its first operation to the end of its last.
     pub elapsed_ns: u64,
-    /// Operations that it completed.
+    /// Operations completed.
     pub operations: u64,
-    /// Bytes that it moved.
+    /// Bytes transferred.
     pub bytes: u64,
     /// Its latencies by kind of operation.
     pub latencies: Vec<OperationLatency>,
-    /// Its processor use; `None` where no real time passed.
+    /// Its processor use; `None` without real time.
     pub cpu: Option<CpuUse>,
 }
 
 impl Measured {
-    /// The latencies of `operation`; `None` where there was no such operation.
+    /// The latencies of `operation`; `None` if it did not occur.
     #[must_use]
     pub fn latency(&self, operation: &str) -> Option<&LatencyHistogram> {
         let of_it = |latency: &&OperationLatency| latency.operation == operation;

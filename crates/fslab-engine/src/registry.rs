@@ -1,4 +1,4 @@
-//! The table of engines, and the way into it. A new engine is one file and one line here.
+//! The table of engines. A new engine is one file and one line here.
 
 use fslab_sys::SharedCounter;
 
@@ -6,27 +6,27 @@ use crate::drive::ReadyWorker;
 use crate::engines::{MMAP, NULL, PSYNC, STDIO, URING};
 use crate::{DataJob, EngineError, EngineKind, Measured, MetadataJob, RunContext};
 
-/// What an engine can run.
+/// An engine.
 pub(crate) struct Engine {
     /// Its name.
     pub(crate) kind: EngineKind,
-    /// How it reads and writes data.
+    /// Its data jobs.
     pub(crate) data: DataEngine,
-    /// Runs a metadata job that was found to make sense; `None` for an engine that issues none.
+    /// Runs a valid metadata job; `None` for an engine without metadata operations.
     pub(crate) run_metadata: Option<MetadataRunner>,
 }
 
 /// How an engine runs data jobs.
 pub(crate) struct DataEngine {
-    /// Whether there are files, and a clock that they share; the null engine has neither.
+    /// False for the null engine, which has neither files nor a common clock.
     pub(crate) keeps_files: bool,
-    /// Refuses what it has no way to do, before anything is touched.
+    /// Refuses features that the engine lacks, before files are touched.
     pub(crate) check: fn(&DataJob) -> Result<(), EngineError>,
-    /// Prepares a thread of a job that was found to make sense.
+    /// Prepares a thread of a valid job.
     pub(crate) prepare: DataPreparer,
 }
 
-/// Prepares one thread of a data job, with what its operations are taken from.
+/// Prepares a thread of a data job, with shared tickets if any.
 pub(crate) type DataPreparer = for<'a> fn(
     &'a RunContext,
     &'a DataJob,
@@ -34,7 +34,7 @@ pub(crate) type DataPreparer = for<'a> fn(
     Option<&'a SharedCounter>,
 ) -> Result<ReadyWorker<'a>, EngineError>;
 
-/// Runs a metadata job that was found to make sense.
+/// Runs a valid metadata job.
 pub(crate) type MetadataRunner = fn(&RunContext, &MetadataJob) -> Result<Measured, EngineError>;
 
 const ENGINES: &[&Engine] = &[&PSYNC, &URING, &MMAP, &STDIO, &NULL];
@@ -45,10 +45,10 @@ pub(crate) fn engine(kind: EngineKind) -> &'static Engine {
     known.expect("every kind of engine stands in the table")
 }
 
-/// Works on names, attributes and small files as `job` says.
+/// Runs a metadata job.
 ///
 /// # Errors
-/// As those of [`run_data`](crate::run_data).
+/// As [`run_data`](crate::run_data).
 pub fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, EngineError> {
     job.validate()?;
     let engine = engine(context.engine);
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_engine_stands_in_the_table() {
+    fn every_kind_of_engine_is_in_the_table() {
         for kind in EngineKind::ALL {
             assert_eq!(engine(*kind).kind, *kind);
         }

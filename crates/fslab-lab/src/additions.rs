@@ -1,9 +1,9 @@
-//! What fslab adds to every source: the simulated disk, what a lab needs of its kernel (images, the
-//! exchange with the host, memory in two parts), the few lines by which the source's own files lead
-//! to them, and patches of Debian's source.
+//! Additions to every kernel source: the simulated disk, the lab's drivers (images, exchange with
+//! the host, memory in two parts), the edits that hook them into the source's own files, and
+//! patches of Debian's source.
 //!
-//! Invariant: a file of the source is replaced and never written through, since in the copy of a
-//! user's tree it is a link to the original.
+//! Invariant: a file of the source is replaced, never written in place: in the copy of a user's
+//! tree it is a symbolic link to the original.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use crate::LabError;
 
-/// Where the driver of the simulated disk stands in a tree.
+/// Folder of the simulated disk's driver in a kernel tree.
 const FOLDER: &str = "arch/um/drivers/simdisk";
 
 macro_rules! simdisk {
@@ -72,17 +72,18 @@ simdisk![
     "model/unit.h",
 ];
 
-/// A change of one file of the source. Where the file or the text is missing, nothing is changed.
+/// An edit of one source file. Skipped if the file or the text is absent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
-    /// What it is for. Edits with one effect are alternatives, for several versions.
+    /// What the edit achieves. Edits with the same effect are alternatives for different kernel
+    /// versions.
     pub(crate) effect: &'static str,
     pub(crate) file: &'static str,
     pub(crate) old: &'static str,
     pub(crate) new: &'static str,
 }
 
-/// What leads from the source to the simulated disk.
+/// The edits that hook the simulated disk and the lab's drivers into the source.
 pub(crate) const EDITS: &[Edit] = &[
     Edit {
         effect: "the simulated disk",
@@ -90,7 +91,7 @@ pub(crate) const EDITS: &[Edit] = &[
         old: "obj-y := stdio_console.o",
         new: "obj-y := simdisk/ stdio_console.o",
     },
-    // The simulated disk has a function of this name, which follows a seed where one is given.
+    // The simulated disk defines this function and uses the seed, if one is given.
     Edit {
         effect: "random numbers from the seed",
         file: "arch/um/os-Linux/util.c",
@@ -98,7 +99,7 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "\nssize_t os_getrandom_of_host(void *, size_t, unsigned int);\n\
               ssize_t os_getrandom_of_host(",
     },
-    // A page of memory has the time, so that reading it costs no system call.
+    // A memory page holds the time: reading it costs no system call.
     Edit {
         effect: "a declaration for the clock",
         file: "arch/um/kernel/time.c",
@@ -112,7 +113,8 @@ pub(crate) const EDITS: &[Edit] = &[
         old: "\n\ttime_travel_time = ns;\n}\n",
         new: "\n\ttime_travel_time = ns;\n\tsimdisk_set_clock(ns);\n}\n",
     },
-    // Of Linux 6.11 and later, and of earlier ones: who yields in virtual time must get on.
+    // The first is for Linux 6.11 and later, the second for older kernels: sched_yield(2) must
+    // advance virtual time.
     yield_edit("kernel/sched/syscalls.c"),
     yield_edit("kernel/sched/core.c"),
     // zfs-fuse waits for its other threads by calling sync(2) until they are done.
@@ -123,7 +125,7 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "void simdisk_yield(void);\n\nvoid ksys_sync(void)\n{\n\
               \tint nowait = 0, wait = 1;\n\n\tsimdisk_yield();\n",
     },
-    // What was there before the measured memory became free is never used again.
+    // Memory freed by the set-up is never reused.
     declare_kept("mm/page_alloc.c"),
     Edit {
         effect: "set-up memory stays separate: pages",
@@ -140,15 +142,15 @@ pub(crate) const EDITS: &[Edit] = &[
         new: "\tstruct kmem_cache_cpu *c;\n\tunsigned long tid;\n\tvoid **freelist;\n\n\
               \tif (lab_keeps_page(slab_page(slab)))\n\t\treturn;\nredo:\n",
     },
-    // Features and cache lines of the host's processor would choose routines and the size of
-    // objects, and the length of its description where memory begins.
+    // CPU features and cache line size of the host would select other routines and object sizes,
+    // and the length of the CPU description would shift the start of memory.
     Edit {
         effect: "no features of the host's processor",
         file: "arch/um/kernel/um_arch.c",
         old: "\tget_host_cpu_features(parse_host_cpu_flags, parse_cache_line);\n",
         new: "\t(void)parse_host_cpu_flags;\n\t(void)parse_cache_line;\n",
     },
-    // /proc/cpuinfo would have the host's name and kernel.
+    // /proc/cpuinfo would contain the host's name and kernel.
     Edit {
         effect: "no name of the host in /proc/cpuinfo",
         file: "arch/um/kernel/um_arch.c",
@@ -176,7 +178,7 @@ const fn yield_edit(file: &'static str) -> Edit {
     }
 }
 
-/// Puts the driver into `tree`; gives the effects of edits of which none fits this source.
+/// Adds the driver to `tree` and applies the edits; returns the effects for which no edit matched.
 pub(crate) fn install(
     tree: &Path,
     drivers: &[(&str, &str)],
@@ -197,7 +199,7 @@ pub(crate) fn install(
     Ok(missing.map(|(effect, _)| effect.to_owned()).collect())
 }
 
-/// Whether the source has the text, and is changed.
+/// Applies one edit; false if the file or the text is absent.
 fn apply(tree: &Path, edit: &Edit) -> Result<bool, LabError> {
     let path = tree.join(edit.file);
     let text = match fs::read_to_string(&path) {

@@ -1,16 +1,15 @@
-//! A lab in one file, for another machine: a tar archive of its parts, the same bytes for the same
-//! lab.
+//! Export and import of a lab: one tar file with its parts, byte-identical for the same lab.
 //!
-//! What comes from elsewhere is believed nowhere: only the six files that a lab consists of, in
-//! their order and within their sizes, are read, into a folder that becomes part of the cache after
-//! every digest has been found right. Nothing of it is run.
+//! An imported archive is not trusted: only the six files of a lab are read, in their order and
+//! within their size limits, into a temporary folder that joins the cache after all digests have
+//! been verified. Nothing in it is executed.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fslab_sys::WholeFile;
+use fslab_sys::AtomicFile;
 
 use crate::kernel::{self, Kernel};
 use crate::key::{key_of, sha256_of};
@@ -19,17 +18,17 @@ use crate::lab_builder::AssemblyDir;
 use crate::lock::BuildLock;
 use crate::{Cache, KernelName, Lab, LabError, RootFacts};
 
-/// Bytes of a record of an archive.
+/// Bytes of a tar record.
 const RECORD: usize = 512;
 
-/// A file of the archive, with the most that it may have.
+/// A file of the archive and its size limit.
 struct Member {
     name: &'static str,
     mode: u32,
     bytes_max: u64,
 }
 
-/// Everything that a lab consists of, in this order.
+/// The parts of a lab, in archive order.
 const MEMBERS: [Member; 6] = [
     member("lab.json", 0o644, 1 << 16),
     member("kernel/kernel.json", 0o644, 1 << 20),
@@ -47,15 +46,15 @@ const fn member(name: &'static str, mode: u32, bytes_max: u64) -> Member {
     }
 }
 
-/// Writes `lab`, which is verified first, to `path`; gives the bytes.
+/// Verifies `lab` and writes it to `path`; returns the bytes written.
 ///
 /// # Errors
-/// [`LabError`]; what stood at the path is as it was.
+/// [`LabError`]; an existing file at the path is unchanged.
 pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
     lab.verify()?;
     let failed = |error| LabError::io("write", path)(error);
-    let mut whole = WholeFile::create(path).map_err(failed)?;
-    let mut out = BufWriter::with_capacity(1 << 18, &mut whole);
+    let mut output = AtomicFile::create(path).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 18, &mut output);
     let mut written = 0;
     for member in &MEMBERS {
         let source = lab.part(member.name);
@@ -65,7 +64,7 @@ pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
         if bytes > member.bytes_max {
             return Err(LabError::Unreadable {
                 path: source,
-                reason: "it is larger than a lab's may be".to_owned(),
+                reason: "it exceeds the size limit of a lab".to_owned(),
             });
         }
         out.write_all(&header(member, bytes)).map_err(failed)?;
@@ -81,75 +80,75 @@ pub fn export_lab(lab: &Lab, path: &Path) -> Result<u64, LabError> {
         .and_then(|()| out.flush())
         .map_err(failed)?;
     drop(out);
-    whole.commit().map_err(failed)?;
+    output.commit().map_err(failed)?;
     Ok(written + 2 * RECORD as u64)
 }
 
-/// Reads a lab from `path` into the cache, and lets `name` lead to it.
+/// Imports a lab from `path` into the cache under `name`.
 ///
 /// # Errors
-/// [`LabError::BadArchive`] where it is no lab, or one whose parts are not those of its digest;
-/// [`LabError`]. Nothing of it stays then.
+/// [`LabError::BadArchive`] if the file is no lab, or its parts do not match its digest;
+/// [`LabError`]. The cache is then unchanged.
 pub fn import_lab(cache: &Cache, path: &Path, name: &KernelName) -> Result<Lab, LabError> {
     let mut file = File::open(path).map_err(LabError::io("read", path))?;
     cache.prepare()?;
     let _lock = BuildLock::take(cache.folder())?;
-    let bench = AssemblyDir::open(cache.building())?;
-    let arrived = bench.make("arrived")?;
-    unpack(&mut file, path, &arrived)?;
+    let work = AssemblyDir::open(cache.building())?;
+    let unpacked = work.make("unpacked")?;
+    unpack(&mut file, path, &unpacked)?;
     let bad = |reason: String| LabError::BadArchive {
         path: path.to_owned(),
         reason,
     };
-    let (facts, root) = sort_out(&bench, &arrived).map_err(|error| match error {
+    let (facts, root) = verify_parts(&work, &unpacked).map_err(|error| match error {
         LabError::Unreadable { reason, .. } => bad(reason),
         other => other,
     })?;
-    cache.keep_root(&bench.folder().join(root.key.as_str()), &root.key)?;
+    cache.keep_root(&work.folder().join(root.key.as_str()), &root.key)?;
     cache.keep_lab(
-        &bench.folder().join(facts.digest.as_str()),
+        &work.folder().join(facts.digest.as_str()),
         &facts.digest,
         name,
     )
 }
 
-/// Brings what arrived into folders as the cache has them, and verifies them.
-fn sort_out(bench: &AssemblyDir, arrived: &Path) -> Result<(LabFacts, RootFacts), LabError> {
+/// Moves the unpacked files into folders laid out as in the cache, and verifies them.
+fn verify_parts(work: &AssemblyDir, unpacked: &Path) -> Result<(LabFacts, RootFacts), LabError> {
     let unreadable = |reason: &str| LabError::Unreadable {
-        path: arrived.to_owned(),
+        path: unpacked.to_owned(),
         reason: reason.to_owned(),
     };
-    let kernel_sha256 = digest(&arrived.join("linux"))?;
-    let root_sha256 = digest(&arrived.join(IMAGE))?;
+    let kernel_sha256 = digest(&unpacked.join("linux"))?;
+    let root_sha256 = digest(&unpacked.join(IMAGE))?;
     for text in [LAB, ROOT, kernel::DESCRIPTION] {
-        ensure_plain(&arrived.join(text))?;
+        ensure_plain(&unpacked.join(text))?;
     }
-    let facts = LabFacts::read_loose(arrived)?;
+    let facts = LabFacts::read_unnamed(unpacked)?;
     if (&facts.kernel_sha256, &facts.root_sha256) != (&kernel_sha256, &root_sha256) {
         return Err(unreadable(
-            "kernel or root image are not those of the lab's digest",
+            "kernel or root image do not match the lab's digest",
         ));
     }
     let move_to = |folder: &Path, names: &[&str]| {
         for name in names {
-            let (from, to) = (arrived.join(name), folder.join(name));
+            let (from, to) = (unpacked.join(name), folder.join(name));
             fs::rename(&from, &to).map_err(LabError::io("make", &to))?;
         }
         Ok(())
     };
-    let lab = bench.make(facts.digest.as_str())?;
+    let lab = work.make(facts.digest.as_str())?;
     move_to(&lab, &[LAB])?;
-    // Their folders must have the names that the descriptions say, as in the cache.
+    // The folder names must match the descriptions, as in the cache.
     let facts = LabFacts::read(&lab)?;
     let key = facts.kernel_key.as_str();
-    let kernel = bench.make(&format!("{}/{key}", facts.digest))?;
+    let kernel = work.make(&format!("{}/{key}", facts.digest))?;
     move_to(&kernel, &["linux", kernel::DESCRIPTION, kernel::CONFIG])?;
     Kernel::read(&kernel, key)?;
-    let folder = bench.make(key_of(&root_sha256).as_str())?;
+    let folder = work.make(key_of(&root_sha256).as_str())?;
     move_to(&folder, &[IMAGE, ROOT])?;
     let root = RootFacts::read(&folder)?;
     if root.sha256 != root_sha256 || root.key != facts.root_key {
-        return Err(unreadable("the root image is not that of its description"));
+        return Err(unreadable("the root image does not match its description"));
     }
     Ok((facts, root))
 }
@@ -158,7 +157,7 @@ fn digest(path: &Path) -> Result<String, LabError> {
     sha256_of(path).map_err(LabError::io("read", path))
 }
 
-/// Demands that no text of a description changes the terminal that it is shown on.
+/// Rejects control characters in a description: it is printed to terminals.
 fn ensure_plain(path: &Path) -> Result<(), LabError> {
     fn is_plain(value: &serde_json::Value) -> bool {
         let plain = |text: &str| !text.chars().any(char::is_control);
@@ -180,13 +179,13 @@ fn ensure_plain(path: &Path) -> Result<(), LabError> {
     match value {
         Err(error) => Err(unreadable(error.to_string())),
         Ok(value) if !is_plain(&value) => {
-            Err(unreadable("a text of it has control characters".to_owned()))
+            Err(unreadable("it contains control characters".to_owned()))
         }
         Ok(_) => Ok(()),
     }
 }
 
-/// Reads the members of an archive into `folder`, each under its own last name.
+/// Unpacks the members into `folder`, each under its file name.
 fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
     let bad = |reason: String| LabError::BadArchive {
         path: path.to_owned(),
@@ -201,7 +200,7 @@ fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
         file.read_exact(&mut found).map_err(failed)?;
         let bytes = size_in(&found).filter(|bytes| found == header(member, *bytes));
         let bytes =
-            bytes.ok_or_else(|| bad(format!("it has no {} where it belongs", member.name)))?;
+            bytes.ok_or_else(|| bad(format!("{} is missing or out of place", member.name)))?;
         if bytes > member.bytes_max {
             return Err(bad(format!("its {} is too large", member.name)));
         }
@@ -228,12 +227,12 @@ fn unpack(file: &mut File, path: &Path, folder: &Path) -> Result<(), LabError> {
         .read_to_end(&mut end)
         .map_err(failed)?;
     if end != [0; 2 * RECORD] {
-        return Err(bad("it does not end where a lab ends".to_owned()));
+        return Err(bad("its end is malformed".to_owned()));
     }
     Ok(())
 }
 
-/// The record before a file, as POSIX has it (`ustar`): all of it follows from name, mode and size.
+/// The `ustar` header of a member; it follows from name, mode and size alone.
 fn header(member: &Member, bytes: u64) -> [u8; RECORD] {
     let mut record = [0; RECORD];
     let mut put = |at: usize, text: &str| {
@@ -254,14 +253,14 @@ fn header(member: &Member, bytes: u64) -> [u8; RECORD] {
     record
 }
 
-/// The size that a record says: 11 octal digits, which are less than 8 GiB.
+/// The size field: 11 octal digits, below 8 GiB.
 fn size_in(record: &[u8; RECORD]) -> Option<u64> {
     let digits = std::str::from_utf8(&record[124..135]).ok()?;
     let is_octal = digits.bytes().all(|digit| (b'0'..b'8').contains(&digit));
     is_octal.then(|| u64::from_str_radix(digits, 8).ok())?
 }
 
-/// Bytes up to the next record.
+/// Bytes of padding up to the next record.
 fn padding(bytes: u64) -> usize {
     let over = usize::try_from(bytes % RECORD as u64).unwrap_or_default();
     (RECORD - over) % RECORD
@@ -282,7 +281,7 @@ mod tests {
     }
 
     impl TestEnv {
-        /// A cache with one small lab, and that lab in a file.
+        /// A cache with one small lab, and an archive of that lab.
         fn new() -> Self {
             let place_of = tempfile::tempdir().expect("a folder");
             let cache = Cache::below(&place_of.path().join("here"));
@@ -340,7 +339,7 @@ mod tests {
             )
         }
 
-        /// Imports an archive that was changed, which must not be believed.
+        /// Imports a modified archive, which must be refused.
         fn refuse(&self, change: impl FnOnce(&mut Vec<u8>)) -> String {
             export_lab(&self.lab, &self.file()).expect("exported");
             let mut bytes = fs::read(self.file()).expect("read");
@@ -359,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Where `text` begins.
+    /// Offset of `text`.
     fn find(bytes: &[u8], text: &str) -> usize {
         let mut windows = bytes.windows(text.len());
         windows
@@ -374,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lab_arrives_as_it_was_sent() {
+    fn an_imported_lab_equals_the_exported_one() {
         let env = TestEnv::new();
         let lab = env.import().expect("imported");
         assert_eq!(
@@ -398,7 +397,7 @@ mod tests {
         export_lab(&lab, &env.file()).expect("exported");
         assert_eq!(fs::read(env.file()).expect("read"), sent, "the same bytes");
         env.import().expect("imported twice");
-        // tar(1) reads it.
+        // tar(1) can list it.
         let mut tar = std::process::Command::new("tar");
         let listed = tar.arg("-tf").arg(env.file()).output().expect("tar runs");
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -408,9 +407,9 @@ mod tests {
         );
     }
 
-    // An archive is kept for years: the first version of its form stays readable.
+    // Archives are kept for years: version 1 of the format stays readable.
     #[test]
-    fn an_archive_of_version_1_is_taken_and_written_again_the_same() {
+    fn an_archive_of_version_1_is_imported_and_exported_unchanged() {
         let place_of = tempfile::tempdir().expect("a folder");
         let fixture =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/labs/v1.tar");
@@ -428,7 +427,7 @@ mod tests {
     fn an_archive_that_was_changed_is_refused_and_nothing_of_it_stays() {
         let env = TestEnv::new();
         let image = |bytes: &[u8]| find(bytes, "content");
-        let digest = "those of the lab's digest";
+        let digest = "match the lab's digest";
         let reason = env.refuse(|bytes| {
             let at = image(bytes);
             bytes[at] ^= 1;
@@ -442,7 +441,7 @@ mod tests {
         let reason = env.refuse(|bytes| bytes.truncate(bytes.len() - 1500));
         assert!(reason.contains("cut off"), "{reason}");
         let reason = env.refuse(|bytes| bytes.push(0));
-        assert!(reason.contains("does not end"), "{reason}");
+        assert!(reason.contains("malformed"), "{reason}");
         let reason = env.refuse(|bytes| replace(bytes, "\"linux-source", "\"linux\\u001be"));
         assert!(reason.contains("control characters"), "{reason}");
         let reason = env.refuse(|bytes| replace(bytes, "\"aaaaaaaaaaaa\"", "\"../../../../\""));
@@ -467,7 +466,7 @@ mod tests {
                 record[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
             });
             assert!(
-                reason.contains("no kernel/linux where it belongs"),
+                reason.contains("kernel/linux is missing or out of place"),
                 "{reason}"
             );
         }

@@ -1,5 +1,4 @@
-//! A build under way: its temporary folder, its log, the programs that it runs, and the wish that
-//! it stop.
+//! A running build: its temporary folder, its log, the programs it runs, and its stop flag.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -13,23 +12,24 @@ use std::time::Duration;
 
 use fslab_sys::ProcessGroup;
 
+use crate::lab_builder::AssemblyDir;
 use crate::progress::Reporter;
 use crate::{LabError, Progress, Stage, tools};
 
-/// How often a silent program is looked at.
+/// Interval at which a program without output is polled.
 const TICK: Duration = Duration::from_millis(100);
 
 /// From SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// For the last lines of a program that has ended.
-const PIPE_PATIENCE: Duration = Duration::from_millis(500);
+/// Timeout for the last output of a program that has ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Lines of a failed program that are worth showing.
-const SAID_MAX: usize = 4;
+/// Most output lines shown of a failed program.
+const SHOWN_LINES_MAX: usize = 4;
 
-/// What programs get to know of the environment: how to reach the network, and what is the user's.
-/// All else stays away, for a stray CFLAGS or MAKEFLAGS would build another kernel.
+/// Environment variables passed to programs: network access and the user's paths. All others are
+/// removed: a CFLAGS or MAKEFLAGS of the user would build another kernel.
 const VARIABLES: [&str; 12] = [
     "HOME",
     "TMPDIR",
@@ -45,9 +45,9 @@ const VARIABLES: [&str; 12] = [
     "SSL_CERT_FILE",
 ];
 
-/// A build under way. Its folder goes with it.
+/// A running build. Dropping it removes its folder.
 pub(crate) struct BuildDir<'a> {
-    folder: PathBuf,
+    folder: AssemblyDir,
     log: File,
     log_path: PathBuf,
     stop: &'a AtomicBool,
@@ -56,22 +56,15 @@ pub(crate) struct BuildDir<'a> {
 }
 
 impl<'a> BuildDir<'a> {
-    /// Makes `folder` afresh, whatever a killed build has left there, and begins the log.
+    /// Makes `folder` empty, also after a killed build, and starts the log.
     pub(crate) fn open(
         folder: &Path,
         log_path: &Path,
         stop: &'a AtomicBool,
         listener: &'a mut dyn FnMut(Progress),
     ) -> Result<Self, LabError> {
-        match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(LabError::io("remove", folder)(error));
-            }
-            _ => {}
-        }
-        fs::create_dir(folder).map_err(LabError::io("make", folder))?;
         Ok(Self {
-            folder: folder.to_owned(),
+            folder: AssemblyDir::open(folder.to_owned())?,
             log: begin_log(log_path).map_err(LabError::io("write", log_path))?,
             log_path: log_path.to_owned(),
             stop,
@@ -79,12 +72,12 @@ impl<'a> BuildDir<'a> {
         })
     }
 
-    /// `name` in the temporary folder.
+    /// Path of `name` in the temporary folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+        self.folder.folder().join(name)
     }
 
-    /// The log, complete so far.
+    /// Path of the log, complete so far.
     pub(crate) fn log_path(&self) -> &Path {
         &self.log_path
     }
@@ -96,7 +89,7 @@ impl<'a> BuildDir<'a> {
         Ok(path)
     }
 
-    /// `program` with a clean environment, in the temporary folder.
+    /// A command for `program` with a clean environment, in the temporary folder.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -104,7 +97,7 @@ impl<'a> BuildDir<'a> {
             .env("PATH", tools::search_path())
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
-            .current_dir(&self.folder);
+            .current_dir(self.folder.folder());
         for variable in VARIABLES {
             if let Some(value) = std::env::var_os(variable) {
                 command.env(variable, value);
@@ -113,39 +106,39 @@ impl<'a> BuildDir<'a> {
         command
     }
 
-    /// Runs `command` to its end. What it prints goes to the log.
+    /// Runs `command` until it ends; its output goes to the log.
     pub(crate) fn run(&mut self, task: &'static str, command: Command) -> Result<(), LabError> {
-        self.note(&command);
+        self.log_command(&command);
         let program = command.get_program().to_string_lossy().into_owned();
         let (lines, group) =
             start(command).map_err(|error| LabError::io("start", Path::new(&program))(error))?;
         let mut said = OutputTail::default();
         let status = self.watch(group, &lines, &mut said)?;
-        self.judge(task, program, status, said.lines())
+        self.check_status(task, program, status, said.lines())
     }
 
-    /// Runs `command`, which is quick, for what it puts out.
+    /// Runs a short `command` and returns its standard output.
     pub(crate) fn ask(
         &mut self,
         task: &'static str,
         mut command: Command,
     ) -> Result<Vec<u8>, LabError> {
-        self.note(&command);
+        self.log_command(&command);
         let program = command.get_program().to_string_lossy().into_owned();
         let output = command
             .output()
             .map_err(LabError::io("start", Path::new(&program)))?;
-        // A log that cannot be written stops no build.
+        // A log that cannot be written does not stop the build.
         let _ = self.log.write_all(&output.stderr);
         let mut said = OutputTail::default();
         let errors = String::from_utf8_lossy(&output.stderr);
         errors.lines().for_each(|line| said.take(line));
-        self.judge(task, program, output.status, said.lines())?;
+        self.check_status(task, program, output.status, said.lines())?;
         self.reporter.tick();
         Ok(output.stdout)
     }
 
-    fn note(&mut self, command: &Command) {
+    fn log_command(&mut self, command: &Command) {
         let words = [command.get_program()]
             .into_iter()
             .chain(command.get_args());
@@ -153,7 +146,7 @@ impl<'a> BuildDir<'a> {
         let _ = writeln!(self.log, "$ {}", words.join(" "));
     }
 
-    fn judge(
+    fn check_status(
         &self,
         task: &'static str,
         program: String,
@@ -194,14 +187,14 @@ impl<'a> BuildDir<'a> {
             }
             self.reporter.tick();
             if self.stop.load(Ordering::Relaxed) {
-                // It has time to remove half-written files, as make does.
+                // SIGTERM first: make removes half-written files.
                 let _ = group.end(GRACE);
                 return Err(LabError::Interrupted);
             }
             let failed = |error| LabError::io("wait for", Path::new("the program"))(error);
             if group.has_ended().map_err(failed)? {
                 let (status, _) = group.reap().map_err(failed)?;
-                while let Ok(line) = lines.recv_timeout(PIPE_PATIENCE) {
+                while let Ok(line) = lines.recv_timeout(DRAIN_TIMEOUT) {
                     self.take(&line, said);
                 }
                 return Ok(status);
@@ -218,14 +211,12 @@ impl<'a> BuildDir<'a> {
 
 impl Drop for BuildDir<'_> {
     fn drop(&mut self) {
-        // A tree of 1.6 GB may take a while.
+        // Removing a tree of 1.6 GB takes seconds.
         self.reporter.enter(Stage::Clearing);
-        // What stays after an error, the next build removes or complains of.
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// A new file, in the place of the last build's log or of whatever else has its name.
+/// Creates a new log; an existing file of that name is removed first, not written through.
 fn begin_log(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -234,8 +225,8 @@ fn begin_log(path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
-/// Starts `command` in its own process group, both of its outputs in one pipe: their order is
-/// kept, as make's errors stand between its steps.
+/// Starts `command` in its own process group with both outputs in one pipe, which keeps their
+/// order: make's errors appear between its steps.
 fn start(mut command: Command) -> io::Result<(Receiver<String>, ProcessGroup)> {
     let (reader, writer) = io::pipe()?;
     command.stdout(writer.try_clone()?).stderr(writer);
@@ -256,38 +247,37 @@ fn read_lines(reader: PipeReader) -> Receiver<String> {
     receiver
 }
 
-/// The lines of a program that say why it failed; else its last ones.
+/// The error lines of a program; without any, its last lines.
 #[derive(Default)]
 struct OutputTail {
-    telling: Vec<String>,
+    errors: Vec<String>,
     last: VecDeque<String>,
 }
 
 impl OutputTail {
     fn take(&mut self, line: &str) {
         let line = line.trim();
-        // gcc and make, apt, and the kernel's Makefile. The first ones tell: the rest follows from
-        // them.
-        let is_telling = line.contains("error: ")
+        // gcc and make, apt, and the kernel's Makefile. Later errors follow from the first.
+        let is_error = line.contains("error: ")
             || line.contains(" Error ")
             || line.starts_with("E: ")
             || line.starts_with("*** ");
-        if is_telling && self.telling.len() < SAID_MAX {
-            self.telling.push(line.to_owned());
+        if is_error && self.errors.len() < SHOWN_LINES_MAX {
+            self.errors.push(line.to_owned());
         }
         if !line.is_empty() {
             self.last.push_back(line.to_owned());
-            if self.last.len() > SAID_MAX {
+            if self.last.len() > SHOWN_LINES_MAX {
                 self.last.pop_front();
             }
         }
     }
 
     fn lines(self) -> Vec<String> {
-        if self.telling.is_empty() {
+        if self.errors.is_empty() {
             self.last.into()
         } else {
-            self.telling
+            self.errors
         }
     }
 }
@@ -334,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_says_no_error_is_told_by_its_last_lines() {
+    fn the_last_lines_stand_for_a_program_without_error_lines() {
         let stop = AtomicBool::new(false);
         let (failed, _) = in_build_dir(&stop, |build_dir| {
             let command = shell(build_dir, "seq 9; kill -KILL $$");
@@ -364,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_to_stop_ends_a_program_and_its_children() {
+    fn a_stop_request_ends_a_program_and_its_children() {
         let stop = AtomicBool::new(false);
         let began = Instant::now();
         let (ended, log) = std::thread::scope(|scope| {
@@ -384,7 +374,7 @@ mod tests {
         assert!(!ProcessIdentity::of(pid).is_alive(), "{pid} lives");
     }
 
-    // The log was written through a link that had its name.
+    // The log had been written through a link of that name.
     #[test]
     fn a_log_is_not_written_through_a_link() {
         let place = tempfile::tempdir().expect("a folder");

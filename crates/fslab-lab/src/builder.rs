@@ -1,4 +1,4 @@
-//! A build from end to end: source, key, configuration, compilation, trial, place.
+//! Builds a kernel: find the source, compute the key, configure, compile, test, store.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::build_dir::BuildDir;
-use crate::kernel::{CONFIG, Kernel, KernelFacts, binary_in};
+use crate::kernel::{BINARY, CONFIG, Kernel, KernelFacts};
 use crate::lock::BuildLock;
 use crate::progress::{Progress, Stage};
 use crate::recipe::Recipe;
@@ -17,41 +17,41 @@ use crate::{
     Cache, KernelKey, KernelName, LabError, SourceKind, SourceRequest, additions, fragment, tools,
 };
 
-/// Lines that make prints for the default kernel, counted once; later builds know it from the last.
+/// Object files of the default kernel, counted once; later builds use the count of the last build.
 const OBJECTS_EXPECTED: u32 = 1800;
 
 /// What to build.
 #[derive(Clone, Debug)]
 pub struct BuildRequest {
-    /// What the kernel is to be called.
+    /// Name of the kernel.
     pub name: KernelName,
-    /// Of what.
+    /// Its source.
     pub source: SourceRequest,
-    /// Processes at a time.
+    /// Parallel make jobs.
     pub jobs: NonZeroUsize,
-    /// Also where kernel and root image are there already.
+    /// Build even if kernel and root image exist.
     pub force: bool,
-    /// The root image also where it is there already.
+    /// Build the root image even if it exists.
     pub new_root: bool,
 }
 
-/// What a build gave.
+/// Result of a build.
 #[derive(Clone, Debug)]
 pub struct Built {
     /// The kernel.
     pub kernel: Kernel,
-    /// Whether nothing had to be built.
+    /// True if nothing was built.
     pub was_there: bool,
 }
 
-/// Builds a kernel and lets its name lead to it.
+/// Builds a kernel and points its name to it.
 ///
-/// Nothing is built where the kernel is there. For Debian's source that is any kernel of this name
-/// and of this fslab's configuration, whatever Debian has published since: a new version is not
-/// fetched unasked, since its figures would not compare with yesterday's.
+/// An existing kernel is not built again. With Debian's source that is any kernel of this name and
+/// this recipe, even if Debian has published a newer version since: a new version would change the
+/// results, so `force` is needed to fetch it.
 ///
 /// # Errors
-/// [`LabError`]; the cache is as it was, but for the log.
+/// [`LabError`]; the cache is then unchanged except for the log.
 pub fn build(
     cache: &Cache,
     request: &BuildRequest,
@@ -70,7 +70,7 @@ fn build_by(
 ) -> Result<Built, LabError> {
     tools::runs_here().map_err(LabError::NotHere)?;
     cache.prepare()?;
-    // What is there needs no waiting for a build of something else.
+    // An existing kernel needs no lock: another build may hold it.
     if let Some(kernel) = current_debian(recipe, cache, request) {
         return Ok(Built {
             kernel,
@@ -86,7 +86,7 @@ fn build_by(
     let mut build_dir = BuildDir::open(&cache.building(), &log, stop, listener)?;
     let origin = Origin::find(&request.source, &mut build_dir)?;
     let key = recipe.key(&origin.identity);
-    // A damaged one is built anew.
+    // A damaged kernel is rebuilt.
     if !request.force && cache.find(key.as_str()).is_ok() {
         return Ok(Built {
             kernel: cache.point(&request.name, &key)?,
@@ -102,9 +102,9 @@ fn build_by(
         key,
         jobs: request.jobs,
     };
-    let finished = plan.carry_out(&mut build_dir)?;
+    let finished = plan.execute(&mut build_dir)?;
     let kernel = cache.publish(&finished, &plan.key, &request.name)?;
-    // It has a copy, and what stands here is of failures.
+    // The kernel has a copy; logs kept here are of failed builds.
     let _ = fs::remove_file(log);
     Ok(Built {
         kernel,
@@ -112,21 +112,21 @@ fn build_by(
     })
 }
 
-/// The kernel that makes a build of Debian's source needless.
+/// The existing kernel that makes a build of Debian's source unnecessary.
 fn current_debian(recipe: Recipe, cache: &Cache, request: &BuildRequest) -> Option<Kernel> {
     if request.force || request.source != SourceRequest::Debian {
         return None;
     }
-    // A damaged one is built anew.
+    // A damaged kernel is rebuilt.
     let kernel = cache.find(request.name.as_str()).ok()?;
     let is_alike =
         kernel.facts.source_kind == SourceKind::Debian && kernel.facts.recipe == recipe.digest();
     is_alike.then_some(kernel)
 }
 
-/// As many as the newest kernel of the same recipe took, or of any.
+/// Objects of the newest kernel of the same recipe, else of any kernel.
 fn objects_expected(recipe: Recipe, cache: &Cache) -> u32 {
-    let kernels = cache.kernels().map(|shelf| shelf.kernels);
+    let kernels = cache.kernels().map(|list| list.kernels);
     let digest = recipe.digest();
     let newest = kernels
         .unwrap_or_default()
@@ -135,20 +135,20 @@ fn objects_expected(recipe: Recipe, cache: &Cache) -> u32 {
     newest.map_or(OBJECTS_EXPECTED, |kernel| kernel.facts.objects)
 }
 
-/// What make is to do.
+/// Inputs of a compilation.
 struct Plan {
     recipe: Recipe,
     origin: Origin,
     key: KernelKey,
     tree: PathBuf,
-    /// Where make puts everything, so that the tree stays as it is.
+    /// Output folder of make; the tree stays unchanged.
     output: PathBuf,
     jobs: NonZeroUsize,
 }
 
 impl Plan {
-    /// Gives the folder of the finished kernel.
-    fn carry_out(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
+    /// Builds, and returns the folder of the finished kernel.
+    fn execute(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
         build_dir.reporter.enter(Stage::Configuring);
         let patches = self.patch(build_dir)?;
         let edits_ignored = match (
@@ -167,7 +167,7 @@ impl Plan {
         build_dir.run("compile the kernel", make)?;
         build_dir.reporter.enter(Stage::Storing);
         let finished = build_dir.make_folder("finished")?;
-        let binary = binary_in(&finished);
+        let binary = finished.join(BINARY);
         self.strip(&binary, build_dir)?;
         let release = self.release(&binary, build_dir)?;
         let config_path = self.output.join(".config");
@@ -197,7 +197,7 @@ impl Plan {
         Ok(finished)
     }
 
-    /// Patches Debian's source, and gives the names of the patches.
+    /// Patches Debian's source; returns the names of the patches.
     fn patch(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let mut applied = Vec::new();
         let wanted = match self.origin.kind {
@@ -216,7 +216,7 @@ impl Plan {
         Ok(applied)
     }
 
-    /// Applies the configuration, and gives the lines of it that the source does not know.
+    /// Applies the configuration; returns the lines that the source does not know.
     fn configure(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let wanted = build_dir.path("fragment");
         fs::write(&wanted, self.recipe.config).map_err(LabError::io("write", &wanted))?;
@@ -235,9 +235,9 @@ impl Plan {
         let mut make = build_dir.command("make");
         make.arg("-C").arg(&self.tree).arg("ARCH=um");
         make.arg(joined("O=", &self.output));
-        // Neither is used, but their versions would stand in the configuration.
+        // Neither is used, but their versions would appear in the configuration.
         make.args(["RUSTC=none", "PAHOLE=none"]);
-        // So that a second build gives the same bytes, whoever does it and when.
+        // For reproducible builds: the same bytes for every user, host and time.
         make.env("KBUILD_BUILD_USER", "fslab")
             .env("KBUILD_BUILD_HOST", "fslab")
             .env("KBUILD_BUILD_TIMESTAMP", "1970-01-01 00:00:00 UTC");
@@ -250,7 +250,7 @@ impl Plan {
         build_dir.run("strip the kernel", strip)
     }
 
-    /// The release that make has noted and the program has confirmed.
+    /// The release, read from make's output and confirmed by running the kernel.
     fn release(&self, binary: &Path, build_dir: &mut BuildDir<'_>) -> Result<String, LabError> {
         let release = read(&self.output.join("include/config/kernel.release"))?;
         let release = release.trim().to_owned();
@@ -267,8 +267,8 @@ impl Plan {
     }
 }
 
-/// Debian's source is the one that the configuration was written for, and takes all of it. Others
-/// may lack a file system or two.
+/// Debian's source must accept the complete configuration, which was written for it. Other sources
+/// may lack file systems.
 fn accepted(kind: SourceKind, ignored: Vec<String>) -> Result<Vec<String>, LabError> {
     match kind {
         SourceKind::Debian if !ignored.is_empty() => Err(LabError::ConfigRefused(ignored)),
@@ -292,7 +292,8 @@ fn copy(from: &Path, to: &Path) -> Result<(), LabError> {
         .map_err(LabError::io("write", to))
 }
 
-fn unix_seconds() -> u64 {
+/// The current time in seconds since 1970.
+pub(crate) fn unix_seconds() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
@@ -304,11 +305,11 @@ mod tests {
 
     use super::*;
     use crate::kernel::tests::{facts, place};
-    use crate::{Objects, Shelf};
+    use crate::{KernelList, Objects};
 
     const RECIPE: &str = "CONFIG_A=y\nCONFIG_B=n\nCONFIG_UNKNOWN=y\n";
 
-    /// Understands what is asked of a kernel's Makefile; its program knows its release.
+    /// A make that accepts the options of a kernel's Makefile; its program prints the release.
     const MAKEFILE: &str = r#"
 allnoconfig:
 	@mkdir -p $(O)/include/config
@@ -323,7 +324,7 @@ linux:
 
     const PROGRAM: &str = "#include <stdio.h>\nint main(void) { puts(\"6.99.0-fslab\"); }\n";
 
-    /// A cache, and the tree of a kernel that is built in no time.
+    /// A cache, and a kernel tree that builds at once.
     struct TestEnv {
         place: tempfile::TempDir,
         stages: Vec<(Stage, Objects)>,
@@ -384,11 +385,11 @@ linux:
             self.try_build(&self.request(name)).expect("built")
         }
 
-        fn shelf(&self) -> Shelf {
+        fn kernel_list(&self) -> KernelList {
             self.cache().kernels().expect("listed")
         }
 
-        /// Neither the folder of a build nor its lock may stay.
+        /// Asserts that a build has left neither its folder nor its lock.
         fn assert_tidy(&self) {
             assert!(!self.cache().building().exists());
             drop(BuildLock::take(self.cache().folder()).expect("the lock is free"));
@@ -427,7 +428,7 @@ linux:
     }
 
     #[test]
-    fn the_stages_are_told_in_their_order_with_what_is_expected() {
+    fn the_stages_are_reported_in_order_with_the_expected_objects() {
         let mut env = TestEnv::new();
         env.build("mine");
         let stages: Vec<_> = env.stages.iter().map(|(stage, _)| *stage).collect();
@@ -445,7 +446,7 @@ linux:
         env.stages.clear();
         env.change("new.c", "int a;");
         env.build("mine");
-        assert_eq!(expected(&env), 2, "the last build tells");
+        assert_eq!(expected(&env), 2, "that of the last build");
     }
 
     #[test]
@@ -478,7 +479,7 @@ linux:
         assert_ne!(changed.kernel.facts.key, first.facts.key);
         let found = env.cache().find("two").expect("found");
         assert_eq!(found.facts.key, first.facts.key);
-        assert_eq!(env.shelf().kernels.len(), 2);
+        assert_eq!(env.kernel_list().kernels.len(), 2);
     }
 
     #[test]
@@ -510,12 +511,12 @@ linux:
         env.change("main.c", &PROGRAM.replace("6.99", "6.98"));
         let failed = env.try_build(&env.request("mine"));
         assert!(matches!(failed, Err(LabError::WrongRelease { .. })));
-        assert!(env.shelf().kernels.is_empty());
+        assert!(env.kernel_list().kernels.is_empty());
         env.assert_tidy();
     }
 
     #[test]
-    fn a_build_that_is_told_to_stop_ends_soon_and_leaves_nothing() {
+    fn a_stopped_build_ends_soon_and_leaves_nothing() {
         let mut env = TestEnv::new();
         env.change("Makefile", &MAKEFILE.replace("@gcc", "@sleep 60; gcc"));
         let (cache, request) = (env.cache(), env.request("mine"));
@@ -532,7 +533,7 @@ linux:
     }
 
     #[test]
-    fn two_builds_do_not_meet_in_one_cache() {
+    fn only_one_build_runs_in_a_cache() {
         let mut env = TestEnv::new();
         env.cache().prepare().expect("prepared");
         let held = BuildLock::take(env.cache().folder()).expect("free");

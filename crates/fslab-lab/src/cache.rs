@@ -1,19 +1,19 @@
-//! The user's labs on the disk.
+//! The user's cache of labs.
 //!
 //! ```text
 //!     FOLDER/kernels/KEY/    linux, kernel.json, config, build.log
 //!            roots/KEY/      root.img, root.json
-//!            labs/DIGEST/    lab.json, which names a root, and KEY/, the kernel: links to the
-//!                            files above, which stay when a kernel of that key is built again
-//!            names/NAME      a symbolic link to ../labs/DIGEST; to ../kernels/KEY where a kernel
-//!                            has no root yet
-//!            logs/NAME.log   of the build under way, or of the last one where it failed
-//!            building/       of the build under way; what a killed one left, the next removes
-//!            build.lock      held by the build under way
+//!            labs/DIGEST/    lab.json, which names a root, and KEY/, a copy of the kernel, which
+//!                            stays when a kernel of that key is built again
+//!            names/NAME      symbolic link to ../labs/DIGEST, or to ../kernels/KEY for a kernel
+//!                            without a root
+//!            logs/NAME.log   of the running build, or of the last one if it failed
+//!            building/       of the running build; leftovers are removed by the next
+//!            build.lock      locked by the running build
 //! ```
 //!
-//! A folder comes to `kernels`, `roots` and `labs` whole, by a rename. A lab that lost its name to
-//! a newer one stays, for records name it by its digest.
+//! Folders in `kernels`, `roots` and `labs` appear complete, by a rename. A lab without a name is
+//! kept: results refer to it by its digest.
 
 use std::fs;
 use std::io;
@@ -23,40 +23,40 @@ use std::path::{Path, PathBuf};
 use crate::lab::{IMAGE, LabFacts};
 use crate::{Kernel, KernelKey, KernelName, Lab, LabError, RootFacts};
 
-/// The cache in one folder.
+/// The cache in a folder.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
 }
 
-/// What is in a cache.
+/// The kernels in a cache.
 #[derive(Debug, Default)]
-pub struct Shelf {
-    /// By name; behind them those without one, the newest first.
+pub struct KernelList {
+    /// Sorted by name, then kernels without a name, newest first.
     pub kernels: Vec<Kernel>,
-    /// Why some cannot be used.
+    /// Errors of kernels that cannot be used.
     pub unreadable: Vec<LabError>,
 }
 
 /// The labs in a cache.
 #[derive(Debug, Default)]
-pub struct LabShelf {
-    /// By name; behind them those without one, by digest.
+pub struct LabList {
+    /// Sorted by name, then labs without a name, by digest.
     pub labs: Vec<Lab>,
-    /// Names of kernels that have no root.
+    /// Names of kernels that have no root image.
     pub without_root: Vec<String>,
-    /// Why some cannot be used.
+    /// Errors of labs that cannot be used.
     pub unreadable: Vec<LabError>,
 }
 
-/// What a name leads to.
+/// Target of a name.
 enum Target {
     Kernel(KernelKey),
     Lab(KernelKey),
 }
 
 impl Cache {
-    /// The cache below `folder`, which need not be there yet.
+    /// The cache in `folder`, which need not exist.
     #[must_use]
     pub fn below(folder: &Path) -> Self {
         Self {
@@ -64,29 +64,29 @@ impl Cache {
         }
     }
 
-    /// Where it is.
+    /// The cache's folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Every kernel: once for each of its names, or by its key where it has none.
+    /// All kernels: once for each name, or once by key if a kernel has no name.
     ///
     /// # Errors
-    /// [`LabError::Io`] where a folder cannot be read.
-    pub fn kernels(&self) -> Result<Shelf, LabError> {
-        let mut shelf = Shelf::default();
+    /// [`LabError::Io`] if a folder cannot be read.
+    pub fn kernels(&self) -> Result<KernelList, LabError> {
+        let mut list = KernelList::default();
         let mut named: Vec<KernelKey> = Vec::new();
         for name in entries(&self.names())? {
             if let Some(folder) = self.kernel_of(&name) {
-                shelf.put(Kernel::read(&folder, &name));
+                list.put(Kernel::read(&folder, &name));
                 let key = folder
                     .file_name()
                     .and_then(|key| key.to_str()?.parse().ok());
                 named.extend(key);
             }
         }
-        let mut rest = Shelf::default();
+        let mut rest = KernelList::default();
         for text in entries(&self.folder.join("kernels"))? {
             if let Some(key) = text.parse().ok().filter(|key| !named.contains(key)) {
                 rest.put(Kernel::read(&self.kernel_folder(&key), &text));
@@ -94,15 +94,15 @@ impl Cache {
         }
         rest.kernels
             .sort_by_key(|kernel| std::cmp::Reverse(kernel.facts.built_unix_s));
-        shelf.kernels.extend(rest.kernels);
-        shelf.unreadable.extend(rest.unreadable);
-        Ok(shelf)
+        list.kernels.extend(rest.kernels);
+        list.unreadable.extend(rest.unreadable);
+        Ok(list)
     }
 
     /// The kernel with this name or key.
     ///
     /// # Errors
-    /// [`LabError::NotBuilt`]; [`LabError::Unreadable`] and [`LabError::Io`] where it is damaged.
+    /// [`LabError::NotBuilt`]; [`LabError::Unreadable`] and [`LabError::Io`] if it is damaged.
     pub fn find(&self, name: &str) -> Result<Kernel, LabError> {
         let by_name = || self.kernel_of(name.parse::<KernelName>().ok()?.as_str());
         let by_key = || Some(self.kernel_folder(&name.parse().ok()?));
@@ -122,36 +122,36 @@ impl Cache {
         })
     }
 
-    /// Every lab: once for each of its names, or by its digest where it has none.
+    /// All labs: once for each name, or once by digest if a lab has no name.
     ///
     /// # Errors
-    /// [`LabError::Io`] where a folder cannot be read.
-    pub fn labs(&self) -> Result<LabShelf, LabError> {
-        let mut shelf = LabShelf::default();
+    /// [`LabError::Io`] if a folder cannot be read.
+    pub fn labs(&self) -> Result<LabList, LabError> {
+        let mut list = LabList::default();
         let mut named = Vec::new();
         for name in entries(&self.names())? {
             match self.target_of(&name) {
                 Some(Target::Lab(digest)) => {
-                    shelf.put(self.read_lab(&digest, &name));
+                    list.put(self.read_lab(&digest, &name));
                     named.push(digest);
                 }
-                Some(Target::Kernel(_)) => shelf.without_root.push(name),
+                Some(Target::Kernel(_)) => list.without_root.push(name),
                 None => {}
             }
         }
         for text in entries(&self.folder.join("labs"))? {
             if let Some(digest) = text.parse().ok().filter(|it| !named.contains(it)) {
-                shelf.put(self.read_lab(&digest, &text));
+                list.put(self.read_lab(&digest, &text));
             }
         }
-        Ok(shelf)
+        Ok(list)
     }
 
     /// The lab with this name or digest.
     ///
     /// # Errors
-    /// [`LabError::NotBuilt`]; [`LabError::NoRoot`] where the name leads to a kernel of an earlier
-    /// fslab; [`LabError::Unreadable`] and [`LabError::Io`] where it is damaged.
+    /// [`LabError::NotBuilt`]; [`LabError::NoRoot`] if the name points to a kernel without a root
+    /// image, from an older fslab; [`LabError::Unreadable`] and [`LabError::Io`] if it is damaged.
     pub fn find_lab(&self, name: &str) -> Result<Lab, LabError> {
         let by_name = name.parse::<KernelName>().ok();
         match by_name.and_then(|name| self.target_of(name.as_str())) {
@@ -170,7 +170,7 @@ impl Cache {
         }
     }
 
-    /// Makes the folders.
+    /// Creates the folders.
     pub(crate) fn prepare(&self) -> Result<(), LabError> {
         for folder in ["kernels", "roots", "labs", "names", "logs"] {
             let folder = self.folder.join(folder);
@@ -179,19 +179,19 @@ impl Cache {
         Ok(())
     }
 
-    /// Where a build works: in the cache, so that the result is moved by a rename.
+    /// The build folder: inside the cache, so that the result can be renamed into place.
     pub(crate) fn building(&self) -> PathBuf {
         self.folder.join("building")
     }
 
-    /// The log of the build of `name`.
+    /// Path of the build log of `name`.
     pub(crate) fn log(&self, name: &KernelName) -> PathBuf {
         self.folder.join("logs").join(format!("{name}.log"))
     }
 
-    /// Takes the finished folder of a kernel, and lets `name` lead to it.
+    /// Moves the finished folder of a kernel into place and points `name` to it.
     ///
-    /// A kernel of the same key makes room; a process that runs it keeps its open file.
+    /// A kernel of the same key is replaced; a process that runs it keeps its open file.
     pub(crate) fn publish(
         &self,
         finished: &Path,
@@ -207,8 +207,8 @@ impl Cache {
         self.point(name, key)
     }
 
-    /// Lets `name` lead to the kernel of `key`, which is there. A name that leads to a lab stays:
-    /// it is the whole lab that replaces it.
+    /// Points `name` to the existing kernel of `key`. A name that points to a lab is not changed:
+    /// only a complete lab replaces it.
     pub(crate) fn point(&self, name: &KernelName, key: &KernelKey) -> Result<Kernel, LabError> {
         let kernel = Kernel::read(&self.kernel_folder(key), name.as_str())?;
         if !matches!(self.target_of(name.as_str()), Some(Target::Lab(_))) {
@@ -217,7 +217,7 @@ impl Cache {
         Ok(kernel)
     }
 
-    /// Lets `name` lead to the lab of `digest`, which is there.
+    /// Points `name` to the existing lab of `digest`.
     pub(crate) fn point_to_lab(
         &self,
         name: &KernelName,
@@ -230,7 +230,7 @@ impl Cache {
 
     fn link(&self, name: &KernelName, target: &Path) -> Result<(), LabError> {
         let link = self.names().join(name.as_str());
-        // No name begins with a dot.
+        // No name begins with a dot, so this one is free.
         let fresh = self.names().join(".new");
         let _ = fs::remove_file(&fresh);
         symlink(target, &fresh)
@@ -238,7 +238,8 @@ impl Cache {
             .map_err(LabError::io("make", &link))
     }
 
-    /// Takes the finished folder of a root. A root of the same digest stays, where it is whole.
+    /// Moves the finished folder of a root image into place, unless an intact one of the same
+    /// digest exists.
     pub(crate) fn keep_root(
         &self,
         finished: &Path,
@@ -249,7 +250,8 @@ impl Cache {
         RootFacts::read(&folder)
     }
 
-    /// Takes the finished folder of a lab, whose parts are there, and lets `name` lead to it.
+    /// Moves the finished folder of a lab, whose parts are stored, into place and points `name` to
+    /// it.
     pub(crate) fn keep_lab(
         &self,
         finished: &Path,
@@ -275,7 +277,8 @@ impl Cache {
         fs::rename(finished, folder).map_err(LabError::io("make", folder))
     }
 
-    /// The newest root by this fslab's list, the default lab's before all others.
+    /// The newest root image made by this fslab's list; that of `name` first, then of the default
+    /// lab.
     pub(crate) fn current_root(&self, name: &KernelName) -> Option<RootFacts> {
         let current = |lab: Lab| (!lab.root.is_stale()).then_some(lab.root);
         let of = |name: &str| self.find_lab(name).ok().and_then(current);
@@ -297,7 +300,7 @@ impl Cache {
         if root.sha256 != facts.root_sha256 {
             return Err(LabError::Unreadable {
                 path: root_folder.join(IMAGE),
-                reason: "it is another one than the lab's".to_owned(),
+                reason: "its digest is not the one in the lab".to_owned(),
             });
         }
         Ok(Lab {
@@ -338,7 +341,7 @@ impl Cache {
         }
     }
 
-    /// The folder of the kernel that a name leads to, by itself or in a lab.
+    /// Folder of the kernel that a name points to, directly or through a lab.
     fn kernel_of(&self, name: &str) -> Option<PathBuf> {
         match self.target_of(name)? {
             Target::Kernel(key) => Some(self.kernel_folder(&key)),
@@ -351,7 +354,7 @@ impl Cache {
     }
 }
 
-impl LabShelf {
+impl LabList {
     fn put(&mut self, found: Result<Lab, LabError>) {
         match found {
             Ok(lab) => self.labs.push(lab),
@@ -360,7 +363,7 @@ impl LabShelf {
     }
 }
 
-impl Shelf {
+impl KernelList {
     fn put(&mut self, found: Result<Kernel, LabError>) {
         match found {
             Ok(kernel) => self.kernels.push(kernel),
@@ -369,7 +372,8 @@ impl Shelf {
     }
 }
 
-/// The names in `folder`, sorted; none where it is not there. What is not UTF-8 is not ours.
+/// The sorted names in `folder`; empty if it does not exist. Names that are not UTF-8 are not
+/// fslab's.
 fn entries(folder: &Path) -> Result<Vec<String>, LabError> {
     let listed = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -396,7 +400,7 @@ mod tests {
 
     fn publish(cache: &Cache, key: &str, name: &str) -> Kernel {
         cache.prepare().expect("prepared");
-        // As a build does: the folder is made apart, and its name is the key only in its place.
+        // As in a build: the folder has another name until it is moved into place.
         let finished = cache.building().join("finished");
         place(&finished, &facts(key));
         let (key, name) = (key.parse().expect("a key"), name.parse().expect("a name"));
@@ -405,16 +409,15 @@ mod tests {
         kernel
     }
 
-    fn names(shelf: &Shelf) -> Vec<&str> {
-        shelf
-            .kernels
+    fn names(list: &KernelList) -> Vec<&str> {
+        list.kernels
             .iter()
             .map(|kernel| kernel.name.as_str())
             .collect()
     }
 
     #[test]
-    fn a_name_leads_to_the_newest_kernel_and_older_ones_are_found_by_key() {
+    fn a_name_points_to_the_newest_kernel_and_older_ones_are_found_by_key() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::below(folder.path());
         assert!(cache.kernels().expect("listed").kernels.is_empty());
@@ -452,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_with_the_nearest_name() {
+    fn an_unknown_name_is_reported_with_the_nearest_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::below(folder.path());
         publish(&cache, OLD, "patched");
@@ -479,9 +482,9 @@ mod tests {
         };
         let home = damaged.binary.parent().expect("a folder");
         foreign.write(home).expect("written");
-        let shelf = cache.kernels().expect("listed");
-        assert_eq!(names(&shelf), ["two"]);
-        assert_eq!(shelf.unreadable.len(), 1);
+        let list = cache.kernels().expect("listed");
+        assert_eq!(names(&list), ["two"]);
+        assert_eq!(list.unreadable.len(), 1);
         assert!(matches!(
             cache.find("one"),
             Err(LabError::Unreadable { .. })

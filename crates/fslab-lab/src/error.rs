@@ -1,4 +1,4 @@
-//! Why there is no lab.
+//! Errors of building, finding and importing labs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use fslab_model::{Bytes, Failure, FailureKind};
 
 use crate::tools::{self, BuildTool};
 
-/// Why there is no lab.
+/// An error of building, finding or importing a lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// No name or key of the cache.
+    /// No such name or key in the cache.
     #[error("there is no lab '{name}'")]
     NotBuilt {
-        /// What was asked for.
+        /// The name or key asked for.
         name: String,
-        /// The name that was most likely meant.
+        /// The most similar name.
         nearest: Option<String>,
     },
-    /// A text that is no name.
+    /// An invalid name.
     #[error("cannot name a lab '{name}': {reason}")]
     BadName {
         /// The text.
@@ -26,7 +26,7 @@ pub enum LabError {
         /// A fragment.
         reason: &'static str,
     },
-    /// A path that leads to no source of a kernel.
+    /// A path without a kernel source.
     #[error("cannot build a kernel from {path}: {reason}", path = .path.display())]
     BadSource {
         /// The path.
@@ -34,14 +34,14 @@ pub enum LabError {
         /// A fragment.
         reason: String,
     },
-    /// make refuses a tree that was built in.
+    /// make refuses a tree that has build output in it.
     #[error("cannot build a kernel from {tree}: it holds the files of another build",
             tree = .tree.display())]
     TreeNotClean {
         /// The tree.
         tree: PathBuf,
     },
-    /// Programs that the build needs.
+    /// Programs that the build needs are missing.
     #[error("cannot build a kernel without {}", programs(.0))]
     MissingTools(Vec<BuildTool>),
     /// No apt, or none of its sources has the package.
@@ -49,59 +49,59 @@ pub enum LabError {
     NoPackage {
         /// The package.
         package: &'static str,
-        /// What apt said, or what is missing.
+        /// apt's errors, or what is missing.
         reasons: Vec<String>,
     },
-    /// The configuration did not take effect as a whole.
-    #[error("the kernel's source does not take these lines of the configuration: {}",
+    /// Some configuration lines had no effect.
+    #[error("the kernel's source ignores these configuration lines: {}",
             .0.join(", "))]
     ConfigRefused(Vec<String>),
-    /// Edits of Debian's source do not fit.
-    #[error("the kernel's source lacks the lines that are edited for: {}", .0.join("; "))]
+    /// Edits of Debian's source do not match.
+    #[error("these edits do not match the kernel's source: {}", .0.join("; "))]
     EditsRefused(Vec<String>),
     /// A program failed.
     #[error("cannot {task}: {program} ended with {status}")]
     Failed {
         /// `compile the kernel`.
         task: &'static str,
-        /// Its name.
+        /// Name of the program.
         program: String,
-        /// Its exit status, or the signal it died of.
+        /// Its exit status, or the signal that ended it.
         status: String,
-        /// The telling lines of what it printed.
+        /// Its error lines.
         said: Vec<String>,
-        /// All of what it printed.
+        /// Its complete output.
         log: PathBuf,
     },
-    /// The program that was built is not what it was built to be.
-    #[error("the new kernel says that it is '{found}', and should be '{release}'")]
+    /// The new kernel reports another release than was built.
+    #[error("the new kernel reports the release '{found}' instead of '{release}'")]
     WrongRelease {
-        /// What make said.
+        /// The release by make.
         release: String,
-        /// What the program says.
+        /// The release by the kernel.
         found: String,
     },
-    /// Too little room for the source and the build.
+    /// Too little space for source and build.
     #[error("a build takes {needed} in {folder}, and {available} are free",
             folder = .folder.display())]
     NoRoom {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
-        /// With a margin.
+        /// Bytes needed, with a margin.
         needed: Bytes,
-        /// At the moment.
+        /// Bytes free.
         available: Bytes,
     },
-    /// Another process builds in this cache.
+    /// Another process is building in this cache.
     #[error("another fslab is building a kernel")]
     Busy,
-    /// Guests do not run on this machine.
-    #[error("cannot have a guest on this machine: {0}")]
+    /// Guests cannot run on this machine.
+    #[error("guests cannot run on this machine: {0}")]
     NotHere(String),
-    /// Somebody asked the build to stop.
+    /// The build was stopped on request.
     #[error("the build was stopped on request")]
     Interrupted,
-    /// The description of a kernel that is damaged or of another version.
+    /// A damaged description, or one of another version.
     #[error("cannot use the kernel described by {path}: {reason}", path = .path.display())]
     Unreadable {
         /// The description.
@@ -109,7 +109,7 @@ pub enum LabError {
         /// A fragment.
         reason: String,
     },
-    /// A file that cannot stand in an image.
+    /// A file that an image cannot hold.
     #[error("cannot put {path} into an image: {reason}", path = .path.display())]
     BadTree {
         /// Its path in the guest.
@@ -117,16 +117,16 @@ pub enum LabError {
         /// A fragment.
         reason: &'static str,
     },
-    /// A kernel of an earlier fslab, which has no root image.
-    #[error("the lab '{name}' has a kernel and no root image")]
+    /// A kernel of an older fslab, without a root image.
+    #[error("the lab '{name}' has no root image")]
     NoRoot {
-        /// What was asked for.
+        /// The name asked for.
         name: String,
     },
-    /// The running fslab does not start in a lab.
+    /// The running fslab cannot start in a lab.
     #[error("this fslab does not run in the lab '{lab}': {reason}")]
     CannotRun {
-        /// Its name.
+        /// The lab's name.
         lab: String,
         /// A fragment.
         reason: String,
@@ -139,7 +139,7 @@ pub enum LabError {
         /// A fragment.
         reason: String,
     },
-    /// A program or library that is damaged.
+    /// A damaged program or library.
     #[error("cannot take {path} into a lab: {reason}", path = .path.display())]
     BadProgram {
         /// The file.
@@ -147,20 +147,20 @@ pub enum LabError {
         /// A fragment.
         reason: String,
     },
-    /// A file of the cache or of the source.
+    /// An error on a file of the cache or of the source.
     #[error("cannot {operation} {path}", path = .path.display())]
     Io {
         /// `read`, `write`, `make`, `remove`, `start`.
         operation: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl LabError {
-    /// What the user may do about it.
+    /// A hint for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -185,15 +185,15 @@ impl LabError {
             Self::NoRoom { .. } => {
                 Some("the kernels are kept below XDG_CACHE_HOME; make room or set another".into())
             }
-            Self::Busy => Some("wait for its end".to_owned()),
-            Self::NoRoot { .. } => Some("fslab lab build makes it, in some seconds".to_owned()),
+            Self::Busy => Some("wait until it ends".to_owned()),
+            Self::NoRoot { .. } => Some("fslab lab build adds it in a few seconds".to_owned()),
             Self::CannotRun { .. } => Some(
                 "use a build of fslab for the lab's glibc or an older one, or build a lab on this \
                  machine: fslab lab build --new-root"
                     .to_owned(),
             ),
             Self::BadArchive { .. } => Some("fslab lab export writes such a file".to_owned()),
-            Self::Unreadable { .. } => Some("fslab lab build --force makes it anew".to_owned()),
+            Self::Unreadable { .. } => Some("fslab lab build --force builds it again".to_owned()),
             Self::BadName { .. }
             | Self::BadSource { .. }
             | Self::BadTree { .. }
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_program_is_told_with_what_it_said_and_where_the_log_is() {
+    fn a_failed_program_is_reported_with_its_errors_and_its_log() {
         let failure = Failure::from(LabError::Failed {
             task: "compile the kernel",
             program: "make".into(),
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_is_missing_is_told_with_the_command_that_makes_it() {
+    fn a_missing_kernel_is_reported_with_the_command_that_builds_it() {
         let missing = |name: &str, nearest: Option<&str>| LabError::NotBuilt {
             name: name.to_owned(),
             nearest: nearest.map(str::to_owned),

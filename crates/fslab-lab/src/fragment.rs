@@ -1,7 +1,7 @@
-//! A fragment of a configuration against the configuration that the source made of it.
+//! Compares a configuration fragment with the configuration that resulted from it.
 //!
-//! Kconfig drops a symbol that it does not know, or whose dependencies are not met, without a word;
-//! a kernel would then lack a file system that the catalogue promises.
+//! Kconfig silently drops a symbol that it does not know or whose dependencies are not met; the
+//! kernel would then lack a file system that the catalogue lists.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) fn lines_without_effect(fragment: &str, config: &str) -> Vec<String> {
     let found: BTreeMap<&str, &str> = assignments(config).collect();
     assignments(fragment)
-        // A symbol that is off stands there as a comment, or not at all.
+        // A symbol that is off is a comment in `.config`, or absent.
         .filter(|(symbol, value)| *found.get(symbol).unwrap_or(&"n") != *value)
         .map(|(symbol, value)| format!("{symbol}={value}"))
         .collect()

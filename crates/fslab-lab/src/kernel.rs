@@ -1,4 +1,4 @@
-//! A kernel that is there, and its description as it is stored beside it.
+//! A kernel in the cache, and its stored description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,86 +8,86 @@ use serde::{Deserialize, Serialize};
 use crate::recipe::Recipe;
 use crate::{KernelKey, LabError, SourceKind, stored};
 
-/// The version of the stored description. Another one is another fslab's.
+/// Version of the stored description; other versions are not read.
 const VERSION: u32 = 1;
 
-/// The file of the description.
+/// File name of the description.
 pub(crate) const DESCRIPTION: &str = "kernel.json";
 
-/// The file of the whole configuration.
+/// File name of the complete configuration.
 pub(crate) const CONFIG: &str = "config";
 
-/// The file of the program.
+/// File name of the kernel.
 pub(crate) const BINARY: &str = "linux";
 
 /// A kernel in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Kernel {
-    /// A name that leads to it: its key, where it lost its last name to a newer kernel.
+    /// A name that points to it; its key, if a newer kernel took its last name.
     pub name: String,
-    /// The program.
+    /// The kernel's executable.
     pub binary: PathBuf,
-    /// What it is.
+    /// Its description.
     #[serde(flatten)]
     pub facts: KernelFacts,
 }
 
-/// What a kernel is, and how it came to be.
+/// Description of a kernel and its build.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelFacts {
-    /// Made of source, configuration and drivers.
+    /// Digest of source, configuration and drivers.
     pub key: KernelKey,
-    /// Made of configuration and drivers alone.
+    /// Digest of configuration and drivers alone.
     pub recipe: KernelKey,
-    /// What uname(2) gives in it, such as `6.12.95-fslab`.
+    /// Its release by uname(2), such as `6.12.95-fslab`.
     pub release: String,
-    /// Where the source came from.
+    /// Kind of its source.
     pub source_kind: SourceKind,
-    /// The source as people name it, with its version.
+    /// Readable description of the source, with its version.
     pub source: String,
-    /// Lines of the configuration that the source does not know.
+    /// Configuration lines that the source does not know.
     #[serde(default)]
     pub config_ignored: Vec<String>,
-    /// Effects of edits that the source does not have, since its lines are others.
+    /// Effects of edits that did not match the source.
     #[serde(default)]
     pub edits_ignored: Vec<String>,
-    /// Patches that the source got.
+    /// Patches applied to the source.
     #[serde(default)]
     pub patches: Vec<String>,
-    /// Whether it has the driver of simulated disks.
+    /// True if it has the driver of simulated disks.
     #[serde(default)]
     pub simdisk: bool,
-    /// Whether it has the drivers that serve a lab's root image, layers, and what a trial and its
-    /// conductor exchange.
+    /// True if it has the drivers for a lab's root image, its layers, and the exchange between a
+    /// trial and the host.
     #[serde(default)]
     pub lab_devices: bool,
-    /// As it names itself, with its version.
+    /// The compiler with its version, as it reports itself.
     pub compiler: String,
-    /// Size of the program.
+    /// Bytes of the kernel's executable.
     pub binary_bytes: u64,
-    /// Files that were compiled, for the progress of the next build.
+    /// Object files compiled, to estimate the next build.
     pub objects: u32,
-    /// When the build ended, in seconds since 1970.
+    /// End of the build, in seconds since 1970.
     pub built_unix_s: u64,
-    /// How long it took, with all that belongs to it.
+    /// Duration of the complete build.
     pub build_seconds: u64,
 }
 
 impl Kernel {
-    /// Its whole configuration, the `.config` of its build.
+    /// Path of its `.config`.
     #[must_use]
     pub fn config(&self) -> PathBuf {
         self.binary.with_file_name(CONFIG)
     }
 
-    /// Whether it was built with another configuration or other drivers than this fslab has.
+    /// True if this fslab has another configuration or other drivers.
     #[must_use]
     pub fn is_stale(&self) -> bool {
         self.facts.recipe != Recipe::current().digest()
     }
 
-    /// Copies it into `folder`, below its key: what a lab consists of stays when the kernel is
-    /// replaced, and a program with a second name would not be trusted.
+    /// Copies it into `folder`, below its key: a lab's parts stay when the kernel is replaced. A
+    /// hard link would not do: a program with two names is not trusted.
     pub(crate) fn copy_into(&self, folder: &Path) -> Result<(), LabError> {
         let place = folder.join(self.facts.key.as_str());
         fs::create_dir(&place).map_err(LabError::io("make", &place))?;
@@ -98,7 +98,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// The kernel in `folder`, under a name that leads to it.
+    /// Reads the kernel in `folder`, under `name`.
     pub(crate) fn read(folder: &Path, name: &str) -> Result<Self, LabError> {
         let path = folder.join(DESCRIPTION);
         let unreadable = |reason: &str| LabError::Unreadable {
@@ -107,7 +107,7 @@ impl Kernel {
         };
         let facts: KernelFacts = stored::read(&path, VERSION)?;
         if !folder.ends_with(facts.key.as_str()) {
-            return Err(unreadable("its key is not that of its folder"));
+            return Err(unreadable("its key does not match its folder"));
         }
         let binary = folder.join(BINARY);
         let found = binary.metadata().map_err(LabError::io("find", &binary))?;
@@ -129,16 +129,11 @@ impl KernelFacts {
     }
 }
 
-/// Where the program stands in the folder of a kernel.
-pub(crate) fn binary_in(folder: &Path) -> PathBuf {
-    folder.join(BINARY)
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
 
-    /// A kernel that nobody built.
+    /// Facts of a kernel that was never built.
     pub(crate) fn facts(key: &str) -> KernelFacts {
         KernelFacts {
             key: key.parse().expect("a key"),
@@ -159,10 +154,10 @@ pub(crate) mod tests {
         }
     }
 
-    /// Puts it on the disk.
+    /// Stores it in `folder`.
     pub(crate) fn place(folder: &Path, facts: &KernelFacts) {
         fs::create_dir_all(folder).expect("a folder");
-        fs::write(binary_in(folder), "linux").expect("written");
+        fs::write(folder.join(BINARY), "linux").expect("written");
         facts.write(folder).expect("written");
     }
 
@@ -191,7 +186,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_damaged_or_of_another_version_is_told_and_not_used() {
+    fn damaged_or_foreign_descriptions_are_errors() {
         let place_of = tempfile::tempdir().expect("a folder");
         let folder = place_of.path().join("0123456789ab");
         let description = folder.join(DESCRIPTION);
@@ -206,7 +201,7 @@ pub(crate) mod tests {
         assert!(spoil(&newer).contains("another version"));
         let cut = || fs::write(&description, r#"{"version": 1"#).expect("written");
         assert!(spoil(&cut).contains("EOF"));
-        let grown = || fs::write(binary_in(&folder), "linux, longer").expect("written");
+        let grown = || fs::write(folder.join(BINARY), "linux, longer").expect("written");
         assert!(spoil(&grown).contains("another size"));
         let foreign = || facts("ba9876543210").write(&folder).expect("written");
         assert!(spoil(&foreign).contains("key"));

@@ -1,4 +1,4 @@
-//! What tells one kernel from another: a digest of everything that it is built from.
+//! A kernel's key: a digest of everything that it is built from.
 
 use std::fmt;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Hexadecimal digits of a key: 48 bits, plenty for the kernels of one user.
+/// Hexadecimal digits of a key: 48 bits, enough for one user's kernels.
 const DIGITS: usize = 12;
 
 /// The first 12 hexadecimal digits of a SHA-256.
@@ -63,8 +63,8 @@ impl fmt::Display for KernelKey {
     }
 }
 
-/// Collects the parts of a key. Each goes in with its length, so that two lists of parts are never
-/// the same bytes.
+/// Hashes the parts of a key. Each part is preceded by its length, so that different lists of parts
+/// never give the same bytes.
 #[derive(Clone, Default)]
 pub(crate) struct Fingerprint(Sha256);
 
@@ -80,17 +80,17 @@ impl Fingerprint {
     }
 }
 
-/// The key of a file's content.
+/// The key of a file's contents.
 pub(crate) fn of_file(path: &Path) -> io::Result<KernelKey> {
     Ok(KernelKey(shortened(digest_of_file(path)?)))
 }
 
-/// The SHA-256 of a file's content, 64 hexadecimal digits.
+/// SHA-256 of a file's contents, 64 hexadecimal digits.
 pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
     Ok(hexadecimal(digest_of_file(path)?))
 }
 
-/// The first digits of a whole digest.
+/// The key of a complete digest: its first digits.
 pub(crate) fn key_of(sha256: &str) -> KernelKey {
     KernelKey(sha256.chars().take(DIGITS).collect())
 }
@@ -114,7 +114,7 @@ fn shortened(digest: Sha256) -> String {
     digits
 }
 
-/// The 64 digits of a digest.
+/// The 64 hexadecimal digits of a digest.
 pub(crate) fn hexadecimal(digest: Sha256) -> String {
     let bytes = digest.finalize();
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_tells_where_one_part_ends_and_the_next_begins() {
+    fn a_key_depends_on_where_one_part_ends_and_the_next_begins() {
         assert_eq!(key(&["ab", "c"]), key(&["ab", "c"]));
         assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
         assert_ne!(key(&["ab"]), key(&["ab", ""]));

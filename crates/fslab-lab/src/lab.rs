@@ -1,4 +1,4 @@
-//! A lab: a guest kernel and a root image, named by what both consist of.
+//! A lab: a guest kernel and a root image, identified by a digest of both.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,31 +9,31 @@ use crate::key::{Fingerprint, key_of, sha256_of};
 use crate::root::{Elf, LIST_VERSION};
 use crate::{Kernel, KernelKey, LabError, RootFacts, stored};
 
-/// The version of the stored descriptions of labs and roots.
+/// Version of the stored descriptions of labs and root images.
 pub(crate) const VERSION: u32 = 1;
 
-/// The file of a lab's description.
+/// File name of a lab's description.
 pub(crate) const LAB: &str = "lab.json";
-/// The file of a root's description, and its image.
+/// File names of a root image and its description.
 pub(crate) const ROOT: &str = "root.json";
 pub(crate) const IMAGE: &str = "root.img";
 
 /// A lab in the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lab {
-    /// A name that leads to it: its digest, where it lost its last name to a newer lab.
+    /// A name that points to it; its digest, if a newer lab took its last name.
     pub name: String,
-    /// What names it for good.
+    /// Its permanent identity.
     pub digest: KernelKey,
-    /// The kernel.
+    /// Its kernel.
     pub kernel: Kernel,
-    /// The root image.
+    /// Path of its root image.
     pub root_image: PathBuf,
-    /// What is in the image.
+    /// Contents of the root image.
     pub root: RootFacts,
 }
 
-/// Which parts make a lab, as it is stored.
+/// The stored description of a lab: its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LabFacts {
     pub(crate) digest: KernelKey,
@@ -44,7 +44,7 @@ pub(crate) struct LabFacts {
 }
 
 impl LabFacts {
-    /// Of parts that are there: the kernel is read as a whole.
+    /// Describes a lab of existing parts; reads the complete kernel for its digest.
     pub(crate) fn of(kernel: &Kernel, root: &RootFacts) -> Result<Self, LabError> {
         let binary = &kernel.binary;
         let kernel_sha256 = sha256_of(binary).map_err(LabError::io("read", binary))?;
@@ -57,20 +57,20 @@ impl LabFacts {
         })
     }
 
-    /// The one in `folder`, which has its digest for a name.
+    /// Reads the description in `folder`, which must be named by the digest.
     pub(crate) fn read(folder: &Path) -> Result<Self, LabError> {
-        let facts = Self::read_loose(folder)?;
+        let facts = Self::read_unnamed(folder)?;
         let is_named = folder.ends_with(facts.digest.as_str());
-        let reason = "its digest is not that of its folder";
+        let reason = "its digest does not match its folder";
         demand(is_named, &folder.join(LAB), reason).map(|()| facts)
     }
 
-    /// The one in `folder`, whatever it is called.
-    pub(crate) fn read_loose(folder: &Path) -> Result<Self, LabError> {
+    /// Reads the description in `folder`, regardless of the folder's name.
+    pub(crate) fn read_unnamed(folder: &Path) -> Result<Self, LabError> {
         let path = folder.join(LAB);
         let facts: Self = stored::read(&path, VERSION)?;
         let is_whole = facts.digest == digest_of(&facts.kernel_sha256, &facts.root_sha256);
-        demand(is_whole, &path, "its digest is not that of its parts").map(|()| facts)
+        demand(is_whole, &path, "its digest does not match its parts").map(|()| facts)
     }
 
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
@@ -87,7 +87,7 @@ impl RootFacts {
         demand(
             is_named,
             &path,
-            "its key is not that of its image or of its folder",
+            "its key does not match its image or folder",
         )?;
         let image = folder.join(IMAGE);
         let found = image.metadata().map_err(LabError::io("find", &image))?;
@@ -99,7 +99,7 @@ impl RootFacts {
         stored::write(&folder.join(ROOT), VERSION, self)
     }
 
-    /// Whether this fslab would put other things into it.
+    /// True if this fslab's list of contents is another version.
     #[must_use]
     pub fn is_stale(&self) -> bool {
         self.list_version != LIST_VERSION
@@ -107,13 +107,13 @@ impl RootFacts {
 }
 
 impl Lab {
-    /// Whether this fslab would build another kernel or another root.
+    /// True if this fslab would build another kernel or another root image.
     #[must_use]
     pub fn is_stale(&self) -> bool {
         self.kernel.is_stale() || self.root.is_stale()
     }
 
-    /// The file that an archive calls `name`.
+    /// Path of the file that an archive calls `name`.
     pub(crate) fn part(&self, name: &str) -> PathBuf {
         let folder = self.kernel.binary.parent().unwrap_or(Path::new("/"));
         match name.split_once('/') {
@@ -123,20 +123,20 @@ impl Lab {
         }
     }
 
-    /// Reads kernel and image as a whole, and compares them with the digest.
+    /// Reads kernel and image completely and compares them with the digest.
     ///
     /// # Errors
-    /// [`LabError::Unreadable`] where they are other ones; [`LabError::Io`].
+    /// [`LabError::Unreadable`] if they do not match; [`LabError::Io`].
     pub fn verify(&self) -> Result<(), LabError> {
         let sha256 = |path: &Path| sha256_of(path).map_err(LabError::io("read", path));
         let image = sha256(&self.root_image)?;
         let is_whole = image == self.root.sha256
             && self.digest == digest_of(&sha256(&self.kernel.binary)?, &image);
-        let reason = "kernel and image are not those of its digest";
+        let reason = "kernel and image do not match its digest";
         demand(is_whole, &self.root_image, reason)
     }
 
-    /// Demands that its C library starts `program`, which is appended to the root.
+    /// Checks that the lab's C library can run `program`, which is appended to the root image.
     ///
     /// # Errors
     /// [`LabError::CannotRun`]; [`LabError::Io`].
@@ -169,7 +169,7 @@ impl Lab {
     }
 }
 
-/// Builds the image of a root in `folder`, with its description.
+/// Writes a root image and its description into `folder`.
 pub(crate) fn write_root(
     folder: &Path,
     assembly: crate::root::Assembly,

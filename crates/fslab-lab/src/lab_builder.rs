@@ -1,34 +1,34 @@
-//! The build of a lab: its kernel, its root image, and the name that leads to both.
+//! Builds a lab: its kernel, its root image, and the name that points to them.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::builder::unix_seconds;
 use crate::lab::{LabFacts, write_root};
 use crate::lock::BuildLock;
 use crate::root::Assembly;
 use crate::{BuildRequest, Cache, Kernel, Lab, LabError, Progress, RootFacts, build};
 
-/// What a build gave.
+/// Result of building a lab.
 #[derive(Clone, Debug)]
 pub struct BuiltLab {
     /// The lab.
     pub lab: Lab,
-    /// Whether no kernel had to be built.
+    /// True if no kernel was built.
     pub kernel_was_there: bool,
-    /// Whether no root image had to be built.
+    /// True if no root image was built.
     pub root_was_there: bool,
 }
 
-/// Builds a kernel and a root image, as far as they are not there, and lets the name lead to them.
+/// Builds the kernel and the root image, unless they exist, and points the name to the lab.
 ///
-/// A root image of this fslab's list stays, whatever was installed since: that of the lab with
-/// this name, else the default lab's, so that labs of two kernels differ in the kernel alone.
+/// An existing root image of this fslab's list is reused, whatever was installed since: that of the
+/// lab with this name, else the default lab's. Labs of two kernels then differ in the kernel alone.
 ///
 /// # Errors
-/// [`LabError`]; the name leads to what it led to before.
+/// [`LabError`]; the name then points to what it did before.
 pub fn build_lab(
     cache: &Cache,
     request: &BuildRequest,
@@ -50,23 +50,23 @@ pub fn build_lab(
         });
     }
     let _lock = BuildLock::take(cache.folder())?;
-    let bench = AssemblyDir::open(cache.building())?;
+    let work = AssemblyDir::open(cache.building())?;
     let (root, root_was_there) = match current {
         Some(root) => (root, true),
-        None => bench.build_root(cache)?,
+        None => work.build_root(cache)?,
     };
     Ok(BuiltLab {
-        lab: bench.join(cache, &built.kernel, &root, request)?,
+        lab: work.join(cache, &built.kernel, &root, request)?,
         kernel_was_there: built.was_there,
         root_was_there,
     })
 }
 
-/// The folder of a build, which goes with it.
+/// The folder of a build. Dropping it removes the folder.
 pub(crate) struct AssemblyDir(PathBuf);
 
 impl AssemblyDir {
-    /// Makes `folder` afresh, whatever a killed build has left there. The cache is locked.
+    /// Makes `folder` empty, also after a killed build. The caller holds the cache's lock.
     pub(crate) fn open(folder: PathBuf) -> Result<Self, LabError> {
         match fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -78,7 +78,7 @@ impl AssemblyDir {
         Ok(Self(folder))
     }
 
-    /// A new folder in it.
+    /// Creates a folder in it.
     pub(crate) fn make(&self, name: &str) -> Result<PathBuf, LabError> {
         let path = self.0.join(name);
         fs::create_dir(&path).map_err(LabError::io("make", &path))?;
@@ -89,7 +89,7 @@ impl AssemblyDir {
         &self.0
     }
 
-    /// A root of this machine's files, and whether the same was there already.
+    /// Builds a root image of this machine's files; true if the same one existed.
     fn build_root(&self, cache: &Cache) -> Result<(RootFacts, bool), LabError> {
         let finished = self.make("root")?;
         let written = write_root(&finished, Assembly::of_this_machine()?, unix_seconds())?;
@@ -115,14 +115,9 @@ impl AssemblyDir {
 
 impl Drop for AssemblyDir {
     fn drop(&mut self) {
-        // What stays is removed by the next build.
+        // What could not be removed, the next build removes.
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-fn unix_seconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]
@@ -136,7 +131,7 @@ mod tests {
     struct Place(tempfile::TempDir);
 
     impl Place {
-        /// A cache with a current kernel of Debian's source, which needs no build.
+        /// A cache with a current kernel of Debian's source, which is not built again.
         fn new() -> Self {
             let place_of = Self(tempfile::tempdir().expect("a folder"));
             let cache = place_of.cache();
@@ -153,7 +148,7 @@ mod tests {
             let facts = facts(key);
             let finished = self.cache().building().join("finished");
             place(&finished, &facts);
-            // What the file holds is part of a lab, and what stands in its description is not.
+            // The kernel file's contents are part of a lab's digest; its description is not.
             fs::write(finished.join("config"), "CONFIG_A=y\n").expect("written");
             let name: KernelName = name.parse().expect("a name");
             self.cache()
@@ -207,7 +202,7 @@ mod tests {
         let again = place.build("default");
         assert!(again.kernel_was_there && again.root_was_there);
         assert_eq!(again.lab, lab);
-        // Built again of the same files, it is the same to the byte.
+        // Built again of the same files, it is byte-identical.
         let anew = place.try_build("default", true).expect("built");
         assert_eq!(
             (anew.lab.digest.clone(), anew.root_was_there),

@@ -1,14 +1,14 @@
-//! Guest kernels: where their source comes from, how they are built, and where they are kept.
+//! Labs: kernels, root images and layers of guests; their sources, builds and cache.
 //!
-//! Owns the user's cache of kernels and everything that is written there. Knows nothing of how a
-//! guest is started. Needs no privilege: packages are downloaded and unpacked, never installed.
+//! Owns the user's cache of labs and everything written there. Does not start guests. Needs no
+//! privileges: packages are downloaded and unpacked, never installed.
 //!
 //! ```text
 //!     BuildRequest --> source (Debian's package, a tarball, a tree) --+
 //!     recipe (configuration and drivers, embedded) -------------------+--> key --> build --> Cache
 //! ```
 //!
-//! A kernel's key is made of what it is built from; a name leads to one key at a time.
+//! A kernel's key is a digest of everything it is built from; a name points to one key at a time.
 
 mod additions;
 mod archive;
@@ -33,7 +33,7 @@ mod tools;
 
 pub use archive::{export_lab, import_lab};
 pub use builder::{BuildRequest, Built, build};
-pub use cache::{Cache, LabShelf, Shelf};
+pub use cache::{Cache, KernelList, LabList};
 pub use error::LabError;
 pub use kernel::{Kernel, KernelFacts};
 pub use key::KernelKey;

@@ -1,4 +1,4 @@
-//! The lock of the cache: one build at a time.
+//! The cache's lock: one build at a time.
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
@@ -8,13 +8,13 @@ use fslab_sys::TrustedFolder;
 
 use crate::LabError;
 
-/// The file's name in the cache.
+/// File name in the cache.
 const NAME: &str = "build.lock";
 
-/// The right to build in a cache, until this is dropped.
+/// The exclusive right to build in a cache. Dropping it unlocks the cache.
 ///
-/// The programs that a build starts inherit the lock: where fslab is killed, the cache is locked
-/// until the last of them has ended, and nobody cleans up under their hands.
+/// Programs started by a build inherit the lock: if fslab is killed, the cache stays locked until
+/// the last of them has ended, so that their files are not removed while they run.
 #[derive(Debug)]
 pub(crate) struct BuildLock {
     folder: TrustedFolder,
@@ -22,11 +22,11 @@ pub(crate) struct BuildLock {
 }
 
 impl BuildLock {
-    /// Locks the cache in `folder`, which is there.
+    /// Locks the cache in the existing `folder`.
     pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
         let path = folder.join(NAME);
         let failed = |error| LabError::io("lock", &path)(error);
-        // What is built here is run: no other user may write here.
+        // Programs built here are executed: no other user may have write access.
         let folder = TrustedFolder::open(folder).map_err(failed)?;
         loop {
             let file = match folder.make_file(NAME) {
@@ -44,7 +44,7 @@ impl BuildLock {
                 Err(TryLockError::WouldBlock) => return Err(LabError::Busy),
             }
             fslab_sys::let_children_inherit(&file).map_err(failed)?;
-            // Its last owner may have removed the file between our opening and our locking.
+            // The previous owner may have removed the file between our open and our lock.
             if folder.is_named(&file, NAME).map_err(failed)? {
                 return Ok(Self {
                     folder,
@@ -57,7 +57,7 @@ impl BuildLock {
 
 impl Drop for BuildLock {
     fn drop(&mut self) {
-        // What stays is an empty file that nobody has locked.
+        // What stays is an empty file that is not locked.
         let _ = self.folder.remove(NAME);
     }
 }
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    // It was opened through a link, and what that led to was made or locked.
+    // The lock had been opened through a link, and the link's target made or locked.
     #[test]
     fn a_lock_that_is_a_link_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_is_locked_once_until_it_is_given_up() {
+    fn a_cache_has_one_lock_until_it_is_released() {
         let folder = tempfile::tempdir().expect("a folder");
         let held = BuildLock::take(folder.path()).expect("free");
         let refused = BuildLock::take(folder.path());

@@ -1,15 +1,15 @@
-//! The name under which a user asks for a kernel.
+//! Names of kernels and labs, given by the user.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::{KernelKey, LabError};
 
-/// Longer names are a mistake, and would not fit a table.
+/// Longest name: it must fit a table.
 const LENGTH_MAX: usize = 40;
 
-/// A kernel's name: letters, digits, `.`, `_`, `-` and `+`, the first a letter or a digit. It is
-/// also the name of a file.
+/// A kernel's name: letters, digits, `.`, `_`, `-` and `+`, starting with a letter or digit. Also
+/// used as a file name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelName(String);
 
@@ -22,7 +22,7 @@ impl KernelName {
 }
 
 impl Default for KernelName {
-    /// The name of the kernel that is meant where none is named.
+    /// The name used if none is given.
     fn default() -> Self {
         Self("default".to_owned())
     }

@@ -1,17 +1,17 @@
-//! How far a build is, as data: who shows it decides how often and in which words.
+//! Progress of a build as data; the caller decides how to show it.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-/// How often a running build reports.
+/// Interval of progress reports.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// What a build is at.
+/// Stage of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Finding out what the source is.
+    /// Identifying the source.
     Looking,
-    /// Fetching lists of packages, where those at hand do not have the source.
+    /// Fetching package lists, if the present ones lack the source.
     Indexing,
     /// Fetching the source.
     Downloading,
@@ -19,13 +19,13 @@ pub enum Stage {
     Unpacking,
     /// Applying the configuration.
     Configuring,
-    /// Compiling, which is nearly all of the time.
+    /// Compiling, nearly all of the time.
     Compiling,
-    /// Putting the program together.
+    /// Linking the kernel.
     Linking,
-    /// Trying the program, and moving it to its place.
+    /// Testing the kernel and moving it into place.
     Storing,
-    /// Removing the unpacked source and the files of the build.
+    /// Removing the unpacked source and the build output.
     Clearing,
 }
 
@@ -40,36 +40,36 @@ impl fmt::Display for Stage {
             Self::Compiling => "compiling",
             Self::Linking => "linking",
             Self::Storing => "storing",
-            Self::Clearing => "removing what the build needed",
+            Self::Clearing => "removing build files",
         })
     }
 }
 
-/// Where a build is.
+/// Progress of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// What it is at.
+    /// Its stage.
     pub stage: Stage,
-    /// Since its beginning.
+    /// Time since its start.
     pub elapsed: Duration,
     /// Files compiled.
     pub objects: Objects,
 }
 
-/// A count of files that make puts out, compiled or collected.
+/// Count of files that make produces, compiled or linked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Objects {
-    /// So far.
+    /// Done so far.
     pub done: u32,
-    /// In the end, as the last build of the same configuration had it; a guess.
+    /// Expected at the end: the count of the last build of the same configuration.
     pub expected: u32,
 }
 
-/// Tells a listener of the build's progress, at every new stage and now and then.
+/// Reports progress to a listener: at each new stage and at intervals.
 pub(crate) struct Reporter<'a> {
     listener: &'a mut dyn FnMut(Progress),
     began: Instant,
-    told: Instant,
+    reported: Instant,
     stage: Stage,
     objects: Objects,
 }
@@ -80,7 +80,7 @@ impl<'a> Reporter<'a> {
         Self {
             listener,
             began: now,
-            told: now,
+            reported: now,
             stage: Stage::Looking,
             objects: Objects::default(),
         }
@@ -100,17 +100,17 @@ impl<'a> Reporter<'a> {
 
     pub(crate) fn enter(&mut self, stage: Stage) {
         self.stage = stage;
-        self.tell();
+        self.report();
     }
 
-    /// Time has passed.
+    /// Reports if the interval has passed.
     pub(crate) fn tick(&mut self) {
-        if self.told.elapsed() >= INTERVAL {
-            self.tell();
+        if self.reported.elapsed() >= INTERVAL {
+            self.report();
         }
     }
 
-    /// Takes a line that make has put out.
+    /// Counts a line of make's output.
     pub(crate) fn take(&mut self, line: &str) {
         if !matches!(self.stage, Stage::Compiling | Stage::Linking) {
             return;
@@ -124,8 +124,8 @@ impl<'a> Reporter<'a> {
         }
     }
 
-    fn tell(&mut self) {
-        self.told = Instant::now();
+    fn report(&mut self) {
+        self.reported = Instant::now();
         (self.listener)(Progress {
             stage: self.stage,
             elapsed: self.began.elapsed(),
@@ -134,7 +134,7 @@ impl<'a> Reporter<'a> {
     }
 }
 
-/// What make does and to which file, of a line such as `  CC      init/main.o`.
+/// Parses a line of make such as `  CC      init/main.o` into verb and file.
 fn step_of_make(line: &str) -> Option<(&str, &str)> {
     let (verb, object) = line.strip_prefix("  ")?.split_once(' ')?;
     let is_verb = !verb.is_empty() && verb.bytes().all(|c| c.is_ascii_uppercase());
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_steps_of_make_are_told_from_its_chatter() {
+    fn steps_of_make_are_distinguished_from_other_output() {
         assert_eq!(
             step_of_make("  CC      init/main.o"),
             Some(("CC", "init/main.o"))
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_counted_and_linking_begins_with_the_whole_object() {
+    fn objects_are_counted_and_linking_begins_with_vmlinux() {
         let mut seen = Vec::new();
         let mut listener = |progress: Progress| seen.push((progress.stage, progress.objects.done));
         let mut reporter = Reporter::new(&mut listener);

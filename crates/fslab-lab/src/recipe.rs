@@ -1,14 +1,13 @@
-//! What a kernel is built of besides its source: the configuration, patches, and what is added to
-//! every source. All are embedded.
+//! A kernel's recipe: the configuration, patches, and additions to every source. All are embedded.
 
 use crate::KernelKey;
 use crate::additions::{DRIVERS, EDITS, Edit};
 use crate::key::Fingerprint;
 
-/// The lines that every guest kernel is configured with.
+/// The configuration of every guest kernel.
 const CONFIG: &str = include_str!("../../../kernel/config");
 
-/// Patches of Debian's source: the name, and the text of patch(1). A user's source is not patched.
+/// Patches of Debian's source: name, and text for patch(1). A user's source is not patched.
 const PATCHES: &[(&str, &str)] = &[
     (
         "hfs-full-volume",
@@ -20,7 +19,7 @@ const PATCHES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is built besides the source.
+/// Everything a kernel is built from except its source.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recipe {
     pub(crate) config: &'static str,
@@ -30,7 +29,7 @@ pub(crate) struct Recipe {
 }
 
 impl Recipe {
-    /// The one of this fslab.
+    /// The recipe of this fslab.
     pub(crate) fn current() -> Self {
         Self {
             config: CONFIG,
@@ -40,12 +39,12 @@ impl Recipe {
         }
     }
 
-    /// Tells whether a kernel was built by this recipe, whatever its source.
+    /// Identifies the recipe, independent of the source.
     pub(crate) fn digest(self) -> KernelKey {
         self.fingerprint().finish()
     }
 
-    /// The key of the kernel that this recipe and the source `identity` give.
+    /// The key of a kernel built with this recipe from the source `identity`.
     pub(crate) fn key(self, identity: &str) -> KernelKey {
         let mut fingerprint = self.fingerprint();
         fingerprint.add(identity);
@@ -66,7 +65,7 @@ impl Recipe {
         fingerprint
     }
 
-    /// A recipe of `config` alone.
+    /// A recipe with `config` alone.
     #[cfg(test)]
     pub(crate) fn of(config: &'static str) -> Self {
         Self {
@@ -103,8 +102,8 @@ mod tests {
         assert_ne!(plain.key("6.12"), plain.digest());
     }
 
-    // Each of these would let root in the guest reach the host past its file systems, or change the
-    // running kernel, which a host without Landlock does not bound.
+    // Each of these would let root in the guest access the host past its file systems, or change
+    // the running kernel; a host without Landlock does not confine that.
     #[test]
     fn the_embedded_configuration_has_no_way_past_the_guest_kernel() {
         let config = Recipe::current().config;

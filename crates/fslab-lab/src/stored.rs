@@ -1,4 +1,4 @@
-//! Descriptions in the cache: JSON with a version that is looked at before anything else.
+//! Descriptions in the cache: JSON with a version, which is checked first.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::LabError;
 
-/// A description is no longer than this: some 10,000 files of an image are described in less.
+/// Longest description: about 10,000 files of an image take less.
 const BYTES_MAX: u64 = 16 << 20;
 
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, version: u32) -> Result<T, 
         return Err(unreadable("it is too long for a description".to_owned()));
     }
     let text = fs::read(path).map_err(LabError::io("read", path))?;
-    // The version first: another one may have other fields.
+    // The version is checked first: another version may have other fields.
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| unreadable(error.to_string()))?;
     let found = value.get("version").and_then(serde_json::Value::as_u64);

@@ -1,4 +1,4 @@
-//! The programs that a build needs, and whether this machine can have a guest at all.
+//! The programs that a build needs, and the requirements of guests.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// A program, and the Debian package that has it.
+/// A program and its Debian package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BuildTool {
     /// Its name.
@@ -17,7 +17,7 @@ pub struct BuildTool {
     pub package: &'static str,
 }
 
-/// What every build needs.
+/// Programs that every build needs.
 pub const BUILD_TOOLS: &[BuildTool] = &[
     tool("make", "make"),
     tool("gcc", "gcc"),
@@ -31,7 +31,7 @@ pub const BUILD_TOOLS: &[BuildTool] = &[
     tool("xz", "xz-utils"),
 ];
 
-/// gcc without them builds nothing.
+/// Without it gcc cannot compile anything.
 const HEADER: &str = "/usr/include/stdlib.h";
 const HEADERS: BuildTool = tool("the C library's headers", "libc6-dev");
 
@@ -39,7 +39,7 @@ pub(crate) const fn tool(program: &'static str, package: &'static str) -> BuildT
     BuildTool { program, package }
 }
 
-/// What a build needs and this machine lacks.
+/// The programs that a build needs and this machine lacks.
 #[must_use]
 pub fn missing_tools() -> Vec<BuildTool> {
     let mut missing = missing_of(BUILD_TOOLS);
@@ -56,7 +56,7 @@ pub(crate) fn missing_of(tools: &[BuildTool]) -> Vec<BuildTool> {
     tools.iter().filter(is_missing).copied().collect()
 }
 
-/// `apt-get install` with the packages of `tools`, each once.
+/// `apt-get install` with the packages of `tools`, without duplicates.
 #[must_use]
 pub fn install_hint(tools: &[BuildTool]) -> String {
     let mut packages: Vec<_> = tools.iter().map(|tool| tool.package).collect();
@@ -64,24 +64,24 @@ pub fn install_hint(tools: &[BuildTool]) -> String {
     format!("apt-get install {}", packages.join(" "))
 }
 
-/// Whether a guest kernel can run here.
+/// Checks that a guest kernel can run on this machine.
 ///
 /// # Errors
-/// Why it cannot, as a fragment.
+/// The reason, as a fragment.
 pub fn runs_here() -> Result<(), String> {
     let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope");
     can_run(env::consts::ARCH, &scope.unwrap_or_default())
 }
 
-/// `ptrace_scope` is empty where the host's kernel does not restrict ptrace(2).
+/// `ptrace_scope` is empty if the host's kernel does not restrict ptrace(2).
 fn can_run(architecture: &str, ptrace_scope: &str) -> Result<(), String> {
     if architecture != "x86_64" {
         return Err(format!(
             "User-Mode Linux is for x86-64 processors, and this is {architecture}"
         ));
     }
-    // Yama: 1 lets a process trace its own children, as the guest does; 2 only lets root, and 3
-    // nobody until the next boot.
+    // Yama: 1 lets a process trace its children, as the guest does; 2 lets only root; 3 no process
+    // until the next boot.
     match ptrace_scope.trim() {
         "3" => {
             Err("the host's kernel lets no process trace another (yama/ptrace_scope is 3)".into())
@@ -93,14 +93,14 @@ fn can_run(architecture: &str, ptrace_scope: &str) -> Result<(), String> {
     }
 }
 
-/// The user's PATH, where a compiler of their own may stand, and behind it where programs are
-/// otherwise. Relative folders are left out: a build has other working directories.
+/// The user's PATH, which may have their own compiler, then the standard folders. Relative folders
+/// are left out: a build has other working directories.
 pub(crate) fn search_path() -> OsString {
     let own = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&own)
         .filter(|folder| folder.is_absolute())
         .chain(env::split_paths(fslab_sys::PLAIN_PATH));
-    // None of them can hold the separator, having just been split at it.
+    // No folder contains the separator: they come from a split at it.
     env::join_paths(folders).unwrap_or_else(|_| fslab_sys::PLAIN_PATH.into())
 }
 

@@ -1,5 +1,5 @@
-//! Images as the kernel and erofs-utils see them: where this machine can, they are mounted and
-//! checked, and each test says what it could not do.
+//! Checks images with the kernel and erofs-utils. Each test prints the steps that this machine does
+//! not support.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -49,7 +49,7 @@ fn succeeds(program: &str, arguments: &[&Path]) -> Result<(), String> {
     Err(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// fsck.erofs where it is there.
+/// Runs fsck.erofs if it is installed.
 fn check(path: &Path) {
     if Command::new("fsck.erofs").arg("-V").output().is_err() {
         eprintln!("not checked: fsck.erofs of erofs-utils is missing");
@@ -60,11 +60,11 @@ fn check(path: &Path) {
     }
 }
 
-/// An image that is mounted.
+/// A mounted image.
 struct Mounted(PathBuf);
 
 impl Mounted {
-    /// `None` where this machine cannot.
+    /// `None` if this machine cannot mount it.
     fn at(image: &Path, place: PathBuf) -> Option<Self> {
         fs::create_dir(&place).expect("made");
         let options = ["-t", "erofs", "-o", "loop,ro"].map(Path::new);
@@ -96,7 +96,7 @@ fn has_loop() -> bool {
     Path::new("/dev/loop-control").exists()
 }
 
-/// What a folder of this machine holds, as a tree would say it.
+/// The contents of a folder of this machine, in the form of a tree.
 fn seen(top: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![top.to_owned()];
@@ -144,7 +144,8 @@ fn meant(tree: &Tree) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     entries.collect()
 }
 
-/// Folders of all lengths around a block, names around a dot, links and files around a block.
+/// Folders of lengths around a block, names that sort around a dot, links, and files around a
+/// block.
 fn odd_cases() -> Tree {
     let mut nodes = vec![
         ("/empty".to_owned(), file("")),
@@ -190,7 +191,7 @@ fn the_kernel_reads_what_was_written() {
         return;
     };
     assert_eq!(seen(&mounted.0), meant(&tree));
-    // A folder is searched by halves: every name is found, and no other.
+    // The kernel does a binary search: every name is found, and no other.
     for (path, _) in tree.entries() {
         let found = mounted.0.join(path.strip_prefix("/").expect("absolute"));
         assert!(found.symlink_metadata().is_ok(), "{}", found.display());
@@ -223,7 +224,7 @@ fn more_files_than_16_bits_count_are_found() {
 }
 
 #[test]
-fn a_tree_gives_the_same_bytes_whatever_the_order_and_the_files_times() {
+fn a_tree_gives_the_same_bytes_for_any_order_and_file_times() {
     let place = tempfile::tempdir().expect("a folder");
     let host = |name: &str| {
         let path = place.path().join(name);

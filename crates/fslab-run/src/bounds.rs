@@ -1,16 +1,16 @@
-//! How much a plan may ask for together. Each number has its own limit where it is read; these are
-//! the products, which nobody sees in a study that somebody else wrote.
+//! Limits of products in a plan, such as trials and records. Each single number has a limit where
+//! it is parsed; the products are not visible in a study.
 
 use fslab_model::Plan;
 
-/// More subjects than the catalogue has file systems, many times over.
+/// Far above the number of file systems in the catalogue.
 const SUBJECTS_MAX: u64 = 1_000;
 /// Trials of a run: subjects times repeats.
 const TRIALS_MAX: u64 = 1_000_000;
 /// Records of a trial: phases times mounts times iterations.
 const RECORDS_MAX: u64 = 2_000_000;
 
-/// Why a plan is refused although each of its numbers is possible.
+/// A plan with too many subjects, trials or records.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the study asks for {found} {what}; at most {max} are possible")]
 pub struct TooMuchError {
@@ -21,14 +21,14 @@ pub struct TooMuchError {
 }
 
 impl TooMuchError {
-    /// What to do about it.
+    /// A hint for the user.
     #[must_use]
     pub fn hint(&self) -> String {
         self.hint.to_owned()
     }
 }
 
-/// Demands that so many words for subjects can be read.
+/// Checks the number of subjects before they are parsed.
 pub(crate) fn ensure_subjects(words: usize) -> Result<(), TooMuchError> {
     ensure_at_most(TooMuchError {
         what: "subjects",
@@ -38,7 +38,7 @@ pub(crate) fn ensure_subjects(words: usize) -> Result<(), TooMuchError> {
     })
 }
 
-/// Demands that the plan has no more trials, and they no more records, than a run can have.
+/// Checks the number of trials and of records per trial.
 pub(crate) fn demand(plan: &Plan) -> Result<(), TooMuchError> {
     let repeats = plan.adaptive.as_ref().map(|it| it.repeats_max);
     let repeats = repeats.unwrap_or(plan.repeats).max(plan.repeats);
@@ -74,7 +74,7 @@ mod tests {
 
     const HEAD: &str = "format = 1\nname = 's'\ntitle = 't'\ntrial_limit_s = 60\n";
 
-    /// The error of a study, which must come at once.
+    /// The error of a study, which must be immediate.
     fn refused(text: &str) -> String {
         let request = Request {
             study: Study::from_toml(&format!("{HEAD}{text}")).expect("a study"),
@@ -101,9 +101,9 @@ mod tests {
         text
     }
 
-    /// Each number of a study had a limit, and their products had none.
+    /// Each number of a study had a limit, but their products had none.
     #[test]
-    fn a_plan_that_asks_for_too_much_is_refused_at_once_with_its_limit() {
+    fn a_plan_above_a_limit_is_refused_at_once_with_the_limit() {
         let phase = "[[phase]]\nname = 'p'\nworkload = 'write'\n";
         let many: Vec<_> = (0..1_001).map(|it| format!("'ext4:commit={it}'")).collect();
         let subjects = format!(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_is_counted_before_it_is_made() {
+    fn the_points_of_a_sweep_are_counted_before_they_are_made() {
         let numbers: Vec<_> = (1..=9_000).map(|it| it.to_string()).collect();
         let list = numbers.join(",");
         let head = "size = '1GiB'\nrepeats = 1\nsubjects = ['ext4']\n";
@@ -142,10 +142,10 @@ mod tests {
         assert!(refused(&together).contains("more than 20000 phases"));
     }
 
-    /// The hint of a size that would be enough was counted beyond 2^64, and so was the sum of what
-    /// phases take.
+    /// The hint of a sufficient size had overflowed 2^64, and so had the sum of the phases'
+    /// footprints.
     #[test]
-    fn files_beyond_any_size_are_refused_and_never_counted_wrong() {
+    fn files_beyond_any_size_are_refused_without_overflow() {
         let head = "size = '1GiB'\nrepeats = 1\nsubjects = ['ext4']\n";
         let phase = |name: &str| {
             format!(

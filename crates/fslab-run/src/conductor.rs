@@ -1,12 +1,12 @@
-//! The conductor: trials in their order, each record stored the moment it arrives.
+//! The conductor: runs trials in order and stores each record at once.
 //!
 //! ```text
-//!     blocks 0 .. least     all cells, in one go
-//!     block least ..        where cells are repeated until they are known: one block at a time, of
-//!                           the cells that by their repeats before it are not
+//!     blocks 0 .. least     all cells
+//!     block least ..        with adaptive repeats: one block at a time, with the cells whose
+//!                           earlier repeats do not reach the target
 //! ```
-//! Whether a cell has a place in a block depends on its records of earlier blocks and on nothing
-//! else: a run that was interrupted goes on as it would have gone on.
+//! A cell's place in a block depends only on its records of earlier blocks: an interrupted run
+//! continues exactly as it would have.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -25,78 +25,78 @@ use fslab_venue::{Control, TrialRequest, Venue};
 use crate::order::{self, Blocks};
 use crate::precision::{CellPrecision, Figures};
 
-/// Sees a run go by. Every method may do nothing.
+/// Receives the progress of a run. All methods are optional.
 pub trait Observer {
-    /// Trials that are to be run now, of all that the plan has.
+    /// Number of trials to run now, and of trials in the plan.
     fn begins(&mut self, _to_run: usize, _of: usize) {}
-    /// A trial begins.
+    /// A trial starts.
     fn trial_begins(&mut self, _trial: TrialId, _subject: &SubjectPlan) {}
-    /// A trial says something.
+    /// A trial sends an event.
     fn event(&mut self, _trial: TrialId, _event: &Event) {}
-    /// A trial has left its record, and it is stored.
+    /// A trial has ended, and its record is stored.
     fn trial_ends(&mut self, _record: &TrialRecord) {}
-    /// How well each cell is known that had a place in the block before, and how many trials of the
-    /// next block are to be run now.
+    /// Precision of the cells of the last block, and number of trials to run in the next.
     fn block_begins(&mut self, _cells: &[CellPrecision], _to_run: usize) {}
 }
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Trials that this run did without a failure.
+    /// Trials that succeeded.
     pub done: usize,
     /// Trials that failed.
     pub failed: usize,
-    /// Trials that were done before, by the run that is resumed.
+    /// Trials done before, by the run that is resumed.
     pub kept: usize,
-    /// Trials that were not begun or not finished because somebody asked to stop.
+    /// Trials not started or not finished because of a stop request.
     pub missing: usize,
 }
 
-/// What to do about a lost device.
+/// Hint for a lost device.
 const RESUME_HINT: &str =
     "reconnect the device and repeat the command with --resume: it runs the missing trials";
 
-/// Why a run cannot go on.
+/// Why a run cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ConductorError {
-    /// The store does not take a record.
-    #[error("cannot keep the record of a trial")]
+    /// A record cannot be stored.
+    #[error("cannot store the record of a trial")]
     Store(#[from] StoreError),
-    /// The device that all trials share is gone, is another one, or hangs.
-    #[error("cannot go on without the device")]
+    /// The device that all trials share is gone, has changed, or hangs.
+    #[error("cannot continue without the device")]
     Lost(Failure),
 }
 
-/// A run that is about to be made. Its header is in the store already.
+/// A run to conduct. Its header is in the store already.
 pub struct Conductor<'a> {
-    /// What is known of the run.
+    /// The run's header.
     pub header: &'a RunHeader,
-    /// Where records go.
+    /// The store for records.
     pub store: &'a mut Store,
-    /// Where trials run.
+    /// The venue of the trials.
     pub venue: &'a Venue,
-    /// How it is stopped.
+    /// Stop requests.
     pub control: &'a Control,
-    /// Trials at a time: more than one only where they cannot disturb each other.
+    /// Parallel trials: more than one only if they cannot disturb each other.
     pub jobs: NonZeroUsize,
-    /// Whether trials may start programs that the study names.
+    /// True if trials may start programs named by the study.
     pub allow_commands: bool,
 }
 
-/// What a worker tells.
+/// A message from a worker.
 enum Message {
     Begins(TrialId),
-    Said(TrialId, Event),
-    /// The worker waits until its record is stored: no trial is disturbed by the store.
+    Event(TrialId, Event),
+    /// Sent with a channel on which the worker waits until the record is stored, so that storing
+    /// disturbs no trial.
     Ends(Box<TrialRecord>, Sender<()>),
 }
 
 impl<'a> Conductor<'a> {
-    /// Runs every trial of the plan that is not done yet.
+    /// Runs every trial of the plan that has no record yet.
     ///
     /// # Errors
-    /// Where a record cannot be stored: then going on would be for nothing.
+    /// [`ConductorError`]: a record cannot be stored, or the device is lost.
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<Outcome, ConductorError> {
         let header = self.header;
         let plan = &header.plan;
@@ -116,7 +116,7 @@ impl<'a> Conductor<'a> {
             ..Outcome::default()
         };
         observer.begins(queue.len(), planned);
-        self.work_off(queue, &mut figures, &mut outcome, observer)?;
+        self.run_queue(queue, &mut figures, &mut outcome, observer)?;
         let Some(adaptive) = &plan.adaptive else {
             return Ok(outcome);
         };
@@ -143,12 +143,12 @@ impl<'a> Conductor<'a> {
             if open.is_empty() {
                 break;
             }
-            self.work_off(queue, &mut figures, &mut outcome, observer)?;
+            self.run_queue(queue, &mut figures, &mut outcome, observer)?;
         }
         Ok(outcome)
     }
 
-    /// What the records say that are there already, where it decides what is still to be run.
+    /// Figures of the stored records, for adaptive repeats.
     fn figures_so_far(&self) -> Result<Option<Figures<'a>>, ConductorError> {
         let header = self.header;
         let Some(adaptive) = &header.plan.adaptive else {
@@ -160,7 +160,7 @@ impl<'a> Conductor<'a> {
         Ok(Some(figures))
     }
 
-    /// The trials of `order` that are not done yet.
+    /// The trials of `order` without a record.
     fn queue(
         &self,
         order: Vec<(u32, TrialId)>,
@@ -175,8 +175,8 @@ impl<'a> Conductor<'a> {
         left.filter_map(job).collect()
     }
 
-    /// Runs the trials of `queue`, and counts those that were left as missing.
-    fn work_off(
+    /// Runs the trials of `queue`; those not started are counted as missing.
+    fn run_queue(
         &mut self,
         queue: VecDeque<TrialRequest>,
         figures: &mut Option<Figures>,
@@ -192,7 +192,7 @@ impl<'a> Conductor<'a> {
                 let (sender, queue) = (sender.clone(), &queue);
                 scope.spawn(move || work(venue, control, queue, slot, &sender));
             }
-            // The channel closes with the last worker.
+            // The channel closes when the last worker ends.
             drop(sender);
             self.listen(&messages, figures, outcome, observer)
         });
@@ -209,7 +209,7 @@ impl<'a> Conductor<'a> {
         }
     }
 
-    /// Stores what the workers bring until the last of them is done.
+    /// Stores the workers' records until the last worker ends.
     fn listen(
         &mut self,
         messages: &Receiver<Message>,
@@ -225,11 +225,11 @@ impl<'a> Conductor<'a> {
                         observer.trial_begins(trial, subject);
                     }
                 }
-                Message::Said(trial, event) => observer.event(trial, &event),
+                Message::Event(trial, event) => observer.event(trial, &event),
                 Message::Ends(record, stored) => {
                     match &record.outcome {
-                        // Not a result: the next run with --resume makes it. A trial that somebody
-                        // else interrupted, while nobody asked the run to stop, has failed.
+                        // Not a result: a resumed run repeats it. A trial interrupted without a
+                        // stop request to this run has failed.
                         TrialOutcome::Failed { failure }
                             if failure.kind == FailureKind::Interrupted
                                 && self.control.is_stopping() =>
@@ -238,7 +238,7 @@ impl<'a> Conductor<'a> {
                             let _ = stored.send(());
                             continue;
                         }
-                        // It never began, and is no fault of its subject.
+                        // It never started, through no fault of its subject.
                         TrialOutcome::Failed { failure }
                             if self.venue.lost().is_some_and(|lost| lost == failure) =>
                         {
@@ -284,7 +284,7 @@ impl<'a> Conductor<'a> {
     }
 }
 
-/// Runs trials of the queue until it is empty, somebody asks to stop, or a record was not stored.
+/// Runs trials of the queue until it is empty, a stop is requested, or a record was not stored.
 fn work(
     venue: &Venue,
     control: &Control,
@@ -304,7 +304,7 @@ fn work(
         let _ = sender.send(Message::Begins(trial));
         let request = TrialRequest { slot, ..request };
         let record = venue.run_trial(&request, control, |event| {
-            let _ = sender.send(Message::Said(trial, event.clone()));
+            let _ = sender.send(Message::Event(trial, event.clone()));
         });
         let (stored, is_stored) = mpsc::channel();
         let _ = sender.send(Message::Ends(Box::new(record), stored));

@@ -1,9 +1,9 @@
-//! The conductor: turns a study into a plan, and a plan into records.
+//! The conductor: resolves a study to a plan, and runs the plan.
 //!
 //! ```text
-//!     Study --resolve--> Plan --order--> trial, trial, ... --venue--> record --> store, at once
+//!     Study --resolve--> Plan --order--> trial, trial, ... --venue--> record --> store
 //! ```
-//! Prints nothing: whoever wants to see progress observes.
+//! Prints nothing: callers see progress through an [`Observer`].
 
 mod bounds;
 mod conductor;

@@ -4,7 +4,7 @@ use std::fs::read_to_string;
 
 use fslab_model::MachineFacts;
 
-/// What can be found out about this machine; the rest stays `None`.
+/// Facts about this machine; unknown ones are `None`.
 #[must_use]
 pub fn machine_facts() -> MachineFacts {
     let kernel = |name: &str| one_line(&format!("/proc/sys/kernel/{name}"));
@@ -46,7 +46,7 @@ fn field(text: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-/// The vendor where the firmware tells it; else that there is one, where the processor does.
+/// The vendor by the firmware, if the processor reports a hypervisor.
 fn hypervisor(cpuinfo: &str) -> Option<String> {
     let flags = field(cpuinfo, "flags").unwrap_or_default();
     flags.split(' ').any(|flag| flag == "hypervisor").then(|| {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_of_the_kernel_are_read_in_their_form() {
+    fn files_of_the_kernel_are_parsed() {
         assert_eq!(
             pretty_name("ID=x\nPRETTY_NAME=\"A B\"\n").as_deref(),
             Some("A B")

@@ -1,13 +1,13 @@
-//! The order of trials: each repeat is a block of all cells, shuffled.
+//! The order of trials: each repeat is a block of all cells, in random order.
 //!
-//! A randomised complete block design: what changes slowly on a machine (heat, other tenants, wear)
-//! meets every subject alike.
+//! A randomised complete block design: slow changes of the machine (heat, other tenants, wear)
+//! affect all subjects alike.
 
 use fslab_model::{CellId, Perturbation, Plan, TrialId};
 use fslab_stats::SplitMixRandom;
 
-/// The blocks of a run, one after the other: each has every cell once, in its own order.
-/// Which cells are left out of one, since they are known, changes no other.
+/// The blocks of a run: each has every cell once, in a separate random order. Leaving out cells of
+/// a block does not change other blocks.
 pub(crate) struct Blocks {
     cells: u32,
     repeat: u32,
@@ -25,14 +25,14 @@ impl Blocks {
 }
 
 impl Iterator for Blocks {
-    /// Each trial with its place among all trials of all blocks.
+    /// Each trial with its position in the order of all blocks.
     type Item = Vec<(u32, TrialId)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let repeat = self.repeat;
         self.repeat += 1;
         let mut block: Vec<u32> = (0..self.cells).collect();
-        // Fisher and Yates; the bias of the remainder is below cells / 2^64.
+        // Fisher-Yates; the modulo bias is below cells / 2^64.
         for last in (1..block.len()).rev() {
             let other = (self.random.next_u64() % (last as u64 + 1)) as usize;
             block.swap(last, other);
@@ -46,11 +46,11 @@ impl Iterator for Blocks {
     }
 }
 
-/// What a repeat has of its own: the seed of its data and places, and its perturbation. Both are
-/// the same for every subject in one repeat, so that they are measured with the same work.
+/// The seed of data and positions of a repeat, and its perturbation: the same for all subjects, so
+/// that they do the same work.
 ///
-/// Repeats that are perturbed all have the work of the first, so that nothing else makes them
-/// differ; of others, each has a work of its own.
+/// Perturbed repeats all have the seed of the first, so that only the perturbation differs; other
+/// repeats have different seeds.
 pub(crate) fn of_repeat(plan: &Plan, repeat: u32) -> (u64, Perturbation) {
     match plan.perturb {
         true => (
@@ -89,14 +89,14 @@ mod tests {
         }
 
         #[test]
-        fn more_repeats_go_on_where_fewer_ended(seed: u64) {
+        fn more_repeats_continue_the_same_order(seed: u64) {
             let (few, many) = (shuffled(5, 2, seed), shuffled(5, 4, seed));
             prop_assert_eq!(&few[..], &many[..few.len()]);
         }
     }
 
     #[test]
-    fn places_count_through_all_blocks() {
+    fn positions_count_through_all_blocks() {
         let places = Blocks::new(3, 1).take(2).flatten().map(|(place, _)| place);
         assert_eq!(places.collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     }
@@ -119,7 +119,7 @@ mod tests {
             perturb: true,
             ..plan.clone()
         };
-        // The first is the same either way: the exact point.
+        // The first is the same in both cases: the exact point.
         assert_eq!(of_repeat(&plan, 0), of_repeat(&perturbed, 0));
         assert!(of_repeat(&plan, 0).1.is_none());
         let (work, state) = of_repeat(&perturbed, 1);

@@ -1,4 +1,4 @@
-//! `--set KEY=VALUE`: one value of a study replaced by another, by its place in the declaration.
+//! `--set KEY=VALUE`: replaces a value of a study by its path in the declaration.
 //!
 //! ```text
 //!     repeats=5                          a value of the study
@@ -10,10 +10,10 @@
 use fslab_model::{Failure, FailureKind, Study};
 use toml::{Table, Value};
 
-/// The study with every setting in force.
+/// The study with all settings applied.
 ///
 /// # Errors
-/// Of kind `BadInput`: a setting that is none, that leads nowhere, or that makes no study.
+/// Of kind `BadInput`: a malformed setting, an unknown path, or a result that is no valid study.
 pub fn override_study(study: &Study, settings: &[String]) -> Result<Study, Failure> {
     if settings.is_empty() {
         return Ok(study.clone());
@@ -27,7 +27,7 @@ pub fn override_study(study: &Study, settings: &[String]) -> Result<Study, Failu
         })?;
         set(&mut table, path.trim(), parse(value.trim())).map_err(|why| bad(setting, &why))?;
     }
-    // The text is no person's: a position in it helps no one.
+    // The user has not seen this text: a position in it would not help.
     Study::from_toml(&table.to_string()).map_err(|error| {
         let text = format!(
             "cannot use the study with --set {}",
@@ -42,7 +42,7 @@ fn bad(setting: &str, why: &str) -> Failure {
     Failure::new(FailureKind::BadInput, text)
 }
 
-/// A TOML value where the text is one; otherwise the text itself, so that sizes need no quotes.
+/// Parses a TOML value; other text is taken as a string, so that sizes need no quotes.
 fn parse(text: &str) -> Value {
     let document: Result<Table, _> = toml::from_str(&format!("value = {text}"));
     document
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_lead_nowhere_are_refused_by_their_text() {
+    fn invalid_settings_are_refused_and_named() {
         for bad in [
             "repeats",
             "phase.wrote.record=1",

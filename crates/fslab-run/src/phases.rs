@@ -1,5 +1,5 @@
-//! The phases of a plan: a study's entries at every point of their sweeps, at the scale asked for,
-//! every parameter spelled out.
+//! The phases of a plan: a study's entries at every point of their sweeps, scaled, with all
+//! parameters explicit.
 
 use fslab_model::{
     Bytes, Parameters, ParseBytesError, PhaseEntry, PhaseSpec, Point, Scale, Study, SweepError,
@@ -10,74 +10,75 @@ use serde_json::Value;
 
 use crate::dimension_text;
 
-/// Scaled sizes are whole numbers of these, unless the phase has a record of another size.
+/// Scaled sizes are multiples of this, unless the phase has a record size.
 const BLOCK_BYTES: u64 = 4096;
-/// More phases than any trial has time for; each is a record in each trial.
+/// Limit of phases; each adds a record to every trial.
 const PHASES_MAX: usize = 20_000;
 
-/// Why the phases of a study cannot be spelled out.
+/// Why the phases of a study cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum PhasesError {
-    /// A phase's parameters.
+    /// Invalid parameters of a phase.
     #[error("cannot plan the phase '{phase}'")]
     Workload {
-        /// Its name.
+        /// The phase's name.
         phase: String,
-        /// What is wrong.
+        /// The cause.
         #[source]
         source: WorkloadError,
     },
-    /// A sweep that makes no sense.
+    /// An invalid sweep.
     #[error("cannot use the sweep '{sweep}'")]
     Sweep {
-        /// Its name.
+        /// The sweep's name.
         sweep: String,
-        /// What is wrong.
+        /// The cause.
         #[source]
         source: SweepError,
     },
-    /// A sweep that is not there.
+    /// An unknown sweep.
     #[error("the phase '{phase}' runs over the sweep '{sweep}', which the study does not have")]
     UnknownSweep {
         /// The phase.
         phase: String,
-        /// What it names.
+        /// The sweep it names.
         sweep: String,
     },
-    /// A value of no dimension.
+    /// An unknown dimension.
     #[error("the phase '{phase}' takes {value:?}, which is no dimension of its sweep")]
     UnknownDimension {
         /// The phase.
         phase: String,
-        /// What stands there.
+        /// The value with the unknown dimension.
         value: String,
         /// The dimensions of the phase's sweep.
         known: Vec<String>,
     },
-    /// A size of the study that is none.
+    /// An invalid size.
     #[error("cannot use the {what} of the study")]
     Size {
-        /// Which.
+        /// The size's name.
         what: &'static str,
-        /// What is wrong.
+        /// The cause.
         #[source]
         source: ParseBytesError,
     },
-    /// More phases than any trial has time for.
+    /// Too many phases.
     #[error(
-        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted, from '{phase}' on"
+        "the study has more than {PHASES_MAX} phases, those at each point of its sweeps counted, \
+         from '{phase}' on"
     )]
     TooMany {
-        /// The first that is too many.
+        /// The first phase above the limit.
         phase: String,
     },
-    /// Nothing is left to run.
+    /// All phases are disabled.
     #[error("every phase of the study '{0}' is off")]
     AllOff(String),
 }
 
 impl PhasesError {
-    /// What to do about it, where that is known.
+    /// A hint for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -98,11 +99,11 @@ impl PhasesError {
     }
 }
 
-/// All phases of `study` that are on, in their order; phases of one sweep that follow each other
-/// run together at each of its points. `size` is that of the file system.
+/// All enabled phases of `study` in order; successive phases of one sweep run together at each of
+/// its points. `size` is that of the file system.
 ///
 /// # Errors
-/// [`PhasesError`] names the phase.
+/// [`PhasesError`], with the phase.
 pub(crate) fn phases(
     study: &Study,
     scale: Scale,
@@ -131,7 +132,7 @@ pub(crate) fn phases(
     Ok(phases)
 }
 
-/// The points at which the entry runs; a single `None` for one without a sweep.
+/// The points of the entry's sweep; a single `None` without a sweep.
 fn points(
     study: &Study,
     entry: &PhaseEntry,
@@ -196,7 +197,7 @@ fn phase(
     })
 }
 
-/// The name of one point: `write 64KiB/8KiB`.
+/// The phase's name at a point, such as `write 64KiB/8KiB`.
 fn name(swept: &Swept) -> String {
     let values = swept.point.values();
     let values: Vec<_> = values
@@ -205,7 +206,7 @@ fn name(swept: &Swept) -> String {
     format!("{} {}", swept.phase, values.join("/"))
 }
 
-/// The entry's parameters with those that the study's rules name at `scale`.
+/// The entry's parameters, with those in the study's scale rules scaled.
 fn scaled(study: &Study, entry: &PhaseEntry, scale: Scale) -> Parameters {
     let mut parameters = entry.parameters.clone();
     if scale.is_full() {
@@ -250,8 +251,8 @@ fn planned(study: &Study, entry: &PhaseEntry, parameters: Parameters) -> PhaseSp
     }
 }
 
-/// Makes numbers and sizes smaller, however deep; shares of the file system stay what they are,
-/// since that has its own rule.
+/// Scales numbers and sizes at any depth; shares of the file system stay, since its size is scaled
+/// separately.
 fn shrink(value: &mut Value, scale: Scale, step_bytes: u64) {
     match value {
         Value::Number(number) => {
@@ -261,7 +262,7 @@ fn shrink(value: &mut Value, scale: Scale, step_bytes: u64) {
         }
         Value::String(_) => {
             if let Some(bytes) = bytes_of(value) {
-                // Something is left of everything, in whole records.
+                // At least one record, and a multiple of it.
                 let scaled = scale.of(bytes);
                 *value = scaled
                     .checked_next_multiple_of(step_bytes)
@@ -287,13 +288,13 @@ fn bytes_of(value: &Value) -> Option<u64> {
     }
 }
 
-/// The size of the file system at `scale`, in whole mebibytes.
+/// Size of the file system at `scale`, in full mebibytes.
 pub(crate) fn size(study: &Study, scale: Scale) -> Result<Bytes, PhasesError> {
     let full = parse("size", &study.size)?;
     Ok(reduced(full, study.scale.size_min, scale))
 }
 
-/// The memory of a guest at `scale`; `None` where the study names none.
+/// A guest's memory at `scale`; `None` if the study gives none.
 pub(crate) fn memory(study: &Study, scale: Scale) -> Result<Option<Bytes>, PhasesError> {
     let full = study.memory.as_deref();
     let full = full.map(|text| parse("memory", text)).transpose()?;
@@ -305,7 +306,7 @@ fn parse(what: &'static str, text: &str) -> Result<Bytes, PhasesError> {
         .map_err(|source| PhasesError::Size { what, source })
 }
 
-/// `full` at `scale`, though not below `min`; without a minimum it stays as it is.
+/// `full` at `scale`, but at least `min`; unchanged without a minimum.
 fn reduced(full: Bytes, min: Option<Bytes>, scale: Scale) -> Bytes {
     match min {
         Some(min) if !scale.is_full() => {
@@ -396,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_shrinks_what_the_study_names_and_leaves_something_of_everything() {
+    fn a_scale_reduces_named_parameters_to_at_least_one_record() {
         let study = study(
             "scale = { parameters = ['file_size', 'files'], size_min = '256MiB' }
             [[phase]]
@@ -427,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_that_are_off_do_not_run_and_something_must() {
+    fn disabled_phases_do_not_run_and_one_must_be_enabled() {
         let off = "[[phase]]\nname = 'w'\nworkload = 'write'\nenabled = false\n";
         assert!(matches!(at(&study(off), "1"), Err(PhasesError::AllOff(_))));
         let on = format!("{off}[[phase]]\nname = 'r'\nworkload = 'read'\n");
@@ -435,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn sweeps_and_dimensions_that_are_not_there_are_named() {
+    fn unknown_sweeps_and_dimensions_are_named() {
         let phase = "[[phase]]\nname = 'w'\nworkload = 'write'\n";
         let unknown = study(&format!("{phase}sweep = 'x'"));
         assert!(matches!(

@@ -1,10 +1,9 @@
-//! How well the cells of a run are known: the width of the interval of each key figure.
+//! Precision of the cells of a run: the confidence interval of each key figure.
 //!
-//! A trial gives one value of a phase, whatever its rounds and points; the interval is that of the
-//! geometric mean over trials. While a run repeats until its figures are known, that an interval is
-//! narrow is not enough: it must stay so over some repeats more, as `fslab_stats::stopping` says.
-//! What the report shows may be computed otherwise: this decides only whether another repeat is
-//! worth its time.
+//! A trial gives one value per phase, over all rounds and points; the interval is that of the
+//! geometric mean over trials. With adaptive repeats a narrow interval is not sufficient: it must
+//! stay narrow over further repeats, see `fslab_stats::stopping`. Reports may compute intervals
+//! differently: this only decides whether another repeat is needed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,57 +13,58 @@ use fslab_model::{
 };
 use fslab_stats::{Stopping, reaches, stopping};
 
-/// How well a cell is known.
+/// Precision of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// Every key figure is within the target; the least well known reaches so far.
+    /// Every key figure reaches the target.
     Known {
-        /// As a share of the figure.
+        /// Half-width of the widest interval, as a share of the figure.
         reach: f64,
     },
-    /// Every key figure is, and further repeats are to show that it is not by luck.
+    /// Every key figure reaches the target, and further repeats are to confirm it.
     Confirming {
-        /// As a share of the figure, of the one that is known least.
+        /// Half-width of the widest interval, as a share of the figure.
         reach: f64,
-        /// How many.
+        /// Number of further repeats.
         more: usize,
     },
-    /// A key figure is not.
+    /// A key figure misses the target.
     Wide {
-        /// The phase that is known least.
+        /// The phase with the widest interval.
         phase: String,
-        /// How far its interval reaches, as a share of the figure; `None` where there is none yet.
+        /// Half-width of its interval, as a share of the figure; `None` if there is no interval
+        /// yet.
         reach: Option<f64>,
     },
     /// Every trial so far failed.
     Failed,
-    /// No trial has a key figure: they were skipped, took no time, or did not run.
+    /// No trial has a key figure: the phases were skipped, took no time, or did not run.
     NoFigure,
 }
 
 impl Standing {
-    /// Whether another repeat may help.
+    /// True if another repeat may help.
     #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Wide { .. } | Self::Confirming { .. })
     }
 }
 
-/// A cell, and how well it is known.
+/// A cell and its precision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellPrecision<'a> {
     /// The cell.
     pub cell: CellId,
     /// Its subject.
     pub subject: &'a Subject,
-    /// Its trials that have a record.
+    /// Number of its trials with a record.
     pub repeats: u32,
-    /// How well it is known.
+    /// Its precision.
     pub standing: Standing,
 }
 
-/// How well the cells of `run` are known by the phases that `adaptive` names, however that came
-/// about: none is said to be confirming.
+/// Precision of the cells of a finished `run` for the key phases of `adaptive`; cells that were
+/// still confirming count as known.
 #[must_use]
 pub fn precision<'a>(run: &'a RunRecord, adaptive: &Adaptive) -> Vec<CellPrecision<'a>> {
     let mut figures = Figures::new(&run.header.plan, adaptive);
@@ -88,10 +88,10 @@ pub(crate) struct Figures<'a> {
     trials: BTreeMap<(CellId, u32), Trial>,
 }
 
-/// What one trial says of its cell.
+/// Result of a trial for its cell.
 struct Trial {
     is_done: bool,
-    /// By the phase's name in the study, the headline figure of each of its points.
+    /// Headline figures by phase of the study, and by point.
     phases: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// Takes in a trial, in the place of an earlier record of it.
+    /// Adds a trial, replacing an earlier record of it.
     pub(crate) fn add(&mut self, record: &TrialRecord) {
         let mut values: BTreeMap<&str, Vec<(&PhaseRecord, f64)>> = BTreeMap::new();
         for phase in &record.phases {
@@ -130,7 +130,7 @@ impl<'a> Figures<'a> {
         self.trials.insert((id.cell, id.repeat), trial);
     }
 
-    /// How well each cell was known by its repeats before `before`.
+    /// Precision of each cell by its repeats below `before`.
     pub(crate) fn standings(&self, before: u32) -> impl Iterator<Item = CellPrecision<'a>> {
         self.plan.cells().map(move |cell| {
             let trials: Vec<&Trial> = self.of(cell.id, before).collect();
@@ -155,11 +155,11 @@ impl<'a> Figures<'a> {
         }
         let names = trials.iter().flat_map(|trial| trial.phases.keys());
         let names: BTreeSet<&String> = names.collect();
-        let figures = names.into_iter().map(|name| Looks {
+        let figures = names.into_iter().map(|name| Reaches {
             phase: name,
             reaches: reaches(&values(trials, name)),
         });
-        let figures: Vec<Looks> = figures.collect();
+        let figures: Vec<Reaches> = figures.collect();
         let Some(last) = trials.len().checked_sub(1) else {
             return Standing::NoFigure;
         };
@@ -167,9 +167,9 @@ impl<'a> Figures<'a> {
             return Standing::NoFigure;
         };
         let least = (self.plan.repeats as usize).clamp(1, trials.len());
-        // A trial without a figure adds nothing: there is no other look after it.
-        let is_look = |place: &usize| *place + 1 == least || !trials[*place].phases.is_empty();
-        let looks = (least - 1..trials.len()).filter(is_look);
+        // Trials without a figure are not counted: they add nothing.
+        let is_counted = |place: &usize| *place + 1 == least || !trials[*place].phases.is_empty();
+        let looks = (least - 1..trials.len()).filter(is_counted);
         let looks = looks.map(|place| widest(&figures, place).and_then(|(_, reach)| reach));
         let looks: Vec<Option<f64>> = looks.collect();
         match (stopping(&looks, self.target.share()), reach) {
@@ -183,15 +183,15 @@ impl<'a> Figures<'a> {
     }
 }
 
-/// How far the interval of a phase's figure reached after each trial.
-struct Looks<'a> {
+/// Half-width of the interval of a phase's figure after each trial.
+struct Reaches<'a> {
     phase: &'a String,
     reaches: Vec<Option<f64>>,
 }
 
-/// The phase that was known least after the trial at `place`; the first of equals.
-fn widest<'a>(figures: &[Looks<'a>], place: usize) -> Option<(&'a String, Option<f64>)> {
-    let at = |looks: &Looks<'a>| (looks.phase, looks.reaches.get(place).copied().flatten());
+/// The phase with the widest interval after trial `place`; the first if several are equal.
+fn widest<'a>(figures: &[Reaches<'a>], place: usize) -> Option<(&'a String, Option<f64>)> {
+    let at = |looks: &Reaches<'a>| (looks.phase, looks.reaches.get(place).copied().flatten());
     let wider = |known: (&'a String, Option<f64>), other: (&'a String, Option<f64>)| {
         if breadth(other.1) > breadth(known.1) {
             other
@@ -202,7 +202,7 @@ fn widest<'a>(figures: &[Looks<'a>], place: usize) -> Option<(&'a String, Option
     figures.iter().map(at).reduce(wider)
 }
 
-/// What is not known at all is wider than anything.
+/// A missing interval counts as infinitely wide.
 fn breadth(reach: Option<f64>) -> f64 {
     reach.unwrap_or(f64::INFINITY)
 }
@@ -214,7 +214,7 @@ fn headline(phase: &PhaseRecord) -> Option<f64> {
     found.next().map(|metric| metric.value)
 }
 
-/// `None` where there is nothing, or a value has no logarithm.
+/// `None` without values, or with a value that has no logarithm.
 fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let logs: Option<Vec<f64>> = values
         .map(|value| (value > 0.0).then(|| value.ln()))
@@ -223,7 +223,7 @@ fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
 
-/// The phase's value in each trial, where it has one: over the points that all of those have.
+/// The phase's value in each trial that has one: over the points that all of these trials have.
 fn values(trials: &[&Trial], phase: &str) -> Vec<Option<f64>> {
     let points: Vec<Option<&BTreeMap<String, f64>>> =
         trials.iter().map(|trial| trial.phases.get(phase)).collect();
@@ -263,7 +263,7 @@ mod tests {
         resolve(&request).expect("resolves").plan
     }
 
-    /// A trial in which phases took so many seconds for a gigabyte.
+    /// A trial whose phases took this many seconds for a gigabyte.
     fn trial(repeat: u32, phases: &[(&str, f64)]) -> TrialRecord {
         let id = TrialId {
             cell: CellId(0),
@@ -326,21 +326,22 @@ mod tests {
         let Standing::Confirming { reach, more: 6 } = by_write else {
             panic!("{by_write:?}")
         };
-        // s of the logarithms is 0.01, t(2) = 4.303: 4.303 * 0.01 / √3 = 0.0248.
+        // The standard deviation of the logarithms is 0.01, t(2) = 4.303: 4.303 * 0.01 / √3 =
+        // 0.0248.
         assert!((reach - 0.0252).abs() < 3e-4, "{reach}");
         let Standing::Wide { phase, reach } = standing(&[], 3, &trials) else {
             panic!("read is wide")
         };
         assert_eq!(phase, "read");
         assert!(reach.is_some_and(|reach| reach > 1.0));
-        // By its first repeat alone nothing has an interval.
+        // After one repeat there is no interval.
         let Standing::Wide { reach: None, .. } = standing(&["write"], 1, &trials) else {
             panic!("one value has no interval")
         };
     }
 
     #[test]
-    fn a_narrow_interval_is_confirmed_by_repeats_that_did_not_choose_it() {
+    fn a_narrow_interval_is_confirmed_by_further_repeats() {
         let seconds = [1.0, 1.015, 0.985, 1.01, 0.99, 1.01, 0.99, 1.01, 0.99];
         let trials: Vec<TrialRecord> = (0..)
             .zip(seconds)
@@ -374,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_of_zero_is_known_and_failures_and_skips_are_told_apart() {
+    fn a_spread_of_zero_is_known_and_failures_and_skips_are_distinguished() {
         let same = [0, 1, 2, 3, 4].map(|repeat| trial(repeat, &[("write", 2.0)]));
         assert_eq!(standing(&[], 5, &same), Standing::Known { reach: 0.0 });
         let failed = [0, 1].map(|repeat| trial(repeat, &[]));
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_one_value_of_their_trial() {
+    fn rounds_give_one_value_per_trial() {
         let with_rounds = |repeat| {
             let mut trial = trial(repeat, &[("write", 1.0), ("write", 4.0)]);
             for (iteration, phase) in (0..).zip(&mut trial.phases) {

@@ -1,32 +1,32 @@
-//! How often a study is repeated: what it says, what was asked for instead, and what is refused.
+//! Repeats of a study: the study's numbers, the user's overrides, and their limits.
 
 use std::fmt;
 use std::str::FromStr;
 
 use fslab_model::{Adaptive, Percent, PhaseSpec, Rounds, Study, VenueKind, nearest_name};
 
-/// The most repeats of a cell: more are a slip of the finger, and no interval needs them.
+/// Most repeats of a cell: a higher number is a typing error, and no interval needs it.
 const REPEATS_MAX: u32 = 10_000;
-/// The most mounts, and the most iterations in one.
+/// Most mounts, and most iterations per mount.
 const ROUNDS_MAX: u32 = 999;
-/// In virtual time a second repeat gives what the first gave, unless it is perturbed.
+/// In virtual time a second unperturbed repeat gives the same results.
 const EXACT: Repeats = Repeats {
     least: 1,
     most: None,
 };
-/// Perturbed repeats where a study names a single one: the fewest from which a spread is known.
+/// Perturbed repeats of a study with a single repeat: the minimum for a spread.
 const PERTURBED_REPEATS: u32 = 3;
 
-/// Repeats as typed: `5`, or `3..20` for at least 3 and at most 20.
+/// Repeats as typed: `5`, or `3..20` for 3 to 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeats {
-    /// So many, or at least so many.
+    /// Exact number, or minimum.
     pub least: u32,
-    /// The most, where cells are repeated until they are known well enough.
+    /// Maximum for adaptive repeats.
     pub most: Option<u32>,
 }
 
-/// Why a text is no number of repeats.
+/// A text that is no number of repeats.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a number of repeats; write 5, or 3..20 for at least 3 and at most 20")]
 pub struct ParseRepeatsError(String);
@@ -56,92 +56,92 @@ impl fmt::Display for Repeats {
     }
 }
 
-/// How often, where it is not as the study says.
+/// Overrides of the study's repetition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Repetition {
     /// Repeats of each cell.
     pub repeats: Option<Repeats>,
-    /// How well each cell is to be known.
+    /// Target precision of each cell.
     pub target: Option<Percent>,
-    /// The phases by which that is judged; none: the study's.
+    /// Key phases for the target; empty for the study's.
     pub key: Vec<String>,
     /// Mounts in each repeat.
     pub mounts: Option<u32>,
     /// Iterations in each mount.
     pub iterations: Option<u32>,
-    /// Whether repeats in virtual time are perturbed; `None`: they are.
+    /// True to perturb repeats in virtual time; `None` for the default, which is true.
     pub perturb: Option<bool>,
 }
 
-/// Why a study cannot be repeated as asked.
+/// Invalid repetition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RepetitionError {
-    /// No repeat at all.
+    /// Zero repeats.
     #[error("the number of repeats is 0; there must be at least one")]
     NoRepeat,
-    /// More repeats than anybody means.
+    /// Too many repeats.
     #[error("the number of repeats is {0}; at most {REPEATS_MAX} are possible")]
     TooManyRepeats(u32),
-    /// A most that is below the least.
-    #[error("at most {most} repeats are less than at least {least}")]
+    /// A maximum below the minimum.
+    #[error("the maximum of {most} repeats is below the minimum of {least}")]
     Reversed {
-        /// The least.
+        /// The minimum.
         least: u32,
-        /// The most.
+        /// The maximum.
         most: u32,
     },
-    /// No mount, no iteration, or more than anybody means.
+    /// Zero or too many mounts or iterations.
     #[error("the number of {what} is {found}; 1 to {ROUNDS_MAX} are possible")]
     Rounds {
         /// `mounts` or `iterations`.
         what: &'static str,
-        /// What was asked for.
+        /// The number requested.
         found: u32,
     },
-    /// Mounts where nothing is mounted.
+    /// Several mounts in a venue that does not mount.
     #[error("{mounts} mounts cannot be made in the venue '{venue}', which mounts nothing")]
     NothingMounted {
-        /// What was asked for.
+        /// The number requested.
         mounts: u32,
         /// The venue.
         venue: &'static str,
     },
-    /// A target or a key without repeats that they could end.
-    #[error("{what} says when to stop repeating, and the number of repeats is fixed")]
+    /// A target or key without adaptive repeats.
+    #[error("{what} needs a range of repeats, and their number is fixed")]
     NothingToEnd {
-        /// What was asked for.
+        /// The option.
         what: &'static str,
     },
-    /// A target that no interval reaches.
-    #[error("no figure is ever known to within a target of {target}")]
+    /// A target that cannot be reached.
+    #[error("a target of {target} cannot be reached")]
     NoTarget {
-        /// What was asked for.
+        /// The target requested.
         target: String,
     },
-    /// Repeating until something is known that is known at once.
+    /// Adaptive repeats of exact results.
     #[error(
-        "without perturbation nothing is repeated in virtual time until it is known: the first \
-         repeat gives the only figures that there are"
+        "adaptive repeats in virtual time need perturbation: without it every repeat gives the \
+         same figures"
     )]
     Exact,
-    /// Perturbing what varies anyway.
+    /// Perturbation in real time.
     #[error("repeats cannot be perturbed in the venue '{venue}': only those of virtual time can")]
     RealTime {
         /// The venue.
         venue: &'static str,
     },
-    /// A key phase that the study has not.
-    #[error("the study has no phase '{wanted}' to judge repeats by")]
+    /// An unknown key phase.
+    #[error("the study has no key phase '{wanted}'")]
     UnknownKey {
-        /// What was asked for.
+        /// The name requested.
         wanted: String,
-        /// The phase whose name is nearest to it, where one is near.
+        /// The most similar phase name, if any.
         nearest: Option<String>,
     },
 }
 
 impl RepetitionError {
-    /// What to do about it, where that is known.
+    /// A hint for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -155,7 +155,7 @@ impl RepetitionError {
                  --repeats 20"
                     .into(),
             ),
-            Self::NothingToEnd { .. } => Some("give the repeats a most: --repeats 3..20".into()),
+            Self::NothingToEnd { .. } => Some("give a maximum of repeats: --repeats 3..20".into()),
             Self::Exact => Some("leave out --perturb off, or the range: --repeats 1".into()),
             Self::RealTime { .. } => {
                 Some("leave out --perturb, or take virtual time: --venue sim".into())
@@ -168,18 +168,18 @@ impl RepetitionError {
     }
 }
 
-/// How often a plan is repeated, and what the user should know of it.
+/// The resolved repetition, with a notice for the user.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeated {
     pub(crate) repeats: u32,
     pub(crate) adaptive: Option<Adaptive>,
-    /// Whether repeats differ by a perturbation of their guest.
+    /// True if repeats are perturbed.
     pub(crate) perturb: bool,
     pub(crate) rounds: Rounds,
     pub(crate) notice: Option<String>,
 }
 
-/// What `study` says, where `asked` does not say otherwise.
+/// Resolves the repetition of `study` with the overrides in `asked`.
 ///
 /// # Errors
 /// [`RepetitionError`].
@@ -202,8 +202,8 @@ pub(crate) fn repetition(
         return Err(RepetitionError::Exact);
     }
     let notice = (is_exact && study.repeats_max.is_some() && asked.repeats.is_none()).then(|| {
-        "one repeat instead of repeats until the figures are known, because without perturbation \
-         they are the only ones that there are"
+        "one repeat instead of adaptive repeats, because without perturbation every repeat gives \
+         the same figures"
             .to_owned()
     });
     for number in [Some(repeats.least), repeats.most].into_iter().flatten() {
@@ -233,8 +233,8 @@ pub(crate) fn repetition(
     })
 }
 
-/// How often a study is repeated where no other number is asked for: a study of one repeat would
-/// leave it unknown how sensitive its figures are.
+/// The study's default. In virtual time a study of one repeat would not show the sensitivity of its
+/// figures.
 fn of_study(study: &Study, (is_exact, perturb): (bool, bool)) -> Repeats {
     match study.repeats {
         _ if is_exact => EXACT,
@@ -300,7 +300,7 @@ fn rounds(study: &Study, asked: &Repetition, venue: VenueKind) -> Result<Rounds,
     Ok(rounds)
 }
 
-/// Demands that the key phases are some of `phases`.
+/// Checks that the key phases are among `phases`.
 pub(crate) fn ensure_key(
     adaptive: Option<&Adaptive>,
     phases: &[PhaseSpec],
@@ -323,7 +323,7 @@ pub(crate) fn ensure_key(
     }
 }
 
-/// The limit of a trial: what the study allows for its own rounds, for as many as there are now.
+/// The study's time limit, scaled from its rounds to the actual ones.
 pub(crate) fn trial_limit_s(study: &Study, rounds: Rounds) -> u32 {
     let count = |rounds: Rounds| u64::from(rounds.mounts) * u64::from(rounds.iterations);
     let limit_s = u64::from(study.trial_limit_s) * count(rounds);
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_outranks_what_the_study_says() {
+    fn options_take_precedence_over_the_study() {
         let study = Study {
             repeats_max: Some(9),
             target: Some(Percent::of_share(0.02)),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_make_no_sense_are_refused() {
+    fn invalid_numbers_are_refused() {
         use RepetitionError as E;
         let of = |asked: &Repetition| repetition(&study(), asked, VenueKind::Loop).expect_err("no");
         assert_eq!(of(&asked("0")), E::NoRepeat);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn in_virtual_time_repeats_are_perturbed_and_three_where_the_study_names_one() {
+    fn in_virtual_time_repeats_are_perturbed_and_at_least_three() {
         let of = |repeats, repeats_max, asked: &Repetition| {
             let study = Study {
                 repeats,
@@ -448,14 +448,14 @@ mod tests {
         assert_eq!(numbers(of(3, None, &asked("5"))), (5, None, true, None));
         let range = of(3, None, &asked("3..20"));
         assert_eq!(numbers(range), (3, Some(20), true, None));
-        // The first repeat alone: a run that may be resumed with more.
+        // A single repeat: a run that may be resumed with more.
         assert_eq!(numbers(of(3, None, &asked("1"))), (1, None, true, None));
         let real = repetition(&study(), &by_default, VenueKind::Loop).expect("usable");
         assert!(!real.perturb);
     }
 
     #[test]
-    fn without_perturbation_one_repeat_is_enough_and_it_is_said() {
+    fn without_perturbation_there_is_one_repeat_and_a_notice() {
         let adaptive = Study {
             repeats_max: Some(9),
             ..study()
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_mounted_anew_in_a_directory() {
+    fn a_directory_is_not_remounted() {
         let rounds = |mounts, iterations, venue| {
             let asked = Repetition {
                 mounts: Some(mounts),

@@ -1,4 +1,4 @@
-//! Study to plan: every value spelled out and validated before anything is touched.
+//! Resolves a study to a plan: every value explicit and validated, before anything is changed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,55 +16,55 @@ use fslab_model::{
 };
 use fslab_workload::Workload;
 
-/// The workload that leaves nothing of what the phases before it made.
+/// The workload that removes the files of all phases before it.
 const CLEAR: &str = "clear";
-/// A size in a hint is a whole number of these.
+/// Sizes in hints are multiples of this.
 const SIZE_HINT_STEP_BYTES: u64 = 1 << 20;
-/// Every device is a whole number of these; it is the page of every architecture that we know.
+/// Sizes of devices are multiples of this, the page size of all known architectures.
 const SIZE_STEP_BYTES: u64 = 4096;
 
-/// What was asked for, as typed.
+/// A request as typed.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The study.
     pub study: Study,
-    /// Subjects, where they are not the study's own.
+    /// Subjects; empty for the study's.
     pub subjects: Vec<String>,
-    /// Where.
+    /// Where trials run.
     pub venue: VenueChoice,
-    /// Size of each file system, where it is not the study's own.
+    /// Size of each file system; `None` for the study's.
     pub size: Option<Bytes>,
-    /// The profile by which each subject is aged once more, beside the fresh one.
+    /// Ageing profile: each subject also runs aged by it.
     pub aged: Option<String>,
-    /// How much smaller than its original, where it is not the study's own scale.
+    /// Scale; `None` for the study's.
     pub scale: Option<Scale>,
-    /// How often, where it is not as the study says.
+    /// Overrides of the study's repetition.
     pub repetition: Repetition,
-    /// Time limit of a trial in seconds, where it is not the study's own.
+    /// Time limit of a trial in seconds; `None` for the study's.
     pub trial_limit_s: Option<u32>,
-    /// Decides order and data.
+    /// Seed of order and data.
     pub seed: u64,
 }
 
-/// A plan, and what the user should know about how it came about.
+/// A plan with notices for the user.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The plan.
     pub plan: Plan,
-    /// One line each.
+    /// Notices, one line each.
     pub notices: Vec<String>,
-    /// Whether the subjects are whatever the catalogue has: what cannot run is wanted as a row of
-    /// its own then, and as an error otherwise.
+    /// True if the subjects are all of the catalogue: those that cannot run then get a row;
+    /// otherwise they are an error.
     pub is_whole_catalogue: bool,
 }
 
-/// Why a study cannot be planned as asked.
+/// Why a study cannot be planned.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// A subject, its options, or its size.
+    /// An invalid subject, option or size.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// The phases, or the study's sizes.
+    /// Invalid phases or sizes of the study.
     #[error(transparent)]
     Phases(#[from] PhasesError),
     /// The files do not fit.
@@ -75,44 +75,44 @@ pub enum ResolveError {
     TooSmall {
         /// The study.
         study: String,
-        /// What its phases leave on the file system at most.
+        /// Most space that the phases use.
         needed: Bytes,
-        /// What there is.
+        /// Size of the file system.
         size: Bytes,
-        /// How much of it the fullest subject was filled with before.
+        /// Share of it that the stages of the fullest subject fill.
         taken_percent: u8,
-        /// The size from which on they fit; `None` where they grow with it, and never do.
+        /// Sufficient size; `None` if the files grow with it and never fit.
         enough: Option<Bytes>,
     },
-    /// How often it is to be repeated.
+    /// Invalid repetition.
     #[error(transparent)]
     Repetition(#[from] RepetitionError),
-    /// More than any machine has time for, and more than any figure needs.
+    /// Too many subjects, trials or records.
     #[error(transparent)]
     TooMuch(#[from] TooMuchError),
-    /// A trial that could not even begin.
+    /// A time limit of zero.
     #[error("the time limit of a trial is 0 s; there must be at least 1 s")]
     NoTime,
-    /// The simulated disk.
+    /// An invalid simulated disk.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A file system that is larger than its disk.
+    /// A file system larger than its disk.
     #[error("the disk '{disk}' has {capacity}, less than the size of {size}")]
     DiskTooSmall {
-        /// The profile.
+        /// The disk profile.
         disk: String,
-        /// What it has.
+        /// Its capacity.
         capacity: Bytes,
-        /// What was asked for.
+        /// The size requested.
         size: Bytes,
     },
-    /// A subject that is to be aged or filled where nothing is formatted.
+    /// A subject with stages in a venue without mkfs.
     #[error("the subject '{subject}' cannot run in the venue 'dir', where nothing is formatted")]
     Stages {
         /// The subject.
         subject: String,
     },
-    /// Subjects for which the venue is not made.
+    /// A subject that the venue does not support.
     #[error("the subject '{subject}' cannot run in the venue '{venue}'")]
     Venue {
         /// The subject.
@@ -139,7 +139,7 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
-    /// Whether the request or this machine is at fault.
+    /// Kind of the failure: bad input, or a venue that this machine does not have.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         match self {
@@ -148,7 +148,7 @@ impl ResolveError {
         }
     }
 
-    /// What the user can do about it.
+    /// A hint for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -188,10 +188,10 @@ impl ResolveError {
     }
 }
 
-/// Resolves `request` against this machine. Nothing is created or changed.
+/// Resolves `request` on this machine. Nothing is created or changed.
 ///
 /// # Errors
-/// [`ResolveError`]: all of them are bad input.
+/// [`ResolveError`]: always bad input.
 pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     let study = &request.study;
     let mut notices = Vec::new();
@@ -209,7 +209,7 @@ pub fn resolve(request: &Request) -> Result<Resolved, ResolveError> {
     bounds::ensure_subjects(asked.len())?;
     let mut subjects = fslab_fs::parse_subjects(asked)?;
     if let Some(profile) = &request.aged {
-        subjects = with_aged_twins(&subjects, profile)?;
+        subjects = with_aged_variants(&subjects, profile)?;
     }
     let is_whole_catalogue = asked.iter().any(|word| word == fslab_fs::ALL_WORD);
     let venue = choose_venue(request, Sizes { size, memory }, &subjects, &mut notices)?;
@@ -274,7 +274,7 @@ fn whole_pages(size: Bytes, notices: &mut Vec<String>) -> Bytes {
     whole
 }
 
-/// What there is of a size, in words, where a subject was filled before.
+/// Text for the available size, if stages fill a part.
 fn left(taken_percent: u8) -> String {
     match taken_percent {
         0 => "the size of ".to_owned(),
@@ -282,8 +282,8 @@ fn left(taken_percent: u8) -> String {
     }
 }
 
-/// Demands that the files of the phases fit, beside what a subject was filled with before;
-/// `footprint` is what they take on a file system of another size.
+/// Checks that the files of the phases fit in addition to those of stages; `footprint` gives their
+/// space on a file system of another size.
 fn ensure_room(
     plan: &Plan,
     footprint: &dyn Fn(Bytes) -> Result<Bytes, ResolveError>,
@@ -297,7 +297,7 @@ fn ensure_room(
     if fits(needed, size) {
         return Ok(());
     }
-    // Files are of a fixed length, or a share of the size: what they take is a straight line.
+    // Files have a fixed size or a share of the file system: their sum is linear in its size.
     let twice = footprint(Bytes(size.0.saturating_mul(2)))?;
     let share = (twice.0 as f64 - needed.0 as f64) / size.0 as f64;
     let fixed = needed.0 as f64 - share * size.0 as f64;
@@ -320,8 +320,8 @@ fn ensure_room(
     })
 }
 
-/// Each subject, and behind it the same one aged.
-fn with_aged_twins(subjects: &[Subject], profile: &str) -> Result<Vec<Subject>, CatalogueError> {
+/// Each subject, followed by its aged variant.
+fn with_aged_variants(subjects: &[Subject], profile: &str) -> Result<Vec<Subject>, CatalogueError> {
     let aged: Vec<_> = subjects
         .iter()
         .flat_map(|subject| [subject.to_string(), format!("{subject}:age={profile}")])
@@ -329,10 +329,10 @@ fn with_aged_twins(subjects: &[Subject], profile: &str) -> Result<Vec<Subject>, 
     fslab_fs::parse_subjects(&aged)
 }
 
-/// The most that the files of these phases take together.
+/// Most space that the files of these phases use together.
 ///
 /// # Errors
-/// Where a phase was not made by [`resolve`].
+/// If a phase was not made by [`resolve`].
 pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
     let mut largest: BTreeMap<Option<Vec<PathBuf>>, u64> = BTreeMap::new();
     let mut most = 0;
@@ -347,7 +347,7 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
             source,
         };
         let workload = Workload::of_phase(phase).map_err(failed)?;
-        // Phases that work on the same files share their room.
+        // Phases that use the same files share their space.
         let files = workload.data_files(&phase.parameters).map_err(failed)?;
         let bytes = workload.footprint(&phase.parameters).map_err(failed)?.0;
         let entry = largest.entry(files).or_default();
@@ -356,10 +356,10 @@ pub fn footprint(phases: &[PhaseSpec]) -> Result<Bytes, ResolveError> {
     Ok(Bytes(most.max(together(&largest))))
 }
 
-/// What the phases need of this machine and a guest does not have, by the workload that needs it.
+/// Files and programs of this machine that the phases need in a guest, by workload.
 ///
 /// # Errors
-/// Where a phase was not made by [`resolve`].
+/// If a phase was not made by [`resolve`].
 pub fn brings(phases: &[PhaseSpec]) -> Result<BTreeMap<String, Brings>, ResolveError> {
     let mut all: BTreeMap<String, Brings> = BTreeMap::new();
     for phase in phases {
@@ -380,8 +380,8 @@ fn together(largest: &BTreeMap<Option<Vec<PathBuf>>, u64>) -> u64 {
     largest.values().copied().fold(0, u64::saturating_add)
 }
 
-/// The subject of the `dir` venue: the file system that is mounted there. Subjects that the user
-/// named must be that one; those of the study need not.
+/// The subject of the venue `dir`: the file system of the directory. Subjects that the user named
+/// must be that one; those of the study need not.
 fn recognised(
     dir: &Path,
     subjects: &[Subject],
@@ -413,7 +413,7 @@ fn recognised(
     })
 }
 
-/// The subject with its commands; where a `size` is given it must be enough.
+/// The subject with its commands; checks the `size` if given.
 fn planned(
     subject: &Subject,
     venue: &VenuePlan,
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_do_not_fit_beside_what_fills_a_subject_tell_what_would() {
+    fn if_files_do_not_fit_beside_those_of_stages_the_hint_has_a_sufficient_size() {
         let filled = |subject: &str, size| {
             resolve(&Request {
                 size,
@@ -528,7 +528,7 @@ mod tests {
         assert!(filled("ext4:fill=70%", Some(size)).is_ok());
         let less = Bytes(size.0 - 64 * SIZE_HINT_STEP_BYTES);
         assert!(filled("ext4:fill=70%", Some(less)).is_err(), "{size}");
-        // A quarter of the size does not fit in a fifth of it, whatever the size.
+        // A quarter of the size never fits in a fifth of it.
         assert_eq!(enough("ext4:age=churn,full=80%"), None);
     }
 
@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_that_make_no_sense_and_keys_that_are_no_phase_are_refused() {
+    fn invalid_repeats_and_unknown_key_phases_are_refused() {
         let repeated = |text: &str, key: &[&str]| {
             let repetition = Repetition {
                 repeats: Some(text.parse().expect("repeats")),

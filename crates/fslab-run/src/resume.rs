@@ -1,33 +1,33 @@
-//! Whether a run can be resumed: its trials are compared, so all dimensions must agree.
+//! Checks whether a run can be resumed: its trials are compared, so all dimensions must agree.
 
 use fslab_compare::{Difference, header_differences};
 use fslab_model::{DeviceIdentity, MachineFacts, RunHeader, RunId, RunRecord};
 
-/// What the missing trials of a run would be made with.
+/// The conditions of the missing trials of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Resumption<'a> {
     /// Version of this fslab.
     pub fslab: &'a str,
     /// This machine.
     pub machine: &'a MachineFacts,
-    /// The seed, where one was asked for.
+    /// The seed, if given.
     pub seed: Option<u64>,
 }
 
 /// Why a run cannot be resumed. The remedy is always a new run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// It has another seed than the one asked for.
+    /// Another seed was requested.
     #[error("the run {run} has the seed {theirs}, and {asked} was asked for")]
     Seed {
         /// The run.
         run: RunId,
         /// Its seed.
         theirs: u64,
-        /// The seed that was asked for.
+        /// The seed requested.
         asked: u64,
     },
-    /// It was begun by another fslab, on another machine, or under another kernel.
+    /// The run was started by another fslab, on another machine or kernel.
     #[error(
         "cannot resume the run {run}: its {} is {}, and here it is {}",
         .difference.dimension, .difference.base, .difference.new
@@ -38,33 +38,33 @@ pub enum ResumeError {
         /// The first dimension that differs; `base` is the run's.
         difference: Difference,
     },
-    /// Its trials were made on another device than the one that has the name now.
+    /// The run's trials used another device than the path now refers to.
     #[error("the run {run} was begun on another device: {difference}")]
     Device {
         /// The run.
         run: RunId,
-        /// Both devices, as far as they differ.
+        /// The differences of the devices.
         difference: String,
     },
 }
 
 impl ResumeError {
-    /// What the user can do about it.
+    /// A hint for the user.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Seed { .. } => "leave out --seed, or leave out --resume to begin a new run",
             Self::Dimension { .. } | Self::Device { .. } => {
-                "its trials would not compare; leave out --resume to begin a new run"
+                "its trials would not be comparable; leave out --resume to begin a new run"
             }
         }
     }
 }
 
-/// Demands that the trials of `run` were made on the device that new ones would be made on.
+/// Checks that the trials of `run` used the same device.
 ///
 /// # Errors
-/// [`ResumeError::Device`], with how they differ.
+/// [`ResumeError::Device`], with the differences.
 pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<(), ResumeError> {
     if device.is_empty() {
         return Ok(());
@@ -80,7 +80,7 @@ pub fn ensure_same_device(run: &RunRecord, device: &DeviceIdentity) -> Result<()
 }
 
 impl Resumption<'_> {
-    /// Demands that trials made now are alike to those of the run `header`.
+    /// Checks that trials made now are comparable with those of the run `header`.
     ///
     /// # Errors
     /// [`ResumeError`], with the first dimension that differs.
@@ -170,8 +170,8 @@ mod tests {
         assert_eq!(unseeded.ensure_alike(&header()), Ok(()));
     }
 
-    /// Memory, processor and operating system were not looked at: the list was another one than
-    /// that of a diff.
+    /// Memory, processor and operating system had not been compared: the list differed from that of
+    /// a diff.
     #[test]
     fn another_seed_fslab_machine_system_or_kernel_is_refused_by_its_name() {
         let refusals = [

@@ -1,7 +1,7 @@
-//! The lock of a run: one conductor for one run at a time.
+//! The lock of a run: only one process conducts it at a time.
 //!
-//! A lock file below the state folder, `runs/RUN.lock`. The kernel gives the lock up when its owner
-//! dies, however it dies, so that a killed run can be resumed at once.
+//! A lock file `runs/RUN.lock` below the state folder. The kernel releases the lock when its owner
+//! dies for any reason, so that a killed run can be resumed at once.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use fslab_model::{Failure, FailureKind, RunId};
 use fslab_sys::TrustedFolder;
 
-/// The folder of all locks, below the state folder.
+/// Folder of the locks, below the state folder.
 const FOLDER: &str = "runs";
-/// How long a lock may be held by who only removes old ones.
+/// How long the removal of old locks may hold a lock.
 const CLEANING: Duration = Duration::from_millis(200);
 
-/// A run that is this process's to conduct, until this is dropped.
+/// The right to conduct a run; released on drop.
 #[derive(Debug)]
 pub struct RunLock {
     folder: TrustedFolder,
@@ -25,11 +25,11 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    /// Locks `run` below `state_folder`, which is made where it is not there.
+    /// Locks `run` below `state_folder`, which is created if needed.
     ///
     /// # Errors
-    /// A [`Failure`] of kind `BadInput` where another process has the run under way, and of kind
-    /// `Device` where the lock file cannot be made.
+    /// A [`Failure`] of kind `BadInput` if another process conducts the run, and of kind `Device`
+    /// if the lock file cannot be made.
     pub fn take(state_folder: &Path, run: &RunId) -> Result<Self, Failure> {
         let path = state_folder.join(FOLDER).join(format!("{run}.lock"));
         let failed = |error: io::Error| {
@@ -57,7 +57,7 @@ impl RunLock {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
-                // Whoever removes old locks holds each for a moment.
+                // The removal of old locks holds each lock briefly.
                 Err(TryLockError::WouldBlock) if began.elapsed() < CLEANING => {
                     std::thread::sleep(Duration::from_millis(5));
                     continue;
@@ -68,7 +68,7 @@ impl RunLock {
                         .hint("wait for its end, or leave out --resume to begin a new run"));
                 }
             }
-            // Its last owner may have removed the file between our opening and our locking.
+            // The previous owner may have removed the file between our open and our lock.
             if folder.is_named(&file, &name).map_err(failed)? {
                 return Ok(Self {
                     folder,
@@ -79,11 +79,11 @@ impl RunLock {
         }
     }
 
-    /// Removes the locks below `state_folder` that no process holds: a killed run leaves its own.
-    /// Returns their paths.
+    /// Removes locks below `state_folder` that no process holds, as of killed runs. Returns their
+    /// paths.
     ///
     /// # Errors
-    /// Where the folder cannot be listed, or is one that other users may write to.
+    /// If the folder cannot be listed, or other users may write to it.
     pub fn remove_unheld(state_folder: &Path) -> io::Result<Vec<PathBuf>> {
         let folder = match TrustedFolder::open(&state_folder.join(FOLDER)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -95,7 +95,7 @@ impl RunLock {
         };
         let mut removed = Vec::new();
         for name in folder.names()?.into_iter().filter(is_lock) {
-            // What is no lock of ours is not opened, and stays.
+            // Files that cannot be trusted are not opened, and stay.
             let Ok(file) = folder.open_file(&name) else {
                 continue;
             };
@@ -111,7 +111,7 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // What stays is an empty file that nobody has locked.
+        // What stays is an empty file that is not locked.
         let _ = self.folder.remove(&self.name);
     }
 }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_locked_once_until_it_is_given_up_and_leaves_nothing() {
+    fn a_run_has_one_lock_which_leaves_no_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let (run, other) = ("a".parse().expect("a run"), "b".parse().expect("a run"));
         let held = RunLock::take(folder.path(), &run).expect("free");
@@ -137,9 +137,9 @@ mod tests {
         assert_eq!(left.count(), 0);
     }
 
-    /// They piled up: whoever is killed removes nothing.
+    /// Locks of killed runs had accumulated.
     #[test]
-    fn locks_of_killed_runs_are_removed_and_those_of_living_ones_and_other_files_are_not() {
+    fn only_locks_of_killed_runs_are_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         let run = "20261121-143205-k3f9".parse().expect("a run");
         let held = RunLock::take(folder.path(), &run).expect("free");
@@ -157,7 +157,7 @@ mod tests {
         drop(held);
     }
 
-    /// The lock was opened through a symbolic link, wherever that led.
+    /// The lock had been opened through a symbolic link.
     #[test]
     fn a_lock_that_is_a_symbolic_link_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_folder_that_cannot_be_made_is_told() {
+    fn a_state_folder_that_cannot_be_made_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("file");
         fs::write(&file, "").expect("written");

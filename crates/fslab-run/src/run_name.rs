@@ -1,11 +1,11 @@
-//! Names and seeds for new runs: the only place with a calendar and with chance.
+//! Names and seeds for new runs: the only code that uses the calendar and random numbers.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fslab_model::RunId;
 
-/// Letters and digits that are not mistaken for one another.
+/// Letters and digits that cannot be confused with each other.
 const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// Seconds since 1970.
@@ -16,26 +16,26 @@ pub fn unix_seconds() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// A seed that nobody chose.
+/// A random seed.
 #[must_use]
 pub fn fresh_seed() -> u64 {
-    // Below 2^53, so that every reader of JSON keeps it whole.
+    // Below 2^53, so that every JSON parser reads it exactly.
     RandomState::new().hash_one(unix_seconds()) >> 11
 }
 
-/// A name for a run that begins at `unix_s`: `20261121-143205-k3f9`.
+/// A name for a run started at `unix_s`, such as `20261121-143205-k3f9`.
 ///
 /// # Panics
-/// Never: every name made here is one.
+/// Never: every name made here is valid.
 #[must_use]
 pub fn fresh_run_id(unix_s: u64) -> RunId {
     let second = i64::try_from(unix_s).unwrap_or_default();
     let time = jiff::Timestamp::from_second(second).unwrap_or_default();
-    let mut chance = fresh_seed();
+    let mut random = fresh_seed();
     let mut name = format!("{}-", time.strftime("%Y%m%d-%H%M%S"));
     for _ in 0..4 {
-        name.push(char::from(ALPHABET[(chance % 32) as usize]));
-        chance /= 32;
+        name.push(char::from(ALPHABET[(random % 32) as usize]));
+        random /= 32;
     }
     name.parse()
         .expect("digits, dashes and letters are a run's name")

@@ -1,4 +1,4 @@
-//! The studies that come with the program, and those of the user's in files.
+//! Built-in studies, and studies in the user's files.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use fslab_claims::{Claims, NamedText, Original, Published};
 use fslab_model::{Failure, FailureKind, Study, WorkloadDefinition, nearest_name};
 
-/// A longer file is no study, and no claims or published values of one.
+/// Size limit of a study, its claims, and its published values.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
-/// The longest file of a workload; those that are built in have some 2 KiB.
+/// Size limit of a workload file; built-in ones have about 2 KiB.
 const WORKLOAD_BYTES_MAX: u64 = 256 << 10;
 
-/// A study that is built in: its name and its text.
+/// A built-in study: name and text.
 macro_rules! study {
     ($name:literal) => {
         (
@@ -21,7 +21,7 @@ macro_rules! study {
     };
 }
 
-/// The text of every study that is built in: a new one is a folder below studies/ and a line here.
+/// All built-in studies: a new one is a folder below studies/ and a line here.
 const BUILT_IN: &[(&str, &str)] = &[
     study!("bonnie-2010"),
     study!("conformance"),
@@ -33,7 +33,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     study!("small-files"),
 ];
 
-/// The claims and the published values of a built-in original, by the name of its study.
+/// Claims and published values of a built-in study's original.
 macro_rules! originals {
     ($($name:literal),* $(,)?) => {
         [$((
@@ -50,7 +50,7 @@ macro_rules! originals {
     };
 }
 
-/// What the originals of built-in studies claimed and printed.
+/// The originals of built-in studies.
 const ORIGINALS: [(&str, NamedText<'static>, NamedText<'static>); 5] = originals![
     "bonnie-2010",
     "home-usb",
@@ -59,24 +59,24 @@ const ORIGINALS: [(&str, NamedText<'static>, NamedText<'static>); 5] = originals
     "small-files",
 ];
 
-/// Where a study came from.
+/// Source of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StudySource {
-    /// It comes with the program.
+    /// Built in.
     BuiltIn(&'static str),
-    /// The user's file.
+    /// A file of the user.
     File(PathBuf),
 }
 
-/// The names of the studies that are built in.
+/// The names of the built-in studies.
 pub fn studies() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// The study of that name, or in that file.
+/// Loads a study by name or file.
 ///
 /// # Errors
-/// Of kind `BadInput`: an unknown name, with the nearest known one, or a file that is no study.
+/// Of kind `BadInput`: an unknown name, with the most similar one, or an invalid file.
 pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
     if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == name_or_file) {
         return Ok((parse(name_or_file, text)?, StudySource::BuiltIn(name)));
@@ -95,7 +95,7 @@ pub fn load_study(name_or_file: &str) -> Result<(Study, StudySource), Failure> {
     Err(unknown(name_or_file))
 }
 
-/// Reads the user's workloads that phases of `study` name: `workloads/NAME.toml` beside `file`.
+/// Loads the user's workloads for the phases of `study`: `workloads/NAME.toml` beside `file`.
 fn load_workloads(study: &mut Study, file: &Path) -> Result<(), Failure> {
     let folder = file.with_file_name("workloads");
     for phase in &study.phases {
@@ -122,7 +122,7 @@ fn load_workloads(study: &mut Study, file: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The definition of the user's workload `name` in `text`.
+/// Parses the definition of the user's workload `name`.
 fn load_workload(name: &str, text: &str) -> Result<WorkloadDefinition, Failure> {
     let unusable = |text: &str| Failure::new(FailureKind::BadInput, text);
     let definition = WorkloadDefinition::from_toml(text)
@@ -134,13 +134,13 @@ fn load_workload(name: &str, text: &str) -> Result<WorkloadDefinition, Failure> 
     if fslab_workload::find(name).is_ok() {
         return Err(unusable("a built-in workload has its name").hint("give it another name"));
     }
-    // A definition that no phase can use is an error of the file, not of a phase.
+    // An invalid definition is an error of the file, not of a phase.
     fslab_workload::Workload::new(definition.clone())
         .map_err(|error| unusable("its definition").because(&error))?;
     Ok(definition)
 }
 
-/// Whether that means a file, and not the name of a study.
+/// True for a path, false for a name.
 fn is_file(name_or_file: &str) -> bool {
     name_or_file.contains('/') || name_or_file.ends_with(".toml")
 }
@@ -153,7 +153,7 @@ fn unknown(name: &str) -> Failure {
     }
 }
 
-/// The original that a built-in study repeats; `None` where it repeats none.
+/// The original of a built-in study; `None` if it has none.
 #[must_use]
 pub fn original(name: &str) -> Option<Original> {
     let (_, claims, published) = ORIGINALS.iter().find(|(known, ..)| *known == name)?;
@@ -161,16 +161,16 @@ pub fn original(name: &str) -> Option<Original> {
     Some(original.expect("every original that is built in reads: a test reads them all"))
 }
 
-/// The original of the study of that name, or of the study in that file: then the `claims.toml` and
-/// the `published.csv` beside it. `None` where it has neither.
+/// The original of a built-in study, or of a study file: the `claims.toml` and `published.csv`
+/// beside it. `None` without either.
 ///
 /// # Errors
-/// Of kind `BadInput`: an unknown name, or a file that cannot be read, or makes no sense.
+/// Of kind `BadInput`: an unknown name, or an unreadable or invalid file.
 pub fn load_original(name_or_file: &str) -> Result<Option<Original>, Failure> {
     if studies().any(|name| name == name_or_file) {
         return Ok(original(name_or_file));
     }
-    // The study itself must be there: what stands beside nothing is not its original.
+    // The study itself must be valid.
     load_study(name_or_file)?;
     let beside = |name: &str| Path::new(name_or_file).with_file_name(name);
     let claims = load_claims(&beside("claims.toml"))?;
@@ -184,10 +184,10 @@ pub fn load_original(name_or_file: &str) -> Result<Option<Original>, Failure> {
     }))
 }
 
-/// The claims in that file; `None` where there is no such file.
+/// The claims in `file`; `None` if it does not exist.
 ///
 /// # Errors
-/// Of kind `BadInput`: it cannot be read, or makes no sense.
+/// Of kind `BadInput`: an unreadable or invalid file.
 pub fn load_claims(file: &Path) -> Result<Option<Claims>, Failure> {
     let text = read_if_there(file)?;
     let claims = text.map(|text| Claims::from_toml(&text));
@@ -242,11 +242,11 @@ mod tests {
                 (original.claims.claims.len(), original.published.rows.len())
             })
             .collect();
-        // As many as the files have: nothing is passed over.
+        // As many as the files have: none is skipped.
         assert_eq!(counts, [(27, 602), (55, 202), (42, 68), (17, 27), (10, 20)]);
     }
 
-    /// A claim about a phase that no study has would be "not measured" for ever.
+    /// A claim about an unknown phase would always be "not measured".
     #[test]
     fn every_claim_is_about_phases_points_and_subjects_of_its_study() {
         for (name, ..) in ORIGINALS {
@@ -302,7 +302,7 @@ mod tests {
         assert!(load_original("quick").expect("built in").is_none());
     }
 
-    /// A study in a folder of its own, with one workload beside it.
+    /// A study in a new folder, with one workload beside it.
     fn study_with_workload(name: &str, text: &str) -> (tempfile::TempDir, Result<Study, Failure>) {
         let folder = tempfile::tempdir().expect("a folder");
         let study = folder.path().join("study.toml");
@@ -329,8 +329,8 @@ mod tests {
         let phases = crate::phases::phases(&study, scale, size).expect("is planned");
         let definition = phases[0].definition.as_deref().expect("its definition");
         assert_eq!(definition.job, "data");
-        // What was computed from the size is in the plan, also where the study may not set it: a
-        // phase without its number of operations would do nothing.
+        // Values computed from the size are in the plan, also those that a study may not set:
+        // without its number of operations a phase would do nothing.
         let json = serde_json::to_string(&phases[0].parameters).expect("JSON");
         let expected = r#"{"file_size":268435456,"record":8192,"operations":32768,"#;
         assert_eq!(json, format!(r#"{expected}"positioned":false}}"#));
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_study_suggests_the_nearest_and_a_missing_file_says_so() {
+    fn an_unknown_study_suggests_the_nearest_and_a_missing_file_is_reported() {
         let unknown = load_study("quik").expect_err("unknown");
         assert_eq!(unknown.hint.as_deref(), Some("did you mean 'quick'?"));
         assert_eq!(

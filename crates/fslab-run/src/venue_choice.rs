@@ -1,4 +1,4 @@
-//! Which venue a plan gets, from what the user chose and what this machine allows.
+//! Selects the venue of a plan from the user's choice and the machine's abilities.
 
 use std::path::{Path, PathBuf};
 
@@ -6,52 +6,51 @@ use fslab_model::{Bytes, Study, Subject, VenuePlan};
 
 use crate::{Request, ResolveError};
 
-/// Memory of a guest where neither the user nor the study names it: a small machine of today.
+/// Default memory of a guest: a small machine.
 const GUEST_MEMORY: Bytes = Bytes::gib(1);
-/// The simulated disk where neither the user nor the study names one: that of the oldest study.
+/// Default disk profile: that of the oldest study.
 const DISK: &str = "hdd-7200-ata100-2002";
 
-/// Where the user wants trials to run.
+/// The user's choice of a venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VenueChoice {
-    /// `loop` where it can be had, else `guest`, with a notice.
+    /// `loop` if possible, else `guest`, with a notice.
     Auto {
-        /// Where images are kept.
+        /// Folder of images.
         folder: PathBuf,
-        /// The guest kernel, where one is built.
+        /// The guest kernel, if one is built.
         guest: Option<GuestChoice>,
     },
-    /// A guest kernel.
+    /// A guest kernel in real time.
     Guest(GuestChoice),
-    /// A guest kernel in virtual time, with the disk of that profile: a name or a file; `None`: the
-    /// study's.
+    /// A guest kernel in virtual time with a disk profile: a name or file; `None` for the study's.
     Sim(GuestChoice, Option<String>),
-    /// As named.
+    /// A fixed venue.
     Named(VenuePlan),
 }
 
-/// A guest kernel and where its disks are kept.
+/// A guest kernel and the folder of its disks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestChoice {
-    /// Where images are kept.
+    /// Folder of images.
     pub folder: PathBuf,
-    /// The kernel: its name, and behind an `@` the key of what it was built from.
+    /// The kernel: its name, then `@` and its key.
     pub kernel: String,
-    /// The digest of the lab that the kernel is part of.
+    /// Digest of the lab.
     pub lab: String,
-    /// The guest's memory, where it is not the study's own.
+    /// The guest's memory; `None` for the study's.
     pub memory: Option<Bytes>,
 }
 
-/// What of the study's sizes a venue needs.
+/// The study's sizes that a venue needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
     pub(crate) size: Bytes,
-    /// That of a guest, as the study has it.
+    /// A guest's memory by the study.
     pub(crate) memory: Option<Bytes>,
 }
 
-/// The venue, with a notice where it is not the one that one would expect.
+/// Selects the venue, with a notice if it is not the default.
 pub(crate) fn choose_venue(
     request: &Request,
     sizes: Sizes,

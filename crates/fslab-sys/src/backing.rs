@@ -1,4 +1,4 @@
-//! What is below a mounted file system: its device, and how far the kernel reads ahead for it.
+//! The device below a mounted file system, its requests in flight, and the kernel's readahead.
 
 use std::fs;
 use std::io;
@@ -9,23 +9,22 @@ use rustix::fs::{major, minor};
 
 use crate::{DeviceNumber, Mount, mounts};
 
-/// Where the kernel shows its settings of the device below each mount.
+/// Where sysfs has the backing device of each mount.
 const BACKING: &str = "/sys/class/bdi";
 
-/// The block device that holds the file system of `path`. Of a Btrfs with several devices it is the
-/// one that was mounted; `None` where there is no device.
+/// The block device of the file system that holds `path`; `None` if there is none. For Btrfs on
+/// several devices, the one in the mount table.
 #[must_use]
 pub fn device_below(path: &Path) -> Option<DeviceNumber> {
     let holding = DeviceNumber::holding(path).ok()?;
     if holding.kernel_name().is_some() {
         return Some(holding);
     }
-    // Btrfs numbers its subvolumes itself; the mount's source names the device.
+    // Btrfs subvolumes have anonymous device numbers; the mount's source names the device.
     DeviceNumber::of(Path::new(&mount_of(path)?.source)).ok()
 }
 
-/// Requests that `device` has been given and has not completed, reads and writes together; `None`
-/// where it does not count them.
+/// Read and write requests in flight on `device`; `None` if it does not count them.
 #[must_use]
 pub fn requests_in_flight(device: DeviceNumber) -> Option<u64> {
     let (major, minor) = (device.major, device.minor);
@@ -34,8 +33,8 @@ pub fn requests_in_flight(device: DeviceNumber) -> Option<u64> {
     counts.sum::<Result<u64, _>>().ok()
 }
 
-/// The mount that `path` is on: of those whose place begins it the longest, and of several on one
-/// place the last.
+/// The mount that holds `path`: the longest matching mount point, and of several mounts on it the
+/// last.
 fn mount_of(path: &Path) -> Option<Mount> {
     let path = path.canonicalize().ok()?;
     let above = |mount: &Mount| path.starts_with(&mount.mount_point);
@@ -43,11 +42,11 @@ fn mount_of(path: &Path) -> Option<Mount> {
     mounts.max_by_key(|mount| mount.mount_point.components().count())
 }
 
-/// How far the kernel reads ahead in files of the file system of `path`, in KiB: `read_ahead_kb` of
-/// what is below it.
+/// The kernel's readahead for the file system of `path`, in KiB: `read_ahead_kb` of its backing
+/// device.
 ///
 /// # Errors
-/// `NotFound` where the kernel does not know it; otherwise that of stat(2) or of reading sysfs.
+/// `NotFound` if the kernel does not show it; otherwise that of stat(2) or of reading sysfs.
 pub fn read_ahead_kib(path: &Path) -> io::Result<u64> {
     let device = fs::metadata(path)?.dev();
     let number = format!("{}:{}", major(device), minor(device));
@@ -66,7 +65,8 @@ pub fn read_ahead_kib(path: &Path) -> io::Result<u64> {
     text.trim().parse().map_err(io::Error::other)
 }
 
-/// A driver that numbers its mounts itself (Btrfs: `btrfs-1`), where it has no more than this one.
+/// For drivers that number their mounts (Btrfs: `btrfs-1`): the backing device, if there is only
+/// one.
 fn backing_by_driver(path: &Path) -> Option<PathBuf> {
     let driver = format!("{}-", mount_of(path)?.fs_type);
     let mut of_driver = fs::read_dir(BACKING)
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_device_below_it_has_none() {
+    fn a_file_system_without_a_device_has_none() {
         assert_eq!(device_below(Path::new("/proc")), None);
         assert_eq!(device_below(Path::new("/nonexistent")), None);
         let nobody = DeviceNumber { major: 0, minor: 0 };

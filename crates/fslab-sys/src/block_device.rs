@@ -1,4 +1,4 @@
-//! Block devices as sysfs shows them: number, size, counters.
+//! Block devices in sysfs: number, size, counters.
 
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{major, minor};
 
-/// Bytes in a sector of sysfs, whatever the device's own sectors are.
+/// Bytes of a sector in sysfs, independent of the device's sector size.
 const SECTOR_BYTES: u64 = 512;
 
 /// The number of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceNumber {
-    /// Which driver.
+    /// The driver.
     pub major: u32,
-    /// Which of its devices.
+    /// The device of that driver.
     pub minor: u32,
 }
 
-/// Counters of a block device since it came up, from `/sys/dev/block/MAJOR:MINOR/stat`.
+/// Counters of a block device since boot, from `/sys/dev/block/MAJOR:MINOR/stat`.
 ///
 /// Fields that older kernels lack are `None`. See the kernel's Documentation/block/stat.rst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,13 +31,13 @@ pub struct BlockCounters {
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Milliseconds in which at least one request was under way.
+    /// Milliseconds with at least one request in flight.
     pub busy_ms: u64,
-    /// Discard requests completed (4.18).
+    /// Discard requests completed (Linux 4.18).
     pub discards: Option<u64>,
     /// Bytes discarded.
     pub discard_bytes: Option<u64>,
-    /// Flush requests completed (5.5).
+    /// Flush requests completed (Linux 5.5).
     pub flushes: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ impl DeviceNumber {
     /// The number of the block device at `path`.
     ///
     /// # Errors
-    /// That of stat(2); `InvalidInput` where `path` is no block device.
+    /// That of stat(2); `InvalidInput` if `path` is no block device.
     pub fn of(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if !metadata.file_type().is_block_device() {
@@ -60,7 +60,7 @@ impl DeviceNumber {
         })
     }
 
-    /// `MAJOR:MINOR`, as sysfs writes it.
+    /// Parses `MAJOR:MINOR`, the form in sysfs.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.split_once(':')?;
         Some(Self {
@@ -71,8 +71,8 @@ impl DeviceNumber {
 
     /// The number of the device that holds the file system of `path`.
     ///
-    /// File systems with several devices or none (Btrfs, tmpfs, overlay) answer with a number of
-    /// major 0, behind which is no device.
+    /// File systems on several devices or none (Btrfs, tmpfs, overlay) have an anonymous number of
+    /// major 0, without a device.
     ///
     /// # Errors
     /// That of stat(2).
@@ -88,7 +88,7 @@ impl DeviceNumber {
         PathBuf::from(format!("/sys/dev/block/{}:{}", self.major, self.minor))
     }
 
-    /// The device's name in the kernel, `sda1` or `loop3`; `None` where there is no such device.
+    /// The kernel's name, such as `sda1` or `loop3`; `None` if there is no such device.
     #[must_use]
     pub fn kernel_name(self) -> Option<String> {
         let target = std::fs::read_link(self.sysfs()).ok()?;
@@ -105,10 +105,10 @@ impl DeviceNumber {
         Ok(sectors * SECTOR_BYTES)
     }
 
-    /// The counters now.
+    /// Reads the counters.
     ///
     /// # Errors
-    /// That of reading sysfs; `InvalidData` where the line is not what the kernel documents.
+    /// That of reading sysfs; `InvalidData` if the line does not have the documented form.
     pub fn counters(self) -> io::Result<BlockCounters> {
         let text = std::fs::read_to_string(self.sysfs().join("stat"))?;
         parse_counters(&text)

@@ -1,7 +1,6 @@
-//! Names of flags and errors of system calls, as traces write them.
+//! Names of system call flags and errors, as in strace output.
 
-/// The bits of flags that a system call takes, written as `O_WRONLY|O_CREAT`; `None` where a word
-/// is not known here. Numbers are taken as they are.
+/// The bits of flags such as `O_WRONLY|O_CREAT`; `None` if a name is unknown. Numbers are accepted.
 #[must_use]
 pub fn flag_bits(words: &str) -> Option<i32> {
     words
@@ -59,7 +58,7 @@ const FLAGS: &[(&str, i32)] = &[
     ("RENAME_WHITEOUT", libc::RENAME_WHITEOUT.cast_signed()),
 ];
 
-/// The name of an errno, such as `ENOENT`; its number where it has none here.
+/// The name of an errno, such as `ENOENT`; `errno N` if unknown.
 #[must_use]
 pub fn errno_name(number: i32) -> String {
     let known = ERRNOS.iter().find(|(_, errno)| *errno == number);

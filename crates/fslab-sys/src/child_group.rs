@@ -1,16 +1,16 @@
-//! A program in its own process group, with its output and its resource use.
+//! A program in a separate process group, with its output and resource use.
 //!
 //! ```text
 //!     start --> leader --> its children, and theirs
-//!                 |  ends, or is asked to
-//!     wait_for_leader            the time of the program is over here
-//!     reap         kills the group, reaps every process of it: cost, output
+//!                 |  exits, or is signalled
+//!     wait_for_leader            the end of the program's time
+//!     reap         kills the group, reaps all its processes: resource use, output
 //! ```
 //!
-//! While a group runs this process is the reaper of its orphans, so that nothing of a group that
-//! was reaped is left to hold a mount. A process that leaves the group, as a daemon does, is out of
-//! reach. A group whose handle is dropped is killed and reaped; where this process is killed, the
-//! group's keeper kills it.
+//! While a group runs, this process is a child subreaper: after the group is reaped, no orphan of
+//! it can keep a mount busy. A process that leaves the group, as daemons do, is not tracked.
+//! Dropping the handle kills and reaps the group; if this process is killed, the group's keeper
+//! kills the group.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read};
@@ -25,48 +25,48 @@ use rustix::process::{PidfdFlags, getpid, pidfd_open, set_child_subreaper};
 
 use crate::clock::monotonic_ns;
 use crate::group_keeper::GroupKeeper;
-use crate::process::end_with_parent;
+use crate::locked_memory::is_memory_locked;
+use crate::process::kill_with_parent;
 use crate::process_group::{ProcessGroup, wait_with_use};
-use crate::steady_memory::is_memory_held;
 use crate::{ResourceUse, Signal, signal_name};
 
-/// How often a waiter asks whether to go on waiting.
+/// Interval at which a waiter checks for cancellation.
 const LOOK_EACH: Duration = Duration::from_millis(100);
 
-/// A running program and all that it started.
+/// A running program and its descendants.
 #[derive(Debug)]
 pub struct ChildGroup {
     _reaping: Reaping,
-    /// `None` where the group is to be killed by this process, which must reap the keeper first,
-    /// and where this process holds its memory: then its guest ends with it.
+    /// `None` while the group is being killed by this process, which must reap the keeper first;
+    /// also if this process has locked its memory, since its guest then ends with it.
     keeper: Option<GroupKeeper>,
     start_ns: u64,
     group: ProcessGroup,
     leader_ends: OwnedFd,
-    /// `None` after its end.
+    /// `None` at end-of-file.
     output: Option<PipeReader>,
     kept: VecDeque<u8>,
     kept_max: usize,
     printed: u64,
 }
 
-/// How a group ended.
+/// Result of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupEnd {
-    /// The leader's exit code; `None` where a signal ended it.
+    /// The leader's exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended the leader.
     pub signal: Option<i32>,
-    /// What all processes of the group used, those included that had ended before.
+    /// Resources used by all processes of the group, including those that had exited before.
     pub used: ResourceUse,
-    /// The end of what it printed, standard output and standard error as they came.
+    /// The end of its output, standard output and standard error interleaved.
     pub output: String,
-    /// How many bytes it printed before that.
+    /// Bytes of output before that.
     pub output_cut_bytes: u64,
 }
 
 impl GroupEnd {
-    /// `status 2` or `SIGKILL`.
+    /// The leader's end as text: `status 2` or `SIGKILL`.
     #[must_use]
     pub fn how(&self) -> String {
         match (self.code, self.signal) {
@@ -78,11 +78,11 @@ impl GroupEnd {
 }
 
 impl ChildGroup {
-    /// Starts `command` with nothing to read. Of what the group prints, the last `kept_bytes` are
-    /// kept.
+    /// Starts `command` with /dev/null as standard input. Keeps the last `kept_bytes` of the
+    /// group's output.
     ///
     /// # Errors
-    /// That of pipe(2), fork(2) or execve(2): `NotFound` where there is no such program.
+    /// That of pipe(2), fork(2) or execve(2): `NotFound` if there is no such program.
     pub fn start(mut command: Command, kept_bytes: usize) -> io::Result<Self> {
         let (output, writer) = io::pipe()?;
         rustix::io::ioctl_fionbio(&output, true)?;
@@ -90,9 +90,9 @@ impl ChildGroup {
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer);
-        end_with_parent(&mut command);
+        kill_with_parent(&mut command);
         let reaping = Reaping::begin()?;
-        let keeper = match is_memory_held() {
+        let keeper = match is_memory_locked() {
             true => None,
             false => Some(GroupKeeper::start()?),
         };
@@ -115,27 +115,26 @@ impl ChildGroup {
         Ok(started)
     }
 
-    /// When the leader was started, by [`monotonic_ns`]: what it takes to watch over a group was
-    /// done before.
+    /// Start time of the leader by [`monotonic_ns`], excluding the setup of this handle.
     #[must_use]
     pub fn start_ns(&self) -> u64 {
         self.start_ns
     }
 
-    /// PID of the leader, which is the number of the group.
+    /// PID of the leader, equal to the group's ID.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.group.id()
     }
 
-    /// Waits until the leader has ended: `true`; or until `gives_up` says that nobody cares any
-    /// more, which is asked some ten times a second: `false`.
+    /// Waits until the leader has exited: true; or until `gives_up`, called about ten times a
+    /// second, returns true: false.
     ///
     /// # Errors
     /// That of poll(2) or read(2).
     pub fn wait_for_leader(&mut self, mut gives_up: impl FnMut() -> bool) -> io::Result<bool> {
         loop {
-            if self.wait_a_moment(LOOK_EACH)? {
+            if self.poll_output(LOOK_EACH)? {
                 return Ok(true);
             }
             if gives_up() {
@@ -144,18 +143,18 @@ impl ChildGroup {
         }
     }
 
-    /// Takes what was printed, and says whether the leader has ended. Returns after `patience`, or
-    /// as soon as there is something to say.
+    /// Reads pending output; true if the leader has exited. Returns after `timeout`, or at once if
+    /// there is output or the leader exits.
     ///
     /// # Errors
     /// As [`ChildGroup::wait_for_leader`].
-    pub fn wait_a_moment(&mut self, patience: Duration) -> io::Result<bool> {
-        let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+    pub fn poll_output(&mut self, timeout: Duration) -> io::Result<bool> {
+        let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
         let mut watched = vec![PollFd::new(&self.leader_ends, PollFlags::IN)];
         if let Some(output) = &self.output {
             watched.push(PollFd::new(output, PollFlags::IN));
         }
-        match poll(&mut watched, Some(&patience)) {
+        match poll(&mut watched, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -164,14 +163,14 @@ impl ChildGroup {
         Ok(has_ended)
     }
 
-    /// The end of what it has printed so far.
+    /// The end of the output so far.
     #[must_use]
     pub fn output(&self) -> String {
         let (one, other) = self.kept.as_slices();
         String::from_utf8_lossy(&[one, other].concat()).into_owned()
     }
 
-    /// Asks the whole group to end.
+    /// Sends SIGTERM to the group.
     ///
     /// # Errors
     /// That of kill(2).
@@ -179,10 +178,10 @@ impl ChildGroup {
         self.group.signal(Signal::Terminate)
     }
 
-    /// Kills what is left of the group and reaps all of it.
+    /// Kills the remaining processes and reaps the group.
     ///
     /// # Errors
-    /// That of wait4(2), or of reading what it printed.
+    /// That of wait4(2) or of reading the output.
     pub fn reap(mut self) -> io::Result<GroupEnd> {
         let (status, used) = self.end()?;
         self.take_output()?;
@@ -196,7 +195,7 @@ impl ChildGroup {
         })
     }
 
-    /// Takes everything that can be read without waiting.
+    /// Reads all pending output without blocking.
     fn take_output(&mut self) -> io::Result<()> {
         let mut part = [0; 16_384];
         while let Some(output) = &mut self.output {
@@ -216,12 +215,13 @@ impl ChildGroup {
         Ok(())
     }
 
-    /// Kills and reaps; gives the leader's status and what all of them used.
+    /// Kills and reaps the group; returns the leader's status and the resource use of all
+    /// processes.
     fn end(&mut self) -> io::Result<(ExitStatus, ResourceUse)> {
-        // Of the group it would be waited for below, and its time be counted.
+        // As a member of the group the keeper would be reaped below, and its time counted.
         self.keeper = None;
         let (status, mut used) = self.group.reap()?;
-        // Its orphans are ours, and so are those that they leave.
+        // This process reaps the leader's orphans, and theirs.
         loop {
             match wait_with_use(-self.group.leader().as_raw_pid()) {
                 Ok((_, more)) => used = used.and(more),
@@ -233,11 +233,11 @@ impl ChildGroup {
     }
 }
 
-/// Makes this process the reaper of orphans for as long as there is one of these.
+/// While an instance exists, this process is a child subreaper.
 #[derive(Debug)]
 struct Reaping;
 
-/// How many there are. The lock is held during prctl(2).
+/// Number of instances. The lock is held during prctl(2).
 static REAPING: Mutex<u32> = Mutex::new(0);
 
 impl Reaping {
@@ -263,7 +263,7 @@ impl Drop for Reaping {
 
 impl Drop for ChildGroup {
     fn drop(&mut self) {
-        // Where it was reaped already, this does nothing.
+        // Does nothing if it was reaped before.
         let _ = self.end();
     }
 }
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_timed_to_its_end_and_its_words_and_status_are_kept() {
+    fn a_program_is_timed_to_its_end_with_its_output_and_status() {
         let mut group = shell("echo out; echo err >&2; exit 3");
         assert!(group.wait_for_leader(NEVER).expect("waits"));
         let end = group.reap().expect("reaped");
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_printed_the_end_is_kept() {
+    fn the_end_of_the_output_is_kept() {
         let mut group = shell("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done");
         group.wait_for_leader(NEVER).expect("waits");
         let end = group.reap().expect("reaped");
@@ -305,11 +305,12 @@ mod tests {
     }
 
     #[test]
-    fn what_children_use_is_counted_also_where_they_are_left_behind() {
+    fn resources_of_abandoned_children_are_counted() {
         let burn = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
         for script in [
             format!("sh -c '{burn}'; true"),
-            // The child outlives the leader and is killed; `read` waits until it has worked.
+            // The child outlives the leader and is killed; `read` waits until it has used processor
+            // time.
             format!(
                 "mkfifo \"$0\"; sh -c '{burn}; echo >\"$0\"; sleep 600' \"$0\" & read x <\"$0\""
             ),
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_is_killed_with_all_that_it_started() {
+    fn a_dropped_group_is_killed_with_its_descendants() {
         let mut group = shell("sleep 600 & echo $!; wait");
         let mut number = None;
         while number.is_none() {
@@ -340,10 +341,10 @@ mod tests {
         assert!(gone, "the sleeper was killed and reaped");
     }
 
-    /// The leader was killed with its starter, and what the leader had started went on for ever: a
-    /// build, the workers of a server.
+    /// Only the leader had been killed with its starter; its descendants ran on forever: a build,
+    /// the workers of a server.
     #[test]
-    fn a_group_whose_starter_is_killed_is_killed_with_all_that_its_leader_started() {
+    fn a_group_whose_starter_is_killed_is_killed_with_its_descendants() {
         let worker = crate::WorkerProcess::fork(|side| {
             let mut group = shell("sleep 600 & echo $!; wait");
             while !group.output().ends_with('\n') {
@@ -365,7 +366,7 @@ mod tests {
         std::fs::remove_file(&file).expect("ours");
         let number = text.parse().expect("a number");
         let is_there = || ProcessIdentity::of(number).is_alive();
-        // Its handle kills the worker, which has no time to clean up.
+        // Dropping the handle kills the worker with SIGKILL, so that it cannot clean up.
         drop(worker);
         let began = std::time::Instant::now();
         while is_there() && began.elapsed() < Duration::from_secs(10) {
@@ -386,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_an_error() {
+    fn a_missing_program_is_an_error() {
         let missing = ChildGroup::start(Command::new("/no/such/program"), 10);
         let error = missing.expect_err("is missing");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);

@@ -1,8 +1,8 @@
-//! The monotonic clock, read through the vDSO: no kernel entry where the clock source allows it.
+//! The monotonic clock, read through the vDSO without a system call if the clock source allows it.
 //!
-//! In a guest kernel that is a process, every reading is a system call of some 15 us. There the
-//! processor's counter takes the clock's place, where the host itself keeps its time by it: see
-//! [`counter_frequency`] and [`read_clock_by_counter`]. In virtual time a page of memory does: see
+//! In User-Mode Linux every reading is a system call of about 15 us. There the processor's counter
+//! replaces the clock, if the host's clock uses it: see [`counter_frequency`] and
+//! [`read_clock_by_counter`]. In virtual time a memory page replaces it: see
 //! [`read_clock_of_page`].
 
 use std::io;
@@ -14,20 +14,20 @@ use std::time::Duration;
 
 use rustix::thread::ClockId;
 
-/// A page of every architecture that User-Mode Linux runs on.
+/// Page size of all architectures with User-Mode Linux.
 const PAGE_BYTES: usize = 4096;
-/// How long the counter's frequency is measured: two readings of a clock err by less than 100 ns
-/// together, which is 2 in a million of this.
+/// Duration of the frequency measurement: two clock readings err by less than 100 ns together, 2
+/// ppm of this.
 const MEASURED_FOR: Duration = Duration::from_millis(50);
 
-/// Readings of a page in a row that found the same time, until the clock itself is asked: a loop
-/// that waits for time to pass must end.
+/// After this many readings of an unchanged page the clock itself is read: a loop that waits for
+/// time to pass must end.
 const SAME_MAX: u32 = 1000;
 
-/// What is read instead of the clock, once chosen.
+/// The replacement for the clock, once set.
 static SOURCE: OnceLock<Source> = OnceLock::new();
 
-/// What is read instead of the clock.
+/// A replacement for the clock.
 enum Source {
     Counter(Counter),
     Page(Page),
@@ -42,9 +42,9 @@ impl Source {
     }
 }
 
-/// A page in which a kernel keeps the time, and how often it was found as before.
+/// A page in which the kernel stores the time; counts unchanged readings.
 struct Page {
-    /// Stays mapped for good.
+    /// Never unmapped.
     time_ns: &'static AtomicU64,
     last_ns: AtomicU64,
     same: AtomicU32,
@@ -63,11 +63,11 @@ impl Page {
     }
 }
 
-/// What turns the counter into a time.
+/// Converts the processor's counter to nanoseconds.
 struct Counter {
     start_ns: u64,
     start_ticks: u64,
-    /// Nanoseconds of a tick, times 2^32.
+    /// Nanoseconds per tick, times 2^32.
     tick_ns_scaled: u64,
 }
 
@@ -75,13 +75,13 @@ impl Counter {
     fn now_ns(&self) -> u64 {
         let ticks = ticks().wrapping_sub(self.start_ticks);
         let passed_ns = (u128::from(ticks) * u128::from(self.tick_ns_scaled)) >> 32;
-        // 2^64 ns are five centuries.
+        // 2^64 ns are more than five centuries.
         self.start_ns + passed_ns as u64
     }
 }
 
-/// Ticks of the processor's counter in a second; `None` where the running kernel does not keep its
-/// own time by it, and so does not trust it. Takes a twentieth of a second.
+/// Ticks of the processor's counter per second; `None` if the running kernel does not use the
+/// counter for its clock, and so does not trust it. Takes 50 ms.
 #[must_use]
 pub fn counter_frequency() -> Option<u64> {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -95,8 +95,8 @@ pub fn counter_frequency() -> Option<u64> {
     u64::try_from(u128::from(passed) * 1_000_000_000 / u128::from(passed_ns)).ok()
 }
 
-/// From now on [`monotonic_ns`] follows the processor's counter, which makes `frequency` ticks a
-/// second. For a guest, with what its host has measured; for good.
+/// Makes [`monotonic_ns`] use the processor's counter with `frequency` ticks per second, for the
+/// rest of the process. For a guest, with the frequency that its host measured.
 pub fn read_clock_by_counter(frequency: u64) {
     let tick_ns_scaled = (1_000_000_000_u128 << 32) / u128::from(frequency.max(1));
     let _ = SOURCE.set(Source::Counter(Counter {
@@ -106,14 +106,15 @@ pub fn read_clock_by_counter(frequency: u64) {
     }));
 }
 
-/// From now on [`monotonic_ns`] reads the first eight bytes of the device at `path`, in which a
-/// guest kernel in virtual time keeps CLOCK_MONOTONIC: a system call would move it. For good.
+/// Makes [`monotonic_ns`] read the first eight bytes of the device at `path`, for the rest of the
+/// process. A guest kernel in virtual time stores CLOCK_MONOTONIC there; a system call would
+/// advance it.
 ///
 /// # Errors
-/// Those of open(2) and mmap(2): ENOENT where the kernel keeps no such page.
+/// Those of open(2) and mmap(2): ENOENT if the kernel has no such page.
 pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
     let file = std::fs::File::open(path)?;
-    // SAFETY: a fresh mapping at an address that the kernel chooses touches nothing of ours.
+    // SAFETY: a new mapping at an address that the kernel chooses overlaps no memory in use.
     let address = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -127,8 +128,8 @@ pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
     if address == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the mapping is a page long, aligned to one, readable, and never unmapped; who writes
-    // to it writes eight bytes at once.
+    // SAFETY: the mapping is one page, page-aligned, readable, and never unmapped; the kernel
+    // writes the eight bytes atomically.
     let time_ns = unsafe { &*address.cast::<AtomicU64>() };
     let _ = SOURCE.set(Source::Page(Page {
         time_ns,
@@ -138,8 +139,7 @@ pub fn read_clock_of_page(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether [`monotonic_ns`] follows a guest's virtual time, in which the processor's work takes
-/// none.
+/// True if [`monotonic_ns`] follows a guest's virtual time, in which computation takes none.
 #[must_use]
 pub fn is_time_virtual() -> bool {
     matches!(SOURCE.get(), Some(Source::Page(_)))
@@ -147,7 +147,7 @@ pub fn is_time_virtual() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 fn ticks() -> u64 {
-    // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it.
+    // SAFETY: every x86-64 processor has the instruction, and Linux allows it in user mode.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
@@ -156,10 +156,10 @@ fn ticks() -> u64 {
     0
 }
 
-/// Nanoseconds of CLOCK_MONOTONIC since an arbitrary point, or of what takes its place.
+/// Nanoseconds of CLOCK_MONOTONIC since an arbitrary point, or of its replacement.
 ///
 /// # Panics
-/// Where the kernel has no monotonic clock, which no Linux does.
+/// If the kernel has no monotonic clock; every Linux has.
 #[inline]
 #[must_use]
 pub fn monotonic_ns() -> u64 {
@@ -177,10 +177,10 @@ fn clock_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// Sleeps until CLOCK_MONOTONIC is at `at_ns`; returns at once where that has passed.
+/// Sleeps until CLOCK_MONOTONIC reaches `at_ns`; returns at once if it has passed.
 ///
 /// # Errors
-/// EINTR where a signal arrived first.
+/// EINTR if a signal arrives first.
 pub fn sleep_until_ns(at_ns: u64) -> io::Result<()> {
     let time = libc::timespec {
         tv_sec: (at_ns / 1_000_000_000).cast_signed(),
@@ -203,7 +203,7 @@ pub fn sleep_until_ns(at_ns: u64) -> io::Result<()> {
     }
 }
 
-/// Sleeps until the next whole second of the system's time, and `beyond` after it.
+/// Sleeps until `beyond` after the next full second of the system time.
 ///
 /// # Errors
 /// That of clock_nanosleep(2).
@@ -240,7 +240,7 @@ mod tests {
         };
         std::thread::sleep(Duration::from_millis(100));
         let (before_ns, counted_ns, after_ns) = (clock_ns(), counter.now_ns(), clock_ns());
-        // A thousandth of what has passed, and what was between the readings.
+        // Tolerance: a thousandth of the elapsed time plus the time between the readings.
         let tolerance_ns = 100_000 + (after_ns - before_ns);
         assert!(
             counted_ns.abs_diff(before_ns) < tolerance_ns,
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_read_without_the_clock_until_it_has_stood_still_for_long() {
+    fn a_page_is_read_until_it_is_unchanged_for_many_readings() {
         static TIME: AtomicU64 = AtomicU64::new(7);
         let page = Page {
             time_ns: &TIME,
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_moves_on_and_sleeping_reaches_the_time_asked_for() {
+    fn the_clock_advances_and_sleeping_reaches_the_requested_time() {
         let start = monotonic_ns();
         sleep_until_ns(start + 2_000_000).expect("no signal is due");
         assert!(monotonic_ns() >= start + 2_000_000);

@@ -1,19 +1,19 @@
-//! A root of its own for whatever works in a tree that it need not trust: every name ends in the
-//! tree, whichever symbolic links stand on its way.
+//! A separate root directory for threads that work in an untrusted tree: every path, including
+//! symbolic links, resolves inside the tree.
 //!
 //! ```text
 //!     HostRoot::find --> confine(tree) --> Confinement
-//!                                            inside    a thread begins while its maker is outside
-//!                                            outside   the host's root again, for a moment: what
-//!                                                      is started there has it, too
+//!                                            inside    enters the tree in another thread
+//!                                            outside   back to the host's root for a function;
+//!                                                      processes started there have it, too
 //! ```
 //!
-//! The kernel resolves names from the root of the calling thread: `..`, absolute names and absolute
-//! links end at it (path_resolution(7), chroot(2)), and no call costs more than before. Threads
-//! that a confined thread starts share its root, processes that it forks have a copy of it.
+//! The kernel resolves paths from the root of the calling thread: `..`, absolute paths and absolute
+//! links end there (path_resolution(7), chroot(2)), at no extra cost per call. Threads started by a
+//! confined thread share its root; forked processes have a copy of it.
 //!
-//! Invariant: a thread that cannot come back to where it has to be ends its process. While a thread
-//! is confined it holds the tree's mount; afterwards nothing does.
+//! Invariant: a thread that cannot return to its root aborts the process. A confined thread holds
+//! the tree's mount only while it is confined.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -27,20 +27,21 @@ use rustix::process::{chroot, fchdir};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::WorkerProcess;
+use crate::status::check;
 
-/// A directory that is only a place to go to.
+/// Flags to open a directory as a path only.
 const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Which right lets this process confine its threads.
+/// The right by which this process confines its threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfinedBy {
-    /// It may change its root as it is.
+    /// The process may call chroot(2).
     Privilege,
-    /// It has entered a user namespace, in which it may.
+    /// The process has entered a user namespace, in which it may.
     UserNamespace,
 }
 
-/// The root of this process, to which its threads come back.
+/// The root of this process, to which its threads return.
 #[derive(Clone, Debug)]
 pub struct HostRoot {
     root: Arc<OwnedFd>,
@@ -48,20 +49,21 @@ pub struct HostRoot {
 }
 
 impl HostRoot {
-    /// Finds the root, and a way to confine threads. Where the process has not the right to change
-    /// its root it enters a user namespace for good, as the same user and group and with that right
-    /// alone; so this must be called before the process has a second thread.
+    /// Finds the root, and a way to confine threads. A process without the right to change its root
+    /// enters a user namespace for the rest of its life, as the same user and group and with that
+    /// right alone; so this must be called before a second thread starts.
     ///
     /// # Errors
-    /// That of chroot(2) or unshare(2), where neither way is open; then nothing has changed.
+    /// That of chroot(2) or unshare(2) if neither is possible; nothing has changed then.
     pub fn find() -> io::Result<Self> {
         let root = Arc::new(rustix::fs::open("/", PLACE, Mode::empty())?);
         let by = match try_change_root(&root) {
             Ok(()) => ConfinedBy::Privilege,
-            // In a namespace the superuser would lose its rights on the files of others.
+            // In a namespace the superuser would lose access to files of other users.
             Err(error) if crate::is_superuser() => return Err(error),
             Err(_) => {
-                // Half a way in would leave this process without a user: another one tries first.
+                // A partial failure would leave this process without a user: a child process tries
+                // first.
                 let tried = WorkerProcess::fork(|_| errno_of(&enter_namespace(&root)))?;
                 ensure_none(&tried.collect(|| false)?)?;
                 enter_namespace(&root)?;
@@ -71,16 +73,16 @@ impl HostRoot {
         Ok(Self { root, by })
     }
 
-    /// By which right threads are confined.
+    /// The right by which threads are confined.
     #[must_use]
     pub fn confined_by(&self) -> ConfinedBy {
         self.by
     }
 
-    /// Does `work` with the directory `tree` as the calling thread's root and working directory.
+    /// Runs `work` with the directory `tree` as root and working directory of the calling thread.
     ///
     /// # Errors
-    /// Where `tree` cannot be opened or entered; then `work` was not begun.
+    /// If `tree` cannot be opened or entered; `work` has not run then.
     pub fn confine<T>(&self, tree: &Path, work: impl FnOnce(&Confinement) -> T) -> io::Result<T> {
         let confinement = Confinement {
             host: Arc::clone(&self.root),
@@ -91,40 +93,39 @@ impl HostRoot {
     }
 }
 
-/// A tree that threads of this process have as their root.
+/// A tree that is the root of threads of this process.
 #[derive(Clone, Debug)]
 pub struct Confinement {
     host: Arc<OwnedFd>,
     tree: Arc<OwnedFd>,
-    /// Where the tree is for those who are not confined.
+    /// The tree's path outside the confinement.
     path: PathBuf,
 }
 
 impl Confinement {
-    /// The path of `inside`, a path in the tree, for those who are not confined.
+    /// The outside path of `inside`, a path in the tree.
     #[must_use]
     pub fn outer_path(&self, inside: &Path) -> PathBuf {
         self.path.join(inside.strip_prefix("/").unwrap_or(inside))
     }
 
-    /// Does `work` in the tree, wherever the calling thread is, and goes back there.
+    /// Runs `work` in the tree and returns to where the calling thread was.
     ///
     /// # Errors
-    /// That of unshare(2), fchdir(2) or chroot(2); then `work` was not begun.
+    /// That of unshare(2), fchdir(2) or chroot(2); `work` has not run then.
     pub fn inside<T>(&self, work: impl FnOnce() -> T) -> io::Result<T> {
         with_root(&self.tree, work)
     }
 
-    /// Does `work` with the host's root, as a part of what is done in the tree. Threads that were
-    /// started in the tree stay there.
+    /// Runs `work` with the host's root from inside the tree. Threads started in the tree stay
+    /// there.
     pub fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
-        // Whoever came in by this right gets out by it.
+        // The right to enter is also the right to leave.
         with_root(&self.host, work).unwrap_or_else(|_| std::process::abort())
     }
 }
 
-/// Lets what `command` starts work in `directory`, an open one, which need not have a name where
-/// the command is started.
+/// Makes the process of `command` start in the open `directory`, which may have no path there.
 pub fn work_in(command: &mut Command, directory: std::fs::File) {
     let prepare = move || Ok(fchdir(&directory)?);
     // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
@@ -134,8 +135,7 @@ pub fn work_in(command: &mut Command, directory: std::fs::File) {
     }
 }
 
-/// Does `work` with `root` as root and working directory, which no other thread that is there now
-/// gets with it.
+/// Runs `work` with `root` as root and working directory of this thread alone.
 fn with_root<T>(root: &OwnedFd, work: impl FnOnce() -> T) -> io::Result<T> {
     part_from_other_threads()?;
     let _back = Back {
@@ -146,8 +146,8 @@ fn with_root<T>(root: &OwnedFd, work: impl FnOnce() -> T) -> io::Result<T> {
     Ok(work())
 }
 
-/// Takes the thread back to where it was when the work is done, or unwinds; and with it the threads
-/// that it started and that have not quite ended, so that none of them holds the tree's mount.
+/// Returns the thread to its previous root when dropped, also while unwinding; with it the threads
+/// it started that are still exiting, so that none of them holds the tree's mount.
 struct Back {
     root: OwnedFd,
     directory: OwnedFd,
@@ -157,16 +157,16 @@ impl Drop for Back {
     fn drop(&mut self) {
         let back = change_root(&self.root).and_then(|()| Ok(fchdir(&self.directory)?));
         if back.is_err() {
-            // It would go on with names that mean something else.
+            // Its paths would resolve to other files.
             std::process::abort();
         }
     }
 }
 
-/// Lets the calling thread have a root and a working directory that it shares with no other thread.
+/// Gives the calling thread a root and working directory that it shares with no other thread.
 fn part_from_other_threads() -> io::Result<()> {
-    // SAFETY: nothing here relies on threads that share their working directory.
-    done(unsafe { libc::unshare(libc::CLONE_FS) })
+    // SAFETY: no code here relies on threads sharing a working directory.
+    check(unsafe { libc::unshare(libc::CLONE_FS) })
 }
 
 fn change_root(root: &OwnedFd) -> io::Result<()> {
@@ -174,24 +174,24 @@ fn change_root(root: &OwnedFd) -> io::Result<()> {
     Ok(chroot(c".")?)
 }
 
-/// Makes the root the root, which changes nothing and needs the same right as any other.
+/// Sets the root to the current root: no change, but it needs the same right.
 fn try_change_root(root: &OwnedFd) -> io::Result<()> {
     let before = rustix::fs::open(".", PLACE, Mode::empty())?;
     part_from_other_threads()?;
     let changed = change_root(root);
-    // Also where only the first of its two steps was taken.
+    // Also after only the first of the two steps.
     fchdir(&before)?;
     changed
 }
 
-/// Enters a user namespace as the same user and group, and keeps of the rights that this gives the
-/// one to change the root: with others, permissions of files would count for less.
+/// Enters a user namespace as the same user and group, and drops all rights except changing the
+/// root: others would override file permissions.
 fn enter_namespace(root: &OwnedFd) -> io::Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
-    // SAFETY: the kernel refuses it to a process of several threads.
-    done(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
-    // Without it nobody but the superuser may say which group is which (user_namespaces(7)).
+    // SAFETY: the kernel refuses this for a multithreaded process.
+    check(unsafe { libc::unshare(libc::CLONE_NEWUSER) })?;
+    // Required before an unprivileged process may map groups (user_namespaces(7)).
     std::fs::write("/proc/self/setgroups", "deny")?;
     std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
@@ -204,7 +204,7 @@ fn enter_namespace(root: &OwnedFd) -> io::Result<()> {
     try_change_root(root)
 }
 
-/// What a process that tried reports: nothing, or the number of its error.
+/// The result of an attempt as bytes: empty, or the errno.
 fn errno_of(tried: &io::Result<()>) -> Vec<u8> {
     let errno = |error: &io::Error| error.raw_os_error().unwrap_or(libc::EIO);
     tried
@@ -219,13 +219,6 @@ fn ensure_none(errno: &[u8]) -> io::Result<()> {
     }
 }
 
-fn done(status: i32) -> io::Result<()> {
-    match status {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -233,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    /// A tree with links out of it, beside a file that they lead to.
+    /// A tree with links that point out of it, and a file outside that they point to.
     struct Scene(PathBuf);
 
     impl Scene {
@@ -258,8 +251,8 @@ mod tests {
         }
     }
 
-    /// The root, where this test may confine threads. A test binary has several threads, so that
-    /// the way of a user without privileges is shut.
+    /// The root, if this test may confine threads. Test binaries are multithreaded, so that an
+    /// unprivileged user cannot.
     fn host() -> Option<HostRoot> {
         let found = HostRoot::find();
         if crate::is_superuser() {
@@ -270,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn no_link_leads_out_of_the_tree_for_threads_and_processes_neither() {
+    fn no_link_leads_out_of_the_tree_for_threads_or_processes() {
         let (Some(host), scene) = (host(), Scene::new("confined")) else {
             return;
         };
@@ -294,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_was_confined_is_where_it_was_also_after_a_panic() {
+    fn a_confined_thread_returns_to_its_root_also_after_a_panic() {
         let (Some(host), scene) = (host(), Scene::new("left")) else {
             return;
         };
@@ -315,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_is_the_hosts_root_and_threads_that_began_inside_stay() {
+    fn outside_is_the_hosts_root_and_threads_started_inside_stay() {
         let (Some(host), scene) = (host(), Scene::new("outside")) else {
             return;
         };

@@ -1,32 +1,32 @@
-//! Processor time and context switches of the process or of one thread, from getrusage(2).
+//! Processor time and context switches of a process or thread, from getrusage(2).
 
-/// What was used since the process or thread began.
+/// Resources used since the process or thread started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceUse {
-    /// Time in user mode.
+    /// Processor time in user mode.
     pub user_ns: u64,
-    /// Time in the kernel.
+    /// Processor time in the kernel.
     pub system_ns: u64,
-    /// Context switches because it waited.
+    /// Context switches because it blocked.
     pub voluntary_switches: u64,
-    /// Context switches because its time was up.
+    /// Context switches because its time slice ended.
     pub involuntary_switches: u64,
 }
 
 impl ResourceUse {
-    /// The use of all threads of this process.
+    /// Resources used by all threads of this process.
     #[must_use]
     pub fn of_process() -> Self {
         Self::of(libc::RUSAGE_SELF)
     }
 
-    /// The use of the calling thread.
+    /// Resources used by the calling thread.
     #[must_use]
     pub fn of_thread() -> Self {
         Self::of(libc::RUSAGE_THREAD)
     }
 
-    /// What was used between `earlier` and `self`.
+    /// Resources used between `earlier` and `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl ResourceUse {
     }
 
     fn of(who: libc::c_int) -> Self {
-        // SAFETY: rusage is made of integers, for which zero is a value.
+        // SAFETY: rusage consists of integers, for which zero is valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: `usage` is a valid rusage that outlives the call.
         let status = unsafe { libc::getrusage(who, &raw mut usage) };
@@ -50,7 +50,7 @@ impl ResourceUse {
         usage.into()
     }
 
-    /// What this and `other` used together.
+    /// The sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -85,7 +85,7 @@ mod tests {
         let before = ResourceUse::of_thread();
         let began = std::time::Instant::now();
         let mut sum = 0_u64;
-        // Kernels that account by ticks split a thread's time and its process's differently.
+        // Kernels with tick accounting split a thread's time and its process's differently.
         let is_seen = || {
             ResourceUse::of_thread().since(before).user_ns > 0
                 && ResourceUse::of_process().user_ns > 0

@@ -1,7 +1,7 @@
-//! A file whose data is read and written at given offsets, or at its own position, and what is done
-//! to it around that.
+//! A data file: reads and writes at given offsets or at the file position, and the calls around
+//! them.
 //!
-//! Reads and writes here are single system calls: what is short stays short.
+//! Reads and writes are single system calls: a short transfer is returned as such.
 
 use std::fs::File;
 use std::io;
@@ -10,6 +10,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::{Advice, FallocateFlags};
+
+use crate::status::check;
 
 /// How a data file is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,10 +30,10 @@ pub struct DataFileOptions {
     pub sync: OpenedSync,
 }
 
-/// What a write waits for.
+/// What a write waits for, by the flags of open(2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenedSync {
-    /// The page cache.
+    /// The page cache only.
     #[default]
     None,
     /// O_DSYNC.
@@ -40,7 +42,7 @@ pub enum OpenedSync {
     Full,
 }
 
-/// What will happen to a file's pages, for posix_fadvise(2).
+/// Advice for posix_fadvise(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAdvice {
     /// POSIX_FADV_NORMAL.
@@ -62,10 +64,10 @@ pub enum FileAdvice {
 pub struct DataFile(OwnedFd);
 
 impl DataFile {
-    /// Opens `path`; a new file is readable and writable for its owner.
+    /// Opens `path`; a new file has mode 0600.
     ///
     /// # Errors
-    /// That of open(2): EINVAL where O_DIRECT is not to be had.
+    /// That of open(2): EINVAL if O_DIRECT is not supported.
     pub fn open(path: &Path, options: DataFileOptions) -> io::Result<Self> {
         let mut flags = if options.direct { libc::O_DIRECT } else { 0 };
         flags |= match options.sync {
@@ -102,7 +104,7 @@ impl DataFile {
         Ok(rustix::io::pwrite(&self.0, data, offset)?)
     }
 
-    /// read(2), at the file's own position, which moves on.
+    /// read(2), at the file position.
     ///
     /// # Errors
     /// That of read(2).
@@ -111,7 +113,7 @@ impl DataFile {
         Ok(rustix::io::read(&self.0, into)?)
     }
 
-    /// write(2), at the file's own position, which moves on.
+    /// write(2), at the file position.
     ///
     /// # Errors
     /// That of write(2).
@@ -120,7 +122,7 @@ impl DataFile {
         Ok(rustix::io::write(&self.0, data)?)
     }
 
-    /// lseek(2) from the beginning of the file.
+    /// lseek(2) with SEEK_SET.
     ///
     /// # Errors
     /// That of lseek(2).
@@ -146,7 +148,7 @@ impl DataFile {
         Ok(rustix::fs::fdatasync(&self.0)?)
     }
 
-    /// sync_file_range(2) over `length` bytes, waiting before, writing, and waiting after.
+    /// sync_file_range(2) over `length` bytes: wait, write, wait.
     ///
     /// # Errors
     /// That of sync_file_range(2).
@@ -155,16 +157,12 @@ impl DataFile {
         let flags = libc::SYNC_FILE_RANGE_WAIT_BEFORE
             | libc::SYNC_FILE_RANGE_WRITE
             | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-        // SAFETY: the call takes a descriptor that is open and three numbers.
+        // SAFETY: the call takes an open descriptor and three numbers.
         let status = unsafe { libc::sync_file_range(self.0.as_raw_fd(), offset, length, flags) };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(status)
     }
 
-    /// posix_fadvise(2) over the whole file.
+    /// posix_fadvise(2) for the complete file.
     ///
     /// # Errors
     /// That of posix_fadvise(2).
@@ -180,10 +178,10 @@ impl DataFile {
         Ok(rustix::fs::fadvise(&self.0, 0, None, advice)?)
     }
 
-    /// fallocate(2) of the first `length` bytes, which also makes the file that long.
+    /// fallocate(2) of the first `length` bytes, which also extends the file.
     ///
     /// # Errors
-    /// That of fallocate(2): EOPNOTSUPP where the file system has no such thing.
+    /// That of fallocate(2): EOPNOTSUPP if the file system does not support it.
     pub fn allocate(&self, length: u64) -> io::Result<()> {
         let flags = FallocateFlags::empty();
         Ok(rustix::fs::fallocate(&self.0, flags, 0, length)?)
@@ -205,19 +203,15 @@ impl DataFile {
         Ok(rustix::fs::fstat(&self.0)?.st_size.cast_unsigned())
     }
 
-    /// close(2), with what it reports: some network file systems report a full disk only here.
+    /// close(2) with its result: some network file systems report a full disk only here.
     ///
     /// # Errors
-    /// That of close(2). The descriptor is gone all the same.
+    /// That of close(2). The descriptor is closed in any case.
     pub fn close(self) -> io::Result<()> {
         let descriptor = self.0.into_raw_fd();
-        // SAFETY: the descriptor was owned by `self`, which is gone.
+        // SAFETY: the descriptor was owned by `self`, which has given it up.
         let status = unsafe { libc::close(descriptor) };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(status)
     }
 }
 
@@ -248,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_at_an_offset_is_read_there() {
+    fn data_written_at_an_offset_is_read_back() {
         let folder = std::env::temp_dir().join(format!("fslab-data-file-{}", std::process::id()));
         let options = DataFileOptions {
             read: true,

@@ -1,8 +1,8 @@
-//! Calls on numbered open files and on names below one folder, each issued as it was asked for.
+//! System calls on numbered open files and on paths below a folder, for replaying a program's
+//! calls.
 //!
-//! A program that is imitated opens, duplicates and closes as it likes; here an open file is a
-//! number of the caller's. What is short stays short, what fails fails, and a number that is not
-//! open answers EBADF, as the kernel would.
+//! The caller assigns the numbers, since a replayed program opens, duplicates and closes as it
+//! likes. Short transfers stay short, and a number that is not open gives EBADF, as in the kernel.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -13,29 +13,29 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 
-/// What stands for a number that is not open.
+/// Descriptor of a number that is not open.
 const CLOSED: i32 = -1;
 
-/// Open files by the caller's numbers, and a folder that names are relative to.
+/// Open files by the caller's numbers, and the folder that paths are relative to.
 ///
-/// Threads may use it at once. Whoever closes a number while another uses it gets what the kernel
-/// gives to a program that does so.
+/// May be used by several threads. A thread that uses a number while another closes it gets what
+/// the kernel would give.
 #[derive(Debug)]
 pub struct Descriptors {
     root: OwnedFd,
-    /// Where truncate(2) begins, which has no form that starts at a directory.
+    /// Prefix for truncate(2), which has no variant relative to a directory.
     root_path: Vec<u8>,
     open: Box<[AtomicI32]>,
 }
 
-/// Where a call that moves data begins: at a given offset, or where the one before ended.
+/// Offset of a transfer; `None` for the file position.
 pub type At = Option<u64>;
 
 impl Descriptors {
-    /// Names are relative to `root`; open files have the numbers below `count`.
+    /// Paths are relative to `root`; numbers are below `count`.
     ///
     /// # Errors
-    /// That of open(2) of the folder.
+    /// That of open(2) on the folder.
     pub fn below(root: &Path, count: usize) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut root_path = root.as_os_str().as_bytes().to_vec();
@@ -47,7 +47,7 @@ impl Descriptors {
         })
     }
 
-    /// How many are open.
+    /// Number of open files.
     #[must_use]
     pub fn count_open(&self) -> usize {
         let is_open = |it: &&AtomicI32| it.load(Ordering::Relaxed) != CLOSED;
@@ -59,20 +59,20 @@ impl Descriptors {
         slot.map_or(CLOSED, |it| it.load(Ordering::Acquire))
     }
 
-    /// Gives `file` the descriptor that a call returned.
+    /// Assigns `file` the descriptor that a call returned.
     fn keep(&self, file: Option<u32>, descriptor: i32) -> io::Result<u64> {
         let descriptor = done(descriptor.into())?;
         let descriptor = i32::try_from(descriptor).map_err(io::Error::other)?;
         let slot = file.and_then(|file| self.open.get(file as usize));
         let replaced = slot.map_or(descriptor, |it| it.swap(descriptor, Ordering::AcqRel));
         if replaced != CLOSED {
-            // SAFETY: the descriptor is ours, and no number stands for it.
+            // SAFETY: the descriptor is owned here, and no number refers to it.
             unsafe { libc::close(replaced) };
         }
         Ok(0)
     }
 
-    /// openat(2). Where it was not expected to succeed there is no `file`, and it is closed again.
+    /// openat(2). If it was expected to fail, `file` is `None` and the file is closed again.
     ///
     /// # Errors
     /// That of openat(2).
@@ -90,16 +90,16 @@ impl Descriptors {
     pub fn close(&self, file: u32) -> io::Result<u64> {
         let slot = self.open.get(file as usize);
         let descriptor = slot.map_or(CLOSED, |it| it.swap(CLOSED, Ordering::AcqRel));
-        // SAFETY: the descriptor is ours or none, and no number stands for it any more.
+        // SAFETY: the descriptor is owned here or invalid, and no number refers to it any more.
         done(unsafe { libc::close(descriptor) }.into())
     }
 
-    /// fcntl(2), F_DUPFD: `to` shares the position of `file`.
+    /// fcntl(2) with F_DUPFD: `to` shares the position of `file`.
     ///
     /// # Errors
     /// That of fcntl(2).
     pub fn duplicate(&self, file: u32, to: u32) -> io::Result<u64> {
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         let new = unsafe { libc::fcntl(self.number(file), libc::F_DUPFD_CLOEXEC, 0) };
         self.keep(Some(to), new)
     }
@@ -131,7 +131,7 @@ impl Descriptors {
     pub fn write(&self, file: u32, data: &[u8], at: At) -> io::Result<u64> {
         let (descriptor, start, length) = (self.number(file), data.as_ptr().cast(), data.len());
         let count = match at {
-            // SAFETY: the data is as long as the call is told, and outlives it.
+            // SAFETY: the length passed is that of the data, which outlives the call.
             None => unsafe { libc::write(descriptor, start, length) },
             Some(offset) => {
                 let offset = offset.cast_signed();
@@ -147,7 +147,7 @@ impl Descriptors {
     /// # Errors
     /// That of lseek(2).
     pub fn seek(&self, file: u32, offset: i64, whence: i32) -> io::Result<u64> {
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         done(unsafe { libc::lseek(self.number(file), offset, whence) })
     }
 
@@ -194,7 +194,7 @@ impl Descriptors {
     /// # Errors
     /// That of fsync(2).
     pub fn fsync(&self, file: u32) -> io::Result<u64> {
-        // SAFETY: the call takes a number alone.
+        // SAFETY: the call takes only a number.
         done(unsafe { libc::fsync(self.number(file)) }.into())
     }
 
@@ -203,7 +203,7 @@ impl Descriptors {
     /// # Errors
     /// That of fdatasync(2).
     pub fn fdatasync(&self, file: u32) -> io::Result<u64> {
-        // SAFETY: the call takes a number alone.
+        // SAFETY: the call takes only a number.
         done(unsafe { libc::fdatasync(self.number(file)) }.into())
     }
 
@@ -212,7 +212,7 @@ impl Descriptors {
     /// # Errors
     /// That of syncfs(2).
     pub fn sync_file_system(&self, file: u32) -> io::Result<u64> {
-        // SAFETY: the call takes a number alone.
+        // SAFETY: the call takes only a number.
         done(unsafe { libc::syncfs(self.number(file)) }.into())
     }
 
@@ -221,7 +221,7 @@ impl Descriptors {
     /// # Errors
     /// That of ftruncate(2).
     pub fn set_length(&self, file: u32, length: u64) -> io::Result<u64> {
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         done(unsafe { libc::ftruncate(self.number(file), length.cast_signed()) }.into())
     }
 
@@ -231,11 +231,11 @@ impl Descriptors {
     /// That of fallocate(2).
     pub fn allocate(&self, file: u32, mode: i32, offset: u64, length: u64) -> io::Result<u64> {
         let (offset, length) = (offset.cast_signed(), length.cast_signed());
-        // SAFETY: the call takes numbers alone.
+        // SAFETY: the call takes only numbers.
         done(unsafe { libc::fallocate(self.number(file), mode, offset, length) }.into())
     }
 
-    /// getdents64(2): one filling of `buffer`.
+    /// getdents64(2): fills `buffer` once.
     ///
     /// # Errors
     /// That of getdents64(2).
@@ -245,7 +245,7 @@ impl Descriptors {
         done(unsafe { libc::syscall(libc::SYS_getdents64, descriptor, start, buffer.len()) })
     }
 
-    /// fstat(2), or fstatat(2) of a name.
+    /// fstat(2), or fstatat(2) for a path.
     ///
     /// # Errors
     /// That of the call.
@@ -253,7 +253,7 @@ impl Descriptors {
         let mut status = std::mem::MaybeUninit::<libc::stat>::uninit();
         let into = status.as_mut_ptr();
         let (descriptor, name, flags) = self.reach(place);
-        // SAFETY: the name is a C string, `into` is a place for a status, and both outlive the
+        // SAFETY: the name is a C string, `into` points to room for a status, and both outlive the
         // call.
         done(unsafe { libc::fstatat(descriptor, name.as_ptr(), into, flags) }.into())
     }
@@ -267,13 +267,13 @@ impl Descriptors {
         done(unsafe { libc::faccessat(self.root.as_raw_fd(), name.as_ptr(), mode, 0) }.into())
     }
 
-    /// fchmod(2), or fchmodat(2) of a name.
+    /// fchmod(2), or fchmodat(2) for a path.
     ///
     /// # Errors
     /// That of the call.
     pub fn change_mode(&self, place: Reached<'_>, mode: u32) -> io::Result<u64> {
         let status = match place {
-            // SAFETY: the call takes numbers alone.
+            // SAFETY: the call takes only numbers.
             Reached::File(file) => unsafe { libc::fchmod(self.number(file), mode) },
             Reached::Name { name, .. } => {
                 // SAFETY: the name is a C string that outlives the call.
@@ -283,7 +283,7 @@ impl Descriptors {
         done(status.into())
     }
 
-    /// fchownat(2); `None` leaves the user or the group as it is.
+    /// fchownat(2); `None` keeps the user or group.
     ///
     /// # Errors
     /// That of the call.
@@ -299,19 +299,19 @@ impl Descriptors {
         done(unsafe { libc::fchownat(descriptor, name.as_ptr(), user, group, flags) }.into())
     }
 
-    /// utimensat(2): both times become now.
+    /// utimensat(2): sets both times to now.
     ///
     /// # Errors
     /// That of the call.
     pub fn touch(&self, place: Reached<'_>) -> io::Result<u64> {
         let status = match place {
             Reached::File(file) => {
-                // SAFETY: without times, both become now.
+                // SAFETY: a null pointer sets both times to now.
                 unsafe { libc::futimens(self.number(file), std::ptr::null()) }
             }
             Reached::Name { name, .. } => {
                 let (root, _, flags) = self.reach(place);
-                // SAFETY: the name is a C string that outlives the call; the same.
+                // SAFETY: as above; the name is a C string that outlives the call.
                 unsafe { libc::utimensat(root, name.as_ptr(), std::ptr::null(), flags) }
             }
         };
@@ -335,8 +335,8 @@ impl Descriptors {
     pub fn read_link(&self, name: &CStr) -> io::Result<u64> {
         let mut text = [0_u8; 4096];
         let (root, start, length) = (self.root.as_raw_fd(), text.as_mut_ptr().cast(), text.len());
-        // SAFETY: the name is a C string, the buffer is as long as the call is told, and both
-        // outlive it.
+        // SAFETY: the name is a C string, the length passed is the buffer's, and both outlive the
+        // call.
         done(unsafe { libc::readlinkat(root, name.as_ptr(), start, length) } as i64)
     }
 
@@ -349,7 +349,7 @@ impl Descriptors {
         done(unsafe { libc::mkdirat(self.root.as_raw_fd(), name.as_ptr(), mode) }.into())
     }
 
-    /// unlinkat(2), of a file or of an empty directory.
+    /// unlinkat(2) of a file or an empty directory.
     ///
     /// # Errors
     /// That of unlinkat(2).
@@ -359,7 +359,7 @@ impl Descriptors {
         done(unsafe { libc::unlinkat(self.root.as_raw_fd(), name.as_ptr(), flags) }.into())
     }
 
-    /// renameat2(2); renameat(2) where there are no flags.
+    /// renameat2(2); renameat(2) without flags.
     ///
     /// # Errors
     /// That of the call.
@@ -396,7 +396,7 @@ impl Descriptors {
         done(unsafe { libc::symlinkat(target.as_ptr(), root, name.as_ptr()) }.into())
     }
 
-    /// The directory, the name and the flags by which a call of the `at` family reaches `place`.
+    /// Directory, path and flags with which a call of the `at` family refers to `place`.
     fn reach<'a>(&self, place: Reached<'a>) -> (i32, &'a CStr, i32) {
         match place {
             Reached::File(file) => (self.number(file), c"", libc::AT_EMPTY_PATH),
@@ -412,23 +412,23 @@ impl Drop for Descriptors {
     fn drop(&mut self) {
         for file in 0..self.open.len() {
             if let Ok(file) = u32::try_from(file) {
-                // What is not open answers EBADF.
+                // Numbers that are not open give EBADF.
                 let _ = self.close(file);
             }
         }
     }
 }
 
-/// What a call is about: an open file, or a name.
+/// Object of a call: an open file, or a path.
 #[derive(Clone, Copy, Debug)]
 pub enum Reached<'a> {
     /// An open file.
     File(u32),
-    /// A name below the folder.
+    /// A path below the folder.
     Name {
-        /// The name.
+        /// The path.
         name: &'a CStr,
-        /// Whether a symbolic link of that name stands for what it points to.
+        /// Follow a symbolic link.
         follow: bool,
     },
 }
@@ -442,7 +442,7 @@ mod tests {
     use super::*;
     use crate::{errno_name, flag_bits};
 
-    /// A fresh folder, removed by whoever asked for it.
+    /// A fresh folder; the caller removes it.
     fn folder(name: &str) -> std::path::PathBuf {
         let path = std::env::temp_dir().join(format!("fslab-{name}-{}", std::process::id()));
         std::fs::create_dir(&path).expect("makes");

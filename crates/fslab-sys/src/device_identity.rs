@@ -1,4 +1,4 @@
-//! Which device it is that a name leads to now: what differs as soon as it is another one.
+//! The identity of the device that a path refers to: properties that reveal another device.
 
 use std::fs::{File, OpenOptions, read_to_string};
 use std::io;
@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, major, minor};
 
-/// `_IOR(0x12, 128, __u64)`: the kernel numbers disks in the order in which they appear, and uses
-/// no number twice (5.15).
+use crate::status::check;
+
+/// `_IOR(0x12, 128, __u64)`: a disk's sequence number, which the kernel never reuses (Linux 5.15).
 const BLKGETDISKSEQ: libc::c_ulong = 0x8008_1280;
 /// `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: libc::c_ulong = 0x8008_1272;
 
-/// What sysfs has of a disk's maker, and of what is built on disks: below the disk's folder.
+/// Files below the disk's folder in sysfs that identify it: of its maker, of device mapper and
+/// RAID.
 const OF_DISK: [(&str, &str); 8] = [
     ("wwid", "wwid"),
     ("wwid", "device/wwid"),
@@ -26,10 +28,10 @@ const OF_DISK: [(&str, &str); 8] = [
     ("card", "device/cid"),
 ];
 
-/// Opens the block device at `path` to inspect it: nothing is read, and no lock is taken.
+/// Opens the block device at `path` for inspection: no data is read, and no lock is taken.
 ///
 /// # Errors
-/// That of open(2); `InvalidInput` where it is no block device.
+/// That of open(2); `InvalidInput` if it is no block device.
 pub fn open_block_device(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -43,9 +45,9 @@ pub fn open_block_device(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The properties of an open block device by which it is told from any other, each with its name;
-/// what this kernel or this device does not have is left out. Two devices that have had one name
-/// differ in one of them; one device gives the same each time, until the machine starts anew.
+/// The identifying properties of an open block device, by name, as far as the kernel and the device
+/// have them. Two devices that had the same path differ in at least one; one device always gives
+/// the same until the next boot.
 ///
 /// # Errors
 /// That of fstat(2) or of BLKGETSIZE64.
@@ -91,7 +93,7 @@ fn line_of(place: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The kernel's own notion of it (6.10), which does not depend on udev.
+/// The partition's UUID as the kernel shows it (Linux 6.10), independent of udev.
 fn partition_uuid(folder: &Path) -> Option<String> {
     let text = read_to_string(folder.join("uevent")).ok()?;
     let mut lines = text.lines();
@@ -100,13 +102,9 @@ fn partition_uuid(folder: &Path) -> Option<String> {
 
 fn ask_number(device: &File, request: libc::c_ulong) -> io::Result<u64> {
     let mut number = 0_u64;
-    // SAFETY: both requests write one 64-bit number, which lives until the call returns.
+    // SAFETY: both requests write one 64-bit number, which outlives the call.
     let result = unsafe { libc::ioctl(device.as_raw_fd(), request, &raw mut number) };
-    if result == 0 {
-        Ok(number)
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(result).map(|()| number)
 }
 
 #[cfg(test)]
@@ -114,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_block_device_is_refused() {
+    fn a_regular_file_is_no_block_device() {
         for path in ["/proc/version", "/dev/null"] {
             let error = open_block_device(Path::new(path)).expect_err("no device");
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput);

@@ -1,14 +1,14 @@
-//! Who uses a block device, or an image, that is to be formatted.
+//! Finds users of a block device or image before it is formatted.
 //!
 //! ```text
-//!     above   mounts, swap, RAID and LVM, loop devices over it      asked of the kernel's tables
-//!     beside  its partitions, the disk that it is a part of         the same questions
-//!     below   the file of a loop device, the disks of a mapping     the same, and who else has it
+//!     above   mounts, swap, RAID and LVM, loop devices over it      from the kernel's tables
+//!     beside  its partitions, the disk that it is a part of         the same
+//!     below   the file of a loop device, the disks of a mapping     the same, and other users
 //!     by      processes with one of these open or mapped for writing
 //! ```
-//! The kernel keeps exclusive users apart (O_EXCL), but not plain writers: those are looked for in
-//! /proc, as far as this process may look. A descriptor that is on its way between two processes,
-//! or that only a ring of io_uring holds, is not seen.
+//! The kernel excludes exclusive users (O_EXCL) but not plain writers: those are searched in /proc,
+//! as far as permissions allow. A descriptor in transit between processes, or held by an io_uring
+//! alone, is not found.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,61 +17,61 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, OFlags, StatxFlags, statx};
 
-use crate::loop_device::{FileId, file_behind};
-use crate::{DeviceNumber, Mount, attached_loop_devices, mounts};
+use crate::loop_device::{FileId, attached_loop_devices, file_behind};
+use crate::{DeviceNumber, Mount, mounts};
 
-/// How many devices are followed downwards: more than anybody stacks.
+/// Limit of stacked devices to follow downwards.
 const DEPTH_MAX: usize = 8;
-/// The bits of `flags` in fdinfo that say how a file was opened.
+/// Bits of `flags` in fdinfo with the access mode.
 const ACCESS_BITS: u32 = 0o3;
-/// The bit of a descriptor that only names a file.
+/// The bit O_PATH.
 const PATH_BIT: u32 = 0o10_000_000;
 
-/// Why a device may not be formatted.
+/// A use that forbids formatting a device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InUse {
-    /// It, or a partition of it, is mounted.
+    /// It or one of its partitions is mounted.
     #[error("it is mounted on {0}")]
     Mounted(PathBuf),
-    /// Another device is built on it: RAID, LVM, encryption, a multipath.
+    /// Another device is built on it: RAID, LVM, encryption, multipath.
     #[error("it is part of {0}")]
     Held(String),
-    /// It cannot be written to.
+    /// It is read-only.
     #[error("it is read-only")]
     ReadOnly,
-    /// Swap space.
+    /// It is swap space.
     #[error("it is in use as swap space")]
     Swap,
     /// It has partitions.
     #[error("it has the partition {0}")]
     Partitioned(String),
-    /// The kernel says that it is claimed.
+    /// The kernel reports it as claimed.
     #[error("another program or the kernel has claimed it")]
     Claimed,
-    /// The file behind a loop device is behind another one, too.
+    /// The file behind a loop device is also behind another one.
     #[error("its file is behind {0}, too")]
     SharedFile(String),
-    /// What it lies on is in use.
+    /// A device or file below it is in use.
     #[error("{device}, which it lies on, is in use: {user}")]
     Below {
         /// The disk or file below.
         device: String,
-        /// Who uses that.
+        /// Its user.
         user: Box<InUse>,
     },
-    /// A process may write to it at any time.
+    /// A process has it open for writing.
     #[error("process {pid} ({program}) has {file} open for writing")]
     Writer {
         /// The process.
         pid: u32,
-        /// Its program's name.
+        /// Name of its program.
         program: String,
-        /// By which name it has it open.
+        /// The path by which it was opened.
         file: String,
     },
 }
 
-/// What a device is made of and what is made of it, as far as writing to one changes the other.
+/// Devices and files that share data with a device: writing to one changes the other.
 #[derive(Debug, Default)]
 struct Relatives {
     devices: Vec<DeviceNumber>,
@@ -79,7 +79,7 @@ struct Relatives {
 }
 
 impl DeviceNumber {
-    /// What uses the device, a part of it or what it lies on; `None` where nothing does.
+    /// The use of the device, of a part of it or of a device below; `None` if there is none.
     ///
     /// # Errors
     /// That of reading /proc or sysfs.
@@ -98,8 +98,8 @@ impl DeviceNumber {
         Ok(find_writer(&relatives))
     }
 
-    /// What the kernel's tables say of the device and of all below it; `above` is the device that
-    /// lies on this one, and no user of it that matters.
+    /// The use of the device and of those below it by the kernel's tables; `above` is the device
+    /// stacked on this one, which does not count.
     fn used_by_kernel(
         self,
         mounts: &[Mount],
@@ -150,7 +150,7 @@ impl DeviceNumber {
             DeviceNumber::parse(text.trim())
         };
         let mut below: Vec<DeviceNumber> = Vec::new();
-        // Writing to the disk writes to its partition.
+        // Writes to the disk also write to its partition.
         if sysfs.join("partition").exists() {
             below.extend(
                 fs::canonicalize(&sysfs)
@@ -195,7 +195,7 @@ impl DeviceNumber {
 
     fn mounted_on(self, mounts: &[Mount]) -> Option<PathBuf> {
         let number = format!("{}:{}", self.major, self.minor);
-        // Btrfs and others show a device number of their own: compare the source as well.
+        // Btrfs and others have anonymous device numbers: the source is compared as well.
         let is_of = |mount: &&Mount| {
             let source = Path::new(&mount.source);
             mount.device_number == number
@@ -205,7 +205,7 @@ impl DeviceNumber {
         mounts.iter().find(is_of).map(|it| it.mount_point.clone())
     }
 
-    /// A loop device whose "file" is this device: such a one holds it without being its holder.
+    /// A loop device backed by this device: not listed among its holders.
     fn loop_device_above(self) -> Option<String> {
         attached_loop_devices()
             .into_iter()
@@ -214,7 +214,7 @@ impl DeviceNumber {
     }
 }
 
-/// What uses the image file at `path`: loop devices, swap, mounts, and processes that write to it.
+/// The use of the image file at `path`: loop devices, swap, mounts, and writing processes.
 ///
 /// # Errors
 /// That of stat(2) or of reading /proc.
@@ -235,7 +235,7 @@ pub fn image_in_use(path: &Path) -> io::Result<Option<InUse>> {
     }))
 }
 
-/// Who uses a file, but for the loop device `own`.
+/// The use of a file, except by the loop device `own`.
 fn file_used_by_kernel(path: &Path, file: FileId, own: &str, mounts: &[Mount]) -> Option<InUse> {
     let others = attached_loop_devices().into_iter();
     let names = others.map(|(number, _)| format!("loop{number}"));
@@ -248,7 +248,7 @@ fn file_used_by_kernel(path: &Path, file: FileId, own: &str, mounts: &[Mount]) -
     if swaps().iter().any(|swap| swap == path) {
         return Some(InUse::Swap);
     }
-    // Some drivers mount a file without a loop device (EROFS since 6.12).
+    // Some drivers mount a file without a loop device (EROFS since Linux 6.12).
     let is_of = |mount: &&Mount| {
         let source = Path::new(&mount.source);
         source.is_absolute() && identify(source).is_some_and(|(found, _)| found == file)
@@ -264,7 +264,7 @@ fn swaps() -> Vec<PathBuf> {
     names.map(PathBuf::from).collect()
 }
 
-/// Opens a block device for this process alone; `EBUSY` where the kernel or another holds it.
+/// Opens a block device exclusively; `EBUSY` if the kernel or another process holds it.
 fn claim(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .read(true)
@@ -283,8 +283,8 @@ fn first_entry(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<String> {
     names.into_iter().next()
 }
 
-/// The file at `path` and, of a block device, its number; from what the kernel has in memory: the
-/// server of a network's or a program's file system, which may hang, is not asked.
+/// The file at `path` and the number of a block device, from the kernel's caches: the server of a
+/// network or FUSE file system may hang and is not queried.
 fn identify(path: &Path) -> Option<(FileId, Option<DeviceNumber>)> {
     let wanted = StatxFlags::TYPE | StatxFlags::INO;
     let found = statx(CWD, path, AtFlags::STATX_DONT_SYNC, wanted).ok()?;
@@ -314,7 +314,7 @@ impl Relatives {
     }
 }
 
-/// A process other than this one that has a relative open, or mapped and shared, for writing.
+/// Another process that has one of them open, or mapped shared, for writing.
 fn find_writer(relatives: &Relatives) -> Option<InUse> {
     let own = std::process::id();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -346,14 +346,14 @@ fn opened(process: &Path, relatives: &Relatives) -> Option<PathBuf> {
     fs::read_link(of_interest.path()).ok()
 }
 
-/// Whether a descriptor with this fdinfo may write.
+/// True if a descriptor with this fdinfo can write.
 fn may_write(info: &str) -> bool {
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|text| u32::from_str_radix(text.trim(), 8).ok());
     flags.is_some_and(|flags| flags & ACCESS_BITS != 0 && flags & PATH_BIT == 0)
 }
 
-/// A mapping outlives the descriptor that it was made by.
+/// A mapping that can write; it outlives its descriptor.
 fn mapped(process: &Path, relatives: &Relatives) -> Option<PathBuf> {
     let maps = fs::read(process.join("maps")).ok()?;
     let maps = String::from_utf8_lossy(&maps);
@@ -372,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_writer_is_told_from_a_reader_and_from_a_mere_name() {
+    fn writers_are_distinguished_from_readers_and_path_descriptors() {
         assert!(may_write("pos:\t0\nflags:\t0100002\nmnt_id:\t9\n"));
         assert!(may_write("pos:\t0\nflags:\t0100001\n"));
         assert!(!may_write("pos:\t0\nflags:\t0100000\n"));

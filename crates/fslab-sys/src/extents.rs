@@ -1,12 +1,14 @@
-//! Where the data of a file stands on its device: FIEMAP (ioctl_fiemap(2)), and for file systems
-//! that have none FIBMAP, block by block.
+//! Positions of a file's data on its device: FIEMAP (ioctl_fiemap(2)), or FIBMAP, block by block,
+//! on file systems without it.
 //!
-//! Addresses are those that the file system tells. Btrfs tells addresses of its own, which lie
-//! behind one another wherever those of the device do.
+//! Addresses are those of the file system. Those of Btrfs are logical, and contiguous where the
+//! addresses on the device are.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+
+use crate::status::check;
 
 /// `_IOWR('f', 11, struct fiemap)`, whose fixed part has 32 bytes.
 const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
@@ -14,25 +16,25 @@ const FS_IOC_FIEMAP: libc::c_ulong = 0xC020_660B;
 const FIBMAP: libc::c_ulong = 1;
 /// `_IO(0, 2)`.
 const FIGETBSZ: libc::c_ulong = 2;
-/// Write the file back first: what is not allocated yet has no address.
+/// Write the file back first: data that is not allocated yet has no address.
 const FIEMAP_FLAG_SYNC: u32 = 1;
-/// Extents that one call brings.
+/// Extents per call.
 const BATCH: usize = 256;
 
-/// A piece of a file that lies in one piece on the device.
+/// A contiguous part of a file on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Where in the file, in bytes.
+    /// Offset in the file, in bytes.
     pub logical: u64,
-    /// Where on the device, in bytes; means nothing where a flag says so.
+    /// Offset on the device, in bytes; meaningless if a flag says so.
     pub physical: u64,
-    /// Bytes of the file.
+    /// Length in bytes.
     pub length: u64,
-    /// What else the file system says of it.
+    /// Further properties.
     pub flags: ExtentFlags,
 }
 
-/// Flags of an extent, as linux/fiemap.h numbers them.
+/// Flags of an extent, as in linux/fiemap.h.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExtentFlags(pub u32);
 
@@ -44,31 +46,31 @@ impl ExtentFlags {
     const DATA_INLINE: u32 = 0x200;
     const DATA_TAIL: u32 = 0x400;
 
-    /// The file ends with it.
+    /// It is the last of the file.
     #[must_use]
     pub fn is_last(self) -> bool {
         self.0 & Self::LAST != 0
     }
 
-    /// The data stands among metadata and has no block of its own.
+    /// The data is inside metadata and has no separate block.
     #[must_use]
     pub fn is_inline(self) -> bool {
         self.0 & Self::DATA_INLINE != 0
     }
 
-    /// The data shares its block with that of other files.
+    /// The data shares its block with other files.
     #[must_use]
     pub fn is_tail(self) -> bool {
         self.0 & Self::DATA_TAIL != 0
     }
 
-    /// It is packed, so that its length on the device is not known.
+    /// The data is compressed or encrypted, so that its length on the device is unknown.
     #[must_use]
     pub fn is_encoded(self) -> bool {
         self.0 & Self::ENCODED != 0
     }
 
-    /// Whether `physical` is the address of a block that holds the data as it is.
+    /// True if `physical` is the address of a block with the plain data.
     #[must_use]
     pub fn has_address(self) -> bool {
         let without = Self::UNKNOWN | Self::DELALLOC | Self::ENCODED | Self::DATA_INLINE;
@@ -106,11 +108,10 @@ struct Request {
     extents: [RawExtent; BATCH],
 }
 
-/// The extents of `file` in the order of its bytes, as FIEMAP tells them; holes are left out. What
-/// is dirty is written back first.
+/// The extents of `file` in file order by FIEMAP, without holes. Dirty data is written back first.
 ///
 /// # Errors
-/// That of ioctl(2): EOPNOTSUPP or ENOTTY where the file system has no FIEMAP.
+/// That of ioctl(2): EOPNOTSUPP or ENOTTY if the file system has no FIEMAP.
 pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
     let mut found: Vec<Extent> = Vec::new();
     let mut request = Request {
@@ -126,12 +127,10 @@ pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
             extent_count: BATCH as u32,
             ..Head::default()
         };
-        // SAFETY: `request` is a struct fiemap with room for as many extents as it says, and
+        // SAFETY: `request` is a struct fiemap with room for as many extents as it declares, and
         // outlives the call.
         let status = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FIEMAP, &raw mut request) };
-        if status != 0 {
-            return Err(io::Error::last_os_error());
-        }
+        check(status)?;
         let mapped = request.head.mapped_extents as usize;
         let batch = &request.extents[..mapped.min(BATCH)];
         found.extend(batch.iter().map(RawExtent::read));
@@ -139,7 +138,7 @@ pub fn extents(file: &File) -> io::Result<Vec<Extent>> {
             return Ok(found);
         };
         let end = last.logical.saturating_add(last.length);
-        // An extent of no length would be found for ever.
+        // An extent of length 0 would be returned forever.
         if last.flags.is_last() || end <= start {
             return Ok(found);
         }
@@ -158,7 +157,7 @@ impl RawExtent {
     }
 }
 
-/// The block in which the file system of `file` counts for [`block_address`].
+/// Block size of the file system of `file`, the unit of [`block_address`].
 ///
 /// # Errors
 /// That of ioctl(2).
@@ -166,33 +165,28 @@ pub fn map_block_bytes(file: &File) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: the call writes an int to `bytes`, which outlives it.
     let status = unsafe { libc::ioctl(file.as_raw_fd(), FIGETBSZ, &raw mut bytes) };
-    if status != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(status)?;
     u64::try_from(bytes)
         .ok()
         .filter(|bytes| *bytes > 0)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a block of no bytes"))
 }
 
-/// The block of the device that holds block `number` of `file`, as FIBMAP tells it; `None` where it
-/// holds none: a hole, or data that has no block of its own.
+/// The device block of block `number` of `file` by FIBMAP; `None` for a hole or inline data.
 ///
 /// # Errors
-/// That of ioctl(2): EPERM without root, EINVAL, ENOTTY or EOPNOTSUPP where the file system has no
+/// That of ioctl(2): EPERM without root; EINVAL, ENOTTY or EOPNOTSUPP if the file system has no
 /// FIBMAP.
 pub fn block_address(file: &File, number: u32) -> io::Result<Option<u32>> {
     let mut block = number;
-    // SAFETY: the call reads an int from `block` and writes one to it, and it outlives the call.
+    // SAFETY: the call reads and writes an int at `block`, which outlives it.
     let status = unsafe { libc::ioctl(file.as_raw_fd(), FIBMAP, &raw mut block) };
-    if status != 0 {
-        return Err(io::Error::last_os_error());
-    }
+    check(status)?;
     Ok((block != 0).then_some(block))
 }
 
-/// The extents of `file` in the order of its bytes, put together from its blocks by FIBMAP. Without
-/// flags: the call tells none.
+/// The extents of `file` in file order, composed of its blocks by FIBMAP. They have no flags, since
+/// FIBMAP reports none.
 ///
 /// # Errors
 /// Those of [`block_address`], fstat(2) and syncing the file.
@@ -232,13 +226,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_structures_are_as_long_as_the_kernel_has_them() {
+    fn the_structures_have_the_sizes_of_the_kernel() {
         assert_eq!((size_of::<Head>(), size_of::<RawExtent>()), (32, 56));
         assert_eq!(size_of::<Request>(), 32 + 56 * BATCH);
     }
 
     #[test]
-    fn data_without_an_address_is_told_by_its_flags() {
+    fn data_without_an_address_is_known_by_its_flags() {
         assert!(ExtentFlags(0x801).has_address());
         assert!(ExtentFlags(0x801).is_last());
         for flag in [0x2, 0x4, 0x8, 0x200] {
@@ -249,10 +243,9 @@ mod tests {
         assert!(ExtentFlags(0x8).is_encoded());
     }
 
-    /// On a file system that has neither, as some have below containers, it says that it did not
-    /// look.
+    /// On a file system with neither, as below some containers, it prints that it was skipped.
     #[test]
-    fn both_ways_find_all_bytes_of_a_file() {
+    fn both_methods_find_all_bytes_of_a_file() {
         let path = std::env::temp_dir().join(format!("fslab-extents-{}", std::process::id()));
         std::fs::write(&path, vec![7_u8; 1 << 20]).expect("writes");
         let file = File::open(&path).expect("opens");

@@ -1,20 +1,20 @@
-//! Names and files: whether a name still leads to the file that was opened by it, and how a file is
-//! opened by a name that another user may have made.
+//! Checks whether a path still refers to an open file, and opens files at paths that other users
+//! may have created.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Lets `options` refuse a symbolic link with ELOOP, and not wait for the other end of a FIFO.
-pub fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
+/// Makes `options` refuse a symbolic link with ELOOP, and not block on a FIFO.
+pub(crate) fn refuse_links(options: &mut OpenOptions) -> &mut OpenOptions {
     options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
 }
 
-/// Opens the regular file `path` for reading; the last part of the path may be no symbolic link.
+/// Opens the regular file `path` for reading; its last component must not be a symbolic link.
 ///
 /// # Errors
-/// Those of open(2); `InvalidInput` for what is no regular file.
+/// Those of open(2); `InvalidInput` if it is no regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = refuse_links(File::options().read(true)).open(path)?;
     if file.metadata()?.is_file() {
@@ -24,10 +24,10 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-/// Whether `path` names `file`: another process may have removed or replaced it since.
+/// True if `path` still refers to `file`: another process may have removed or replaced it.
 ///
 /// # Errors
-/// That of lstat(2); a path that is not there is an answer.
+/// That of lstat(2); false if the path does not exist.
 pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let ours = file.metadata()?;
     match fs::symlink_metadata(path) {

@@ -1,5 +1,4 @@
-//! A file system as a whole, and what of a file most programs never ask for: extended attributes by
-//! name, shared blocks.
+//! Properties of a file system, extended attributes by name, and shared blocks.
 
 use std::ffi::CStr;
 use std::io;
@@ -9,25 +8,25 @@ use rustix::fs::XattrFlags;
 
 use crate::DataFile;
 
-/// What statvfs(3) says of a file system.
+/// Space of a file system, from statvfs(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSystemRoom {
-    /// Its block, or fragment.
+    /// Block or fragment size.
     pub block_bytes: u64,
-    /// All of it.
+    /// Total size.
     pub total_bytes: u64,
-    /// What no file holds.
+    /// Free space.
     pub free_bytes: u64,
-    /// What of that an unprivileged process may take.
+    /// Free space available to unprivileged processes.
     pub available_bytes: u64,
-    /// How many files and directories more there can be; `None` where they are not counted.
+    /// Number of files that can still be created; `None` if the file system has no such limit.
     pub free_files: Option<u64>,
-    /// The longest name, as the driver says; some count characters, and some the worst case.
+    /// Longest file name by the driver; some report characters, others the worst case.
     pub name_bytes_max: u64,
 }
 
 impl FileSystemRoom {
-    /// That of the file system of `path`.
+    /// Space of the file system of `path`.
     ///
     /// # Errors
     /// That of statvfs(3).
@@ -45,22 +44,22 @@ impl FileSystemRoom {
     }
 }
 
-/// Whether the files of the file system of `path` are in memory and nowhere else: tmpfs, ramfs.
+/// True if the file system of `path` is in memory alone: tmpfs, ramfs.
 ///
 /// # Errors
 /// That of statfs(2).
 pub fn is_in_memory(path: &Path) -> io::Result<bool> {
     const TMPFS: i64 = 0x0102_1994;
     const RAMFS: i64 = 0x8584_58f6;
-    // The type of the field differs from one architecture to the other.
+    // The type of the field depends on the architecture.
     let kind = i128::from(rustix::fs::statfs(path)?.f_type);
     Ok([TMPFS, RAMFS].map(i128::from).contains(&kind))
 }
 
-/// setxattr(2): `name` with its namespace, such as `user.colour`.
+/// setxattr(2); `name` includes the namespace, such as `user.colour`.
 ///
 /// # Errors
-/// That of setxattr(2): EOPNOTSUPP where the file system keeps no such attributes.
+/// That of setxattr(2): EOPNOTSUPP if the file system has no such attributes.
 pub fn set_named_attribute(path: &Path, name: &CStr, value: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::setxattr(
         path,
@@ -70,10 +69,10 @@ pub fn set_named_attribute(path: &Path, name: &CStr, value: &[u8]) -> io::Result
     )?)
 }
 
-/// getxattr(2) of a value of at most 4096 bytes; `None` where the file has no such attribute.
+/// getxattr(2) of at most 4096 bytes; `None` if the file has no such attribute.
 ///
 /// # Errors
-/// That of getxattr(2), but for ENODATA.
+/// That of getxattr(2), except ENODATA.
 pub fn named_attribute(path: &Path, name: &CStr) -> io::Result<Option<Vec<u8>>> {
     let mut value = vec![0; 4096];
     match rustix::fs::getxattr(path, name, &mut value[..]) {
@@ -94,10 +93,10 @@ pub fn remove_named_attribute(path: &Path, name: &CStr) -> io::Result<()> {
     Ok(rustix::fs::removexattr(path, name)?)
 }
 
-/// ioctl FICLONE: `to` shares all blocks of `from` from now on, and is a file of its own.
+/// ioctl FICLONE: `to` becomes a copy of `from` that shares its blocks.
 ///
 /// # Errors
-/// That of ioctl_ficlone(2): EOPNOTSUPP, EINVAL or ENOTTY where files cannot share blocks.
+/// That of ioctl_ficlone(2): EOPNOTSUPP, EINVAL or ENOTTY if files cannot share blocks.
 pub fn share_blocks(from: &DataFile, to: &DataFile) -> io::Result<()> {
     Ok(rustix::fs::ioctl_ficlone(to, from)?)
 }
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn proc_is_not_in_memory_files_and_a_machine_has_some_memory_left() {
+    fn proc_is_no_memory_file_system() {
         assert!(!is_in_memory(Path::new("/proc")).expect("is mounted"));
     }
 

@@ -1,26 +1,27 @@
-//! A process that kills a process group when the process that started it has ended, however it
-//! ended.
+//! A process that kills a process group when the process that started the group ends for any
+//! reason.
 //!
 //! ```text
 //!     starter ---- pipe ----> keeper, a fork that joins the group
-//!        |  spawns               |  end of file: the starter is gone
+//!        |  spawns               |  end-of-file: the starter has ended
 //!     leader --> its children    |
-//!        \__________\____________/  one group, killed as a whole
+//!        \__________\____________/  one group, killed together
 //! ```
 //!
-//! When a process dies, the kernel kills a child that asked for it (`PR_SET_PDEATHSIG`), but not
-//! what that child has started: workers of a server, compilers of make. The keeper is a child of
-//! the starter and not of the leader, which may wait for all children that it has.
+//! When a process dies, the kernel kills a child that requested it (`PR_SET_PDEATHSIG`), but not
+//! that child's children: workers of a server, compilers of make. The keeper is a child of the
+//! starter, not of the leader, which may wait for all of its children.
 
 use std::io::{self, PipeWriter, Write};
 use std::os::fd::{AsRawFd, RawFd};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-/// What asks a group to end gently; the keeper stays until the group is killed.
+/// Signals that ask a group to end; the keeper ignores them, as it must stay until the group is
+/// killed.
 const GENTLE: [libc::c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
-/// The starter's end of a keeper, which is killed and reaped when this is dropped.
+/// The starter's handle of a keeper, which is killed and reaped on drop.
 #[derive(Debug)]
 pub(crate) struct GroupKeeper {
     /// `None` after it was reaped.
@@ -29,14 +30,14 @@ pub(crate) struct GroupKeeper {
 }
 
 impl GroupKeeper {
-    /// Forks a keeper that has no group yet.
+    /// Forks a keeper that is not in a group yet.
     ///
     /// # Errors
     /// That of pipe(2) or fork(2).
     pub(crate) fn start() -> io::Result<Self> {
         let (waiting, lifeline) = io::pipe()?;
-        // SAFETY: the child makes system calls alone, which neither allocate nor take a lock, and
-        // it never returns from here.
+        // SAFETY: the child only makes system calls, which neither allocate nor take a lock, and
+        // never returns from here.
         let pid = unsafe { libc::fork() };
         if pid < 0 {
             return Err(io::Error::last_os_error());
@@ -50,7 +51,7 @@ impl GroupKeeper {
         })
     }
 
-    /// Lets it join the group of `leader`, which must not be reaped before this is dropped.
+    /// Makes it join the group of `leader`, which must not be reaped before this is dropped.
     ///
     /// # Errors
     /// That of write(2).
@@ -64,22 +65,22 @@ impl Drop for GroupKeeper {
         let Some(pid) = self.pid.take() else {
             return;
         };
-        // One that has ended already stays to be reaped, so its number is still its own.
+        // An ended keeper stays a zombie, so its PID is still valid.
         let _ = kill_process(pid, Signal::KILL);
         while let Err(rustix::io::Errno::INTR) = waitpid(Some(pid), WaitOptions::empty()) {}
     }
 }
 
-/// The life of a keeper: it learns its group, joins it, and waits for the end of its starter.
+/// The keeper's code: reads the group's ID, joins the group, and waits until its starter ends.
 fn keep(waiting: RawFd, lifeline: RawFd) -> ! {
-    // SAFETY: the calls take numbers and pointers to what lives on this stack. The descriptors that
-    // are closed are this process's own copies, and nothing uses them after.
+    // SAFETY: the calls take numbers and pointers to this stack. The descriptors closed are this
+    // process's copies and are not used afterwards.
     unsafe {
         for signal in GENTLE {
             libc::signal(signal, libc::SIG_IGN);
         }
-        // With a writing end of its own it would never see the end of the pipe; with other files of
-        // the starter it would keep a mount busy.
+        // With a copy of the writing end it would never see end-of-file; with other files of the
+        // starter it would keep a mount busy.
         libc::close(lifeline);
         libc::dup2(waiting, 0);
         libc::syscall(libc::SYS_close_range, 1, libc::c_uint::MAX, 0);
@@ -90,7 +91,7 @@ fn keep(waiting: RawFd, lifeline: RawFd) -> ! {
             }
         }
         if libc::setpgid(0, libc::pid_t::from_ne_bytes(number)) != 0 {
-            // In another group it must not kill the group.
+            // It must not kill the group that it is still in.
             libc::_exit(1);
         }
         while next_byte(&mut 0) {}

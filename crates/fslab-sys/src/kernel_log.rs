@@ -1,4 +1,4 @@
-//! The kernel's own words: what it logged since a moment that we chose.
+//! The kernel's log since a chosen point.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -6,22 +6,22 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use rustix::fs::OFlags;
 
-/// Longest record that the kernel hands out, with room to spare.
+/// Above the longest record that the kernel returns.
 const RECORD_BYTES: usize = 8192;
 
-/// Bits of a record's first number that are its level; the others are its facility.
+/// Bits of a record's priority with the level; the others are the facility.
 const LEVEL_BITS: u32 = 7;
 
-/// A message of the kernel's log.
+/// A message of the kernel log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelLine {
-    /// syslog(2)'s level: 3 is an error, 4 a warning, 6 a mere information.
+    /// Level by syslog(2): 3 is an error, 4 a warning, 6 informational.
     pub level: u32,
     /// The message without its prefix.
     pub text: String,
 }
 
-/// A place in the kernel's log, which moves on as it is read.
+/// A position in the kernel log, which advances as it is read.
 #[derive(Debug)]
 pub struct KernelLog {
     file: io::Result<File>,
@@ -29,15 +29,15 @@ pub struct KernelLog {
 }
 
 impl KernelLog {
-    /// Marks the end of the log as it is now.
+    /// Starts at the current end of the log.
     #[must_use]
     pub fn mark() -> Self {
         Self::at(SeekFrom::End(0))
     }
 
-    /// All that the log still has.
+    /// Starts at the beginning of the log.
     #[must_use]
-    pub fn whole() -> Self {
+    pub fn from_start() -> Self {
         Self::at(SeekFrom::Start(0))
     }
 
@@ -56,20 +56,20 @@ impl KernelLog {
         }
     }
 
-    /// Why nothing can be read from it; `None` where it can.
+    /// Why the log cannot be read; `None` if it can.
     #[must_use]
     pub fn refusal(&self) -> Option<&io::Error> {
         self.file.as_ref().err()
     }
 
-    /// Whether messages were overwritten before they were read.
+    /// True if messages were overwritten before they were read.
     #[must_use]
     pub fn has_gaps(&self) -> bool {
         self.has_gaps
     }
 
-    /// The messages since the mark, or since the last call. Where the log cannot be read there are
-    /// none: see [`Self::refusal`].
+    /// The messages since the start or the last call. Empty if the log cannot be read: see
+    /// [`Self::refusal`].
     #[must_use]
     pub fn since(&mut self) -> Vec<KernelLine> {
         let mut lines = Vec::new();
@@ -81,7 +81,7 @@ impl KernelLog {
             match file.read(&mut record) {
                 Ok(0) => return lines,
                 Ok(length) => lines.extend(line(&record[..length])),
-                // EPIPE: records were overwritten before we came; the next read goes on behind.
+                // EPIPE: records were overwritten; the next read continues behind them.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => self.has_gaps = true,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return lines,
@@ -94,7 +94,7 @@ impl KernelLog {
     }
 }
 
-/// A record: `priority,sequence,time,flags;text`, then lines of context.
+/// Parses a record: `priority,sequence,time,flags;text`, then lines of context.
 fn line(record: &[u8]) -> Option<KernelLine> {
     let record = String::from_utf8_lossy(record);
     let (prefix, text) = record.split_once(';')?;
@@ -114,7 +114,7 @@ mod tests {
         let record = b"12,812,5140900,-;EXT4-fs (loop0): bad option\n SUBSYSTEM=block\n";
         let found = line(record).expect("a record");
         assert_eq!(found.text, "EXT4-fs (loop0): bad option");
-        // Facility 1 is a program's; the level is a warning all the same.
+        // Facility 1 is user space; the level is still a warning.
         assert_eq!(found.level, 4);
         assert_eq!(line(b"garbage"), None);
         assert_eq!(line(b"x,1,2,-;text"), None);

@@ -1,9 +1,10 @@
-//! What a child may write, bounded by Landlock: everything that is not allowed here is refused to
-//! it and to all that it starts, for good, root included.
+//! Limits what a child process may write, with Landlock: everything not allowed here is denied to
+//! it and its descendants for good, root included.
 //!
-//! Bounded are what is written, made, renamed, removed and truncated, in the ABI's later versions
-//! also ioctl(2) on devices, TCP, and signals and abstract sockets outside. Reading is not bounded,
-//! nor are chmod(2), chown(2), utimensat(2) and attributes, for which Landlock has no right.
+//! Restricted are writing, creating, renaming, removing and truncating files; in later ABI versions
+//! also ioctl(2) on devices, TCP, and signals and abstract sockets to processes outside. Not
+//! restricted are reading, chmod(2), chown(2), utimensat(2) and extended attributes, for which
+//! Landlock has no right.
 
 use std::fs::File;
 use std::io;
@@ -13,16 +14,18 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Rights on files, as landlock(7) numbers them.
+use crate::status::check;
+
+/// Access rights as in landlock(7).
 const WRITE_FILE: u64 = 1 << 1;
-/// Making, renaming and removing: REMOVE_DIR to MAKE_SYM.
+/// Creating, renaming and removing: REMOVE_DIR to MAKE_SYM.
 const CHANGE_NAMES: u64 = 0x1ff0;
 const MAKE_CHAR: u64 = 1 << 6;
 const MAKE_BLOCK: u64 = 1 << 11;
 const REFER: u64 = 1 << 13;
 const TRUNCATE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
-/// Binding to and connecting to a TCP port.
+/// Binding and connecting TCP ports.
 const TCP: u64 = 0b11;
 /// Abstract UNIX sockets and signals.
 const SCOPES: u64 = 0b11;
@@ -44,7 +47,7 @@ struct PathBeneath {
     parent: i32,
 }
 
-/// What a child may write; nothing, as long as nothing is allowed.
+/// The write permissions of a child; none unless allowed.
 #[derive(Debug)]
 pub struct WriteLimits {
     ruleset: OwnedFd,
@@ -52,10 +55,10 @@ pub struct WriteLimits {
 }
 
 impl WriteLimits {
-    /// The version of Landlock's ABI in this kernel; `None` where it has none, or has it off.
+    /// The version of Landlock's ABI; `None` if the kernel has no Landlock or it is off.
     ///
     /// # Errors
-    /// Those of landlock_create_ruleset(2) but ENOSYS and EOPNOTSUPP.
+    /// Those of landlock_create_ruleset(2) except ENOSYS and EOPNOTSUPP.
     pub fn abi() -> io::Result<Option<u32>> {
         // SAFETY: without attributes the call reads no memory and returns a number.
         let version = unsafe {
@@ -76,7 +79,7 @@ impl WriteLimits {
         }
     }
 
-    /// Limits by which nothing may be written; `None` where this kernel has no Landlock.
+    /// Denies all writes; `None` if the kernel has no Landlock.
     ///
     /// # Errors
     /// Those of landlock_create_ruleset(2).
@@ -92,8 +95,8 @@ impl WriteLimits {
             handled_net: since(4, TCP),
             scoped: since(6, SCOPES),
         };
-        // SAFETY: the attributes outlive the call, and their size is given; what a kernel does not
-        // know of them is zero.
+        // SAFETY: the attributes outlive the call, and their size is passed; attributes unknown to
+        // the kernel are zero.
         let descriptor = unsafe {
             libc::syscall(
                 libc::SYS_landlock_create_ruleset,
@@ -106,12 +109,12 @@ impl WriteLimits {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it was opened just now, and has no other owner.
+        // SAFETY: it was just opened and has no other owner.
         let ruleset = unsafe { OwnedFd::from_raw_fd(descriptor) };
         Ok(Some(Self { ruleset, handled }))
     }
 
-    /// Allows everything below `folder` but device nodes and ioctl(2) on devices.
+    /// Allows everything below `folder` except device nodes and ioctl(2) on devices.
     ///
     /// # Errors
     /// Those of open(2) and landlock_add_rule(2).
@@ -119,8 +122,8 @@ impl WriteLimits {
         self.allow(folder, !(MAKE_CHAR | MAKE_BLOCK | IOCTL_DEV))
     }
 
-    /// Allows to write to files that are there: `path`, or those below it. Nothing may be made,
-    /// renamed or removed; an O_TMPFILE has no name and is made all the same.
+    /// Allows writing existing files: `path`, or those below it, but not creating, renaming or
+    /// removing. An O_TMPFILE has no name and is allowed.
     ///
     /// # Errors
     /// Those of open(2) and landlock_add_rule(2).
@@ -135,7 +138,7 @@ impl WriteLimits {
             allowed: rights & self.handled,
             parent: place.as_raw_fd(),
         };
-        // SAFETY: the rule and the descriptor that it names outlive the call.
+        // SAFETY: the rule and its descriptor outlive the call.
         let status = unsafe {
             libc::syscall(
                 libc::SYS_landlock_add_rule,
@@ -145,21 +148,16 @@ impl WriteLimits {
                 0,
             )
         };
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
+        check(status)
     }
 
-    /// Puts what `command` starts under these limits. It gains no privileges by execve(2) either.
+    /// Applies the limits to the process of `command`, which can gain no privileges by execve(2)
+    /// then.
     pub fn apply(self, command: &mut Command) {
         let prepare = move || {
-            // SAFETY: the call takes numbers.
+            // SAFETY: the call takes only numbers.
             let status = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
-            if status != 0 {
-                return Err(io::Error::last_os_error());
-            }
+            check(status)?;
             // SAFETY: the call takes a descriptor that the closure owns.
             let status = unsafe {
                 libc::syscall(
@@ -168,10 +166,7 @@ impl WriteLimits {
                     0,
                 )
             };
-            if status != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(())
+            check(status)
         };
         // SAFETY: between fork and exec the closure makes two system calls, and neither allocates
         // nor takes a lock.
@@ -186,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limited_child_writes_where_it_may_and_nowhere_else() {
+    fn a_limited_child_writes_only_where_allowed() {
         let Some(limits) = WriteLimits::new().expect("asked") else {
             println!("skipped: this kernel has no Landlock");
             return;

@@ -1,11 +1,12 @@
-//! System calls and probes: the crate with unsafe code.
+//! System calls and probes; the only crate with unsafe code.
 //!
-//! Knows nothing of fslab's words: what goes in and comes out are paths, numbers and io errors.
+//! Independent of fslab's other crates: parameters and results are paths, numbers and I/O errors.
 #![expect(
     unsafe_code,
     reason = "every system call that needs it stands here and nowhere else"
 )]
 
+mod atomic_file;
 mod backing;
 mod block_device;
 mod call_names;
@@ -24,6 +25,7 @@ mod group_keeper;
 mod kernel_log;
 mod landlock;
 mod loading;
+mod locked_memory;
 mod loop_device;
 mod loopback;
 mod machine_load;
@@ -43,14 +45,14 @@ mod ring;
 mod send_file;
 mod shared_counter;
 mod space;
-mod steady_memory;
+mod status;
 mod stream;
 mod time_limit;
 mod trusted_folder;
-mod whole_file;
 mod work_folder;
 mod worker_process;
 
+pub use atomic_file::{AtomicFile, private_folder, try_create_in, write_atomically};
 pub use backing::{device_below, read_ahead_kib, requests_in_flight};
 pub use block_device::{BlockCounters, DeviceNumber};
 pub use call_names::{errno_name, errno_number, flag_bits};
@@ -66,15 +68,16 @@ pub use descriptors::{At, Descriptors, Reached};
 pub use device_identity::{device_identity, open_block_device};
 pub use device_users::{InUse, image_in_use};
 pub use extents::{Extent, ExtentFlags, block_address, extents, extents_by_block, map_block_bytes};
-pub use file_name::{is_named, open_regular, refuse_links};
+pub use file_name::{is_named, open_regular};
 pub use file_system::{
     FileSystemRoom, is_in_memory, named_attribute, remove_named_attribute, set_named_attribute,
     share_blocks,
 };
 pub use kernel_log::{KernelLine, KernelLog};
 pub use landlock::WriteLimits;
-pub use loading::{inherited_loading, load_alike};
-pub use loop_device::{LoopDevice, attached_loop_devices, detach_loop_of};
+pub use loading::{inherited_loading, load_uniformly};
+pub use locked_memory::{MEASURED_MEMORY, is_memory_locked, lock_memory, unshare_descriptors};
+pub use loop_device::{LoopDevice, detach_loop_of};
 pub use loopback::bring_up_loopback;
 pub use machine_load::{
     MachineMemory, ProcessStat, ProcessorTimes, StorageUse, children, children_of, processes,
@@ -89,7 +92,7 @@ pub use mounting::{
 pub use names::{NameDirectory, NameEntry, get_attribute, set_attribute, truncate_path};
 pub use page_buffer::PageBuffer;
 pub use process::{
-    PLAIN_PATH, effective_user, end_with_parent, is_superuser, kernel_release, let_child_inherit,
+    PLAIN_PATH, effective_user, is_superuser, kernel_release, kill_with_parent, let_child_inherit,
     let_children_inherit, power_off, processors, run_on_processor, signal_name,
     terminate_with_parent, wait_for_any_child, without_address_randomisation,
 };
@@ -102,11 +105,9 @@ pub use residency::{page_bytes, resident_pages};
 pub use ring::{Ring, RingCompletion, RingOptions, RingSync, RingTransfer};
 pub use send_file::{open_to_send, send_file};
 pub use shared_counter::SharedCounter;
-pub use space::{available_bytes, create_written, forget_cached, zero_range};
-pub use steady_memory::{MEASURED_MEMORY, hold_memory, is_memory_held, take_descriptors};
+pub use space::{available_bytes, create_written, zero_range};
 pub use stream::{Stream, StreamUse};
 pub use time_limit::TimeLimit;
 pub use trusted_folder::TrustedFolder;
-pub use whole_file::{WholeFile, private_folder, try_create_in, write_whole};
 pub use work_folder::WorkFolder;
 pub use worker_process::{WorkerProcess, WorkerSide};

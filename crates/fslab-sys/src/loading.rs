@@ -1,19 +1,18 @@
-//! How the programs of a guest in virtual time are loaded: as if every processor were the same.
+//! Uniform loading of a guest's programs in virtual time, independent of the host's processor.
 //!
-//! The C library chooses its routines by the processor's features and caches, the loader the
-//! folders in which it looks and the stack that it needs to find a function late. Other routines
-//! lie in other pages, and a page more that is read or touched moves everything that is measured
-//! after it.
+//! The C library selects routines by processor features and cache sizes; the loader selects its
+//! search folders and the stack for lazy binding. Other routines are on other pages, and one more
+//! page read or touched shifts all later measurements.
 //!
-//! It does not own what a program itself chooses by the processor.
+//! Selections that a program makes itself are not covered.
 
 use std::ffi::OsString;
 use std::process::Command;
 
-/// Every function is found before the program begins.
+/// Resolve all functions before the program starts.
 const BIND_NOW: (&str, &str) = ("LD_BIND_NOW", "1");
-/// The features of the first processors with 64 bits, and caches of 32 KiB and 1 MiB. Names that a
-/// C library does not know have no effect.
+/// Features of the first 64-bit processors, and caches of 32 KiB and 1 MiB. Unknown names have no
+/// effect.
 const TUNABLES: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.cpu.hwcaps=-SSSE3,-SSE4_1,-SSE4_2,-AVX,-AVX2,-AVX512F,-AVX512CD,-AVX512BW,-AVX512DQ,\
@@ -26,14 +25,13 @@ const TUNABLES: (&str, &str) = (
      :glibc.cpu.x86_rep_stosb_threshold=2048",
 );
 
-/// Lets `command`, and what it passes this on to, be loaded alike on every processor.
-pub fn load_alike(command: &mut Command) {
+/// Makes the program of `command` and its children load the same way on every processor.
+pub fn load_uniformly(command: &mut Command) {
     command.envs([BIND_NOW, TUNABLES]);
 }
 
-/// What of this process's environment decides how programs are loaded. A trial has it from the
-/// first process of its guest, where time is virtual, and else has nothing of it, since a venue
-/// starts it with an environment of a few variables.
+/// The environment variables of this process that control loading. In virtual time a trial has them
+/// from init; else it has none, since venues start it with a clean environment.
 #[must_use]
 pub fn inherited_loading() -> Vec<(&'static str, OsString)> {
     [BIND_NOW, TUNABLES]
@@ -49,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    /// What the loader says of the processor's features that programs may use, line by line.
+    /// The loader's report on usable processor features, by line.
     fn diagnostics(command: &mut Command) -> Option<BTreeSet<String>> {
         let output = command.arg("--list-diagnostics").output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
@@ -66,7 +64,7 @@ mod tests {
             return;
         };
         let mut alike = Command::new(loader);
-        load_alike(&mut alike);
+        load_uniformly(&mut alike);
         let alike = diagnostics(&mut alike).expect("it says so");
         assert!(alike.contains("dl_hwcaps_subdirs_active=0x0"), "{alike:?}");
         for line in [

@@ -1,8 +1,8 @@
-//! Loop devices: a file that the kernel shows as a block device.
+//! Loop devices: files as block devices.
 //!
-//! Owns the loop ioctls and their structures (linux/loop.h). A device is attached with direct I/O,
-//! so that nothing is cached twice, and with auto-clear: when its last user is gone, killed or not,
-//! the kernel detaches it by itself.
+//! Owns the loop ioctls and their structures (linux/loop.h). Devices are attached with direct I/O,
+//! so that data is not cached twice, and with auto-clear: the kernel detaches a device when its
+//! last user has closed it or was killed.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::DeviceNumber;
+use crate::status::check;
 
 const LOOP_CTL_GET_FREE: libc::c_ulong = 0x4C82;
 const LOOP_CONFIGURE: libc::c_ulong = 0x4C0A;
@@ -21,9 +22,9 @@ const LOOP_CLR_FD: libc::c_ulong = 0x4C01;
 const LO_FLAGS_AUTOCLEAR: u32 = 4;
 const LO_FLAGS_DIRECT_IO: u32 = 16;
 const NAME_BYTES: usize = 64;
-/// How often another process may take the free device first.
+/// Attempts, as another process may take the free device first.
 const ATTEMPTS: u32 = 32;
-const DETACH_PATIENCE: Duration = Duration::from_secs(5);
+const DETACH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `struct loop_info64`.
 #[repr(C)]
@@ -55,10 +56,10 @@ struct LoopConfig {
 
 const _: () = assert!(size_of::<LoopInfo64>() == 232 && size_of::<LoopConfig>() == 304);
 
-/// A file for good, whatever its names are.
+/// Identity of a file, independent of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
-    /// Of the file system that it is on.
+    /// Device of its file system.
     pub(crate) device: DeviceNumber,
     pub(crate) inode: u64,
 }
@@ -70,23 +71,23 @@ impl fmt::Display for FileId {
     }
 }
 
-/// A loop device that this process attached. Dropping it lets the kernel detach the device as soon
-/// as nothing else uses it.
+/// A loop device attached by this process. On drop, the kernel detaches the device once it has no
+/// other users.
 #[derive(Debug)]
 pub struct LoopDevice {
-    /// With auto-clear, the last close detaches.
+    /// Auto-clear: the last close detaches the device.
     _held_open: File,
     path: PathBuf,
     number: u32,
 }
 
 impl LoopDevice {
-    /// Attaches `image` to a free loop device with direct I/O, `block_bytes` logical blocks and no
-    /// discard.
+    /// Attaches `image` to a free loop device with direct I/O, logical blocks of `block_bytes`, and
+    /// without discard.
     ///
     /// # Errors
-    /// The error of the failing call; `Unsupported` where the kernel accepted the device but not
-    /// direct I/O, as it does where the image's file system has none.
+    /// The error of the failing call; `Unsupported` if the kernel has attached the device without
+    /// direct I/O, as it does if the image's file system has none.
     pub fn attach(image: &Path, block_bytes: u32) -> io::Result<Self> {
         let backing = OpenOptions::new().read(true).write(true).open(image)?;
         let control = OpenOptions::new()
@@ -134,8 +135,8 @@ impl LoopDevice {
         ))
     }
 
-    /// A discard would punch holes into the image, and the writes after it would measure how the
-    /// host fills holes. So the device has no discard, like a hard disk.
+    /// A discard would punch holes into the image, and later writes would measure the host's
+    /// allocation. So the device has no discard, like a hard disk.
     fn refuse_discards(&self) -> io::Result<()> {
         std::fs::write(
             format!("/sys/block/loop{}/queue/discard_max_bytes", self.number),
@@ -144,11 +145,11 @@ impl LoopDevice {
     }
 }
 
-/// Detaches every loop device of `image`, whoever attached it, and says which those were.
+/// Detaches every loop device of `image`, by any process, and returns their paths.
 ///
 /// # Errors
-/// The error of open(2) or of the ioctl; `EBUSY` where something uses a device for longer than five
-/// seconds. The kernel then detaches it when the last user goes.
+/// That of open(2) or of the ioctl; `EBUSY` if a device is in use for more than five seconds. The
+/// kernel then detaches it at its last close.
 pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
     let mut detached = Vec::new();
     for (number, _) in attached_loop_devices()
@@ -158,14 +159,14 @@ pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
         let path = PathBuf::from(format!("/dev/loop{number}"));
         let file = OpenOptions::new().read(true).open(&path)?;
         match clear(&file) {
-            // ENXIO: auto-clear was faster.
+            // ENXIO: auto-clear has detached it.
             Err(error) if error.raw_os_error() != Some(libc::ENXIO) => return Err(error),
             _ => {}
         }
         drop(file);
         let began = Instant::now();
         while backing_file(number).is_some_and(|file| file == image) {
-            if began.elapsed() > DETACH_PATIENCE {
+            if began.elapsed() > DETACH_TIMEOUT {
                 return Err(io::Error::from_raw_os_error(libc::EBUSY));
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -175,9 +176,8 @@ pub fn detach_loop_of(image: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(detached)
 }
 
-/// The loop devices in use, each with its backing file, in the order of their numbers.
-#[must_use]
-pub fn attached_loop_devices() -> Vec<(u32, PathBuf)> {
+/// The attached loop devices by number, each with its backing file.
+pub(crate) fn attached_loop_devices() -> Vec<(u32, PathBuf)> {
     let Ok(entries) = std::fs::read_dir("/sys/block") else {
         return Vec::new();
     };
@@ -191,7 +191,7 @@ pub fn attached_loop_devices() -> Vec<(u32, PathBuf)> {
     found
 }
 
-/// The file behind `/dev/loopN`; `None` where it is detached.
+/// The backing file of `/dev/loopN`; `None` if it is detached.
 fn backing_file(number: u32) -> Option<PathBuf> {
     let text =
         std::fs::read_to_string(format!("/sys/block/loop{number}/loop/backing_file")).ok()?;
@@ -201,17 +201,17 @@ fn backing_file(number: u32) -> Option<PathBuf> {
     ))
 }
 
-/// The file behind an open loop device, which keeps it even where it was renamed or removed; `None`
-/// of another device, or where it is detached.
+/// The file behind an open loop device, even if it was renamed or removed; `None` if the device is
+/// detached or no loop device.
 pub(crate) fn file_behind(device: &File) -> Option<FileId> {
     let mut info = MaybeUninit::<LoopInfo64>::zeroed();
-    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, which `info` has room for; other
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, for which `info` has room; other
     // drivers refuse the request.
     let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, info.as_mut_ptr()) };
     if result != 0 {
         return None;
     }
-    // SAFETY: every byte was zeroed, and the structure holds numbers alone.
+    // SAFETY: every byte was zeroed, and the structure consists of numbers.
     let info = unsafe { info.assume_init() };
     // The kernel's huge_encode_dev().
     let low = u32::try_from(info.device & 0xffff_ffff).ok()?;
@@ -255,22 +255,14 @@ fn configure(device: &File, backing: RawFd, block_bytes: u32, image: &Path) -> i
         },
         reserved: [0; 8],
     };
-    // SAFETY: LOOP_CONFIGURE reads one `struct loop_config`, which `config` is, layout asserted
-    // above; it lives until the call returns.
+    // SAFETY: LOOP_CONFIGURE reads one `struct loop_config`: `config`, whose layout is asserted
+    // above and which outlives the call.
     let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(result)
 }
 
 fn clear(device: &File) -> io::Result<()> {
     // SAFETY: LOOP_CLR_FD takes no argument; the descriptor is open for the call.
     let result = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD, 0) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(result)
 }

@@ -1,5 +1,5 @@
-//! Load of the machine: processor times of /proc/stat, and of each process what /proc/PID/stat,
-//! /proc/PID/io and /proc/PID/task/TID/schedstat say.
+//! Load of the machine: processor times from /proc/stat; of processes /proc/PID/stat, /proc/PID/io
+//! and /proc/PID/task/TID/schedstat.
 
 use std::fs;
 use std::io;
@@ -8,25 +8,25 @@ use std::path::Path;
 use procfs_core::process::{Io, Schedstat, Stat};
 use procfs_core::{ExplicitSystemInfo, FromRead, FromReadSI, KernelStats, Meminfo};
 
-/// The parent of every thread of the kernel.
+/// PID of the parent of all kernel threads.
 const KTHREADD: u32 = 2;
 
 /// Time of all processors together since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessorTimes {
-    /// In programs, niced ones included.
+    /// In user mode, including niced programs.
     pub user_ns: u64,
-    /// Taken by the hypervisor while a processor here was ready to run.
+    /// Taken by the hypervisor while a virtual processor was ready to run.
     pub steal_ns: u64,
-    /// How many processors there are.
+    /// Number of processors.
     pub processors: u32,
 }
 
 impl ProcessorTimes {
-    /// Now; `None` where /proc/stat cannot be read.
+    /// The times now; `None` if /proc/stat cannot be read.
     #[must_use]
     pub fn now() -> Option<Self> {
-        // The times are read in ticks, for which none of these values is used.
+        // The times are in ticks, whose conversion needs none of these values.
         let unused = ExplicitSystemInfo {
             boot_time_secs: 0,
             ticks_per_second: rustix::param::clock_ticks_per_second(),
@@ -42,17 +42,17 @@ impl ProcessorTimes {
     }
 }
 
-/// Memory of the machine in bytes, as /proc/meminfo has it.
+/// Memory of the machine in bytes, from /proc/meminfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MachineMemory {
-    /// All that the kernel manages.
+    /// All memory managed by the kernel.
     pub total_bytes: u64,
-    /// What programs may still take without swapping; `None` before Linux 3.14.
+    /// Memory available to programs without swapping; `None` before Linux 3.14.
     pub available_bytes: Option<u64>,
 }
 
 impl MachineMemory {
-    /// Now; `None` where /proc/meminfo cannot be read.
+    /// The memory now; `None` if /proc/meminfo cannot be read.
     #[must_use]
     pub fn now() -> Option<Self> {
         let memory = Meminfo::from_file("/proc/meminfo").ok()?;
@@ -63,7 +63,7 @@ impl MachineMemory {
     }
 }
 
-/// One process, as /proc/PID/stat has it.
+/// A process, from /proc/PID/stat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessStat {
     /// PID.
@@ -72,16 +72,16 @@ pub struct ProcessStat {
     pub parent: u32,
     /// Its process group.
     pub group: u32,
-    /// `R`, `S`, `D`, `Z`, `T`, ...: see proc_pid_stat(5).
+    /// `R`, `S`, `D`, `Z`, `T` and others: see proc_pid_stat(5).
     pub state: char,
-    /// Clock ticks from boot to its start.
+    /// Start time in clock ticks since boot.
     pub start_ticks: u64,
-    /// Processor time of it, and of its children that have ended and were waited for.
+    /// Processor time of it and of its reaped children.
     pub used_ns: u64,
 }
 
 impl ProcessStat {
-    /// The process of that PID; `None` where there is none.
+    /// The process with that PID; `None` if there is none.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         Self::from_stat(&Stat::from_file(format!("/proc/{pid}/stat")).ok()?)
@@ -99,44 +99,43 @@ impl ProcessStat {
         })
     }
 
-    /// Whether it is a thread of the kernel.
+    /// True for kernel threads.
     #[must_use]
     pub fn is_kernel(&self) -> bool {
         self.pid == KTHREADD || self.parent == KTHREADD
     }
 
-    /// Whether a signal or a debugger has stopped it.
+    /// True if a signal or debugger has stopped it.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         matches!(self.state, 'T' | 't')
     }
 }
 
-/// Every process that this one may see.
+/// Every process visible to this one.
 pub fn processes() -> impl Iterator<Item = ProcessStat> {
     numbers_in(Path::new("/proc"))
         .into_iter()
         .filter_map(ProcessStat::of)
 }
 
-/// What a process had storage read and write, and so did its children that have ended and were
-/// waited for. A write counts when the page is made dirty.
+/// Storage I/O of a process and its reaped children. A write is counted when it makes a page dirty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StorageUse {
     /// Bytes read from storage.
     pub read_bytes: u64,
-    /// Bytes that go to storage.
+    /// Bytes to be written to storage.
     pub write_bytes: u64,
 }
 
 impl StorageUse {
-    /// That of a process.
+    /// The I/O of a process.
     ///
     /// # Errors
-    /// `PermissionDenied` for the processes of others; `NotFound` where it has ended, or the kernel
+    /// `PermissionDenied` for processes of other users; `NotFound` if it has ended, or the kernel
     /// does not count.
     pub fn of(pid: u32) -> io::Result<Self> {
-        // Opened by itself, for its errors to keep their kind.
+        // Opened here, to keep the kind of the error.
         let file = fs::File::open(format!("/proc/{pid}/io"))?;
         let io = Io::from_read(file).map_err(|_| io::ErrorKind::InvalidData)?;
         Ok(Self {
@@ -146,8 +145,8 @@ impl StorageUse {
     }
 }
 
-/// How long each thread of this process was ready to run and waited for a processor, of the first
-/// `threads_max` of them, by their numbers; empty where the kernel does not count it.
+/// How long each of the first `threads_max` threads of this process, by TID, was ready to run and
+/// waited for a processor, in ns; empty if the kernel does not count it.
 #[must_use]
 pub fn run_delays(threads_max: usize) -> Vec<(u32, u64)> {
     let folder = Path::new("/proc/self/task");
@@ -159,13 +158,13 @@ pub fn run_delays(threads_max: usize) -> Vec<(u32, u64)> {
     threads.filter_map(delay).collect()
 }
 
-/// The children of every thread of this process.
+/// The children of all threads of this process.
 #[must_use]
 pub fn children() -> Vec<u32> {
     children_below(Path::new("/proc/self/task"))
 }
 
-/// The children of every thread of a process.
+/// The children of all threads of a process.
 #[must_use]
 pub fn children_of(pid: u32) -> Vec<u32> {
     children_below(Path::new(&format!("/proc/{pid}/task")))
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_is_a_child_and_a_stopped_one_is_known() {
+    fn a_child_is_listed_and_a_stopped_one_is_known() {
         let mut child = std::process::Command::new("sleep")
             .arg("60")
             .spawn()

@@ -1,16 +1,17 @@
-//! Memory that is shared with a file, copied from and to at given offsets.
+//! A memory mapping of a file, accessed by copies at given offsets.
 //!
-//! Touching a page that the file system cannot supply or store (the disk is full, the device
-//! failed, the file was cut) raises SIGBUS, which ends the process: that is how the kernel reports
-//! it. A caller who wants an error instead reserves the space beforehand.
+//! Accessing a page that the file system cannot read or store (full disk, failed device, truncated
+//! file) raises SIGBUS, which ends the process. A caller that needs an error instead must reserve
+//! the space first.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
 
+use crate::status::check;
 use crate::{DataFile, FileAdvice};
 
-/// A file's first bytes, mapped.
+/// A mapping of a file's start.
 pub struct Mapping {
     start: NonNull<u8>,
     length: usize,
@@ -21,14 +22,14 @@ pub struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// mmap(2) of the first `length` bytes of `file`, which must be that long; for writing too if
+    /// mmap(2) of the first `length` bytes of `file`, which must be that long; also for writing if
     /// `writable`.
     ///
     /// # Errors
     /// That of mmap(2).
     pub fn new(file: &DataFile, length: usize, writable: bool) -> io::Result<Self> {
         let write = if writable { libc::PROT_WRITE } else { 0 };
-        // SAFETY: a fresh mapping at an address of the kernel's choice.
+        // SAFETY: a new mapping at an address that the kernel chooses.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -50,32 +51,32 @@ impl Mapping {
         })
     }
 
-    /// Copies from `offset` of the file.
+    /// Copies from `offset` in the file.
     ///
     /// # Panics
-    /// Where that leaves the mapping.
+    /// If the range is outside the mapping.
     #[inline]
     pub fn read_at(&self, into: &mut [u8], offset: usize) {
         assert!(self.holds(offset, into.len()), "read outside of a mapping");
-        // SAFETY: the source lies inside the mapping, and the target is other memory. Others may
-        // change the file meanwhile; what is copied is bytes, of which every value is one.
+        // SAFETY: the source is inside the mapping, and the target is other memory. Other processes
+        // may change the file meanwhile; every byte value is valid.
         unsafe {
             let from = self.start.as_ptr().add(offset);
             std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), into.len());
         }
     }
 
-    /// Copies to `offset` of the file.
+    /// Copies to `offset` in the file.
     ///
     /// # Panics
-    /// Where that leaves the mapping, or where it is not writable.
+    /// If the range is outside the mapping, or it is not writable.
     #[inline]
     pub fn write_at(&mut self, data: &[u8], offset: usize) {
         assert!(
             self.writable && self.holds(offset, data.len()),
             "write outside of a mapping"
         );
-        // SAFETY: the target lies inside the mapping, which is writable, and the source is other
+        // SAFETY: the target is inside the mapping, which is writable, and the source is other
         // memory.
         unsafe {
             let to = self.start.as_ptr().add(offset);
@@ -83,20 +84,20 @@ impl Mapping {
         }
     }
 
-    /// msync(2) of all of it, waiting until it is written.
+    /// msync(2) of the mapping, waiting for the write-back.
     ///
     /// # Errors
     /// That of msync(2), which reports failed write-back.
     pub fn sync(&self) -> io::Result<()> {
         // SAFETY: the range is that of the mapping.
         let status = unsafe { libc::msync(self.start.as_ptr().cast(), self.length, libc::MS_SYNC) };
-        outcome(status)
+        check(status)
     }
 
-    /// madvise(2) of all of it. Advice that madvise(2) has no word for is refused.
+    /// madvise(2) of the mapping.
     ///
     /// # Errors
-    /// `Unsupported` for such advice; that of madvise(2).
+    /// `Unsupported` for advice without an equivalent in madvise(2); that of madvise(2).
     pub fn advise(&self, advice: FileAdvice) -> io::Result<()> {
         let advice = match advice {
             FileAdvice::Normal => libc::MADV_NORMAL,
@@ -107,8 +108,8 @@ impl Mapping {
                 return Err(io::ErrorKind::Unsupported.into());
             }
         };
-        // SAFETY: the range is that of the mapping, and none of these changes what it holds.
-        outcome(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
+        // SAFETY: the range is that of the mapping, and none of these changes its contents.
+        check(unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, advice) })
     }
 
     fn holds(&self, offset: usize, length: usize) -> bool {
@@ -118,17 +119,9 @@ impl Mapping {
     }
 }
 
-fn outcome(status: libc::c_int) -> io::Result<()> {
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: unmaps what `new` mapped; no reference to it was ever given out.
+        // SAFETY: unmaps the mapping of `new`; no reference into it was given out.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }
@@ -139,7 +132,7 @@ mod tests {
     use crate::DataFileOptions;
 
     #[test]
-    fn what_is_written_into_a_mapping_is_in_the_file() {
+    fn data_written_to_a_mapping_is_in_the_file() {
         let path = std::env::temp_dir().join(format!("fslab-mapping-{}", std::process::id()));
         let options = DataFileOptions {
             read: true,
@@ -165,7 +158,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "outside of a mapping")]
-    fn reading_outside_of_a_mapping_is_a_bug_that_stops() {
+    fn reading_outside_of_a_mapping_panics() {
         let file = std::fs::File::open("/proc/self/exe").expect("opens");
         let file = DataFile::from(std::os::fd::OwnedFd::from(file));
         let mapping = Mapping::new(&file, 4096, false).expect("maps");

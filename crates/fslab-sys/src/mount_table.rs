@@ -1,32 +1,32 @@
-//! The table of mounts, /proc/self/mountinfo, as proc_pid_mountinfo(5) defines it.
+//! The mount table, /proc/self/mountinfo, as in proc_pid_mountinfo(5).
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-/// One mount.
+/// A mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// The mount's number.
+    /// Its ID.
     pub id: u64,
-    /// The number of the mount that it hangs below.
+    /// ID of the parent mount.
     pub parent: u64,
-    /// `major:minor` of what its files are on.
+    /// `major:minor` of the files' device.
     pub device_number: String,
-    /// What of the file system is to be seen here: a folder or a subvolume of it.
+    /// The folder or subvolume of the file system that is mounted.
     pub root: PathBuf,
-    /// Where it is to be seen.
+    /// Mount point.
     pub mount_point: PathBuf,
-    /// The driver's name for it, such as `ext4`, `fuseblk` or `overlay`.
+    /// The driver's name, such as `ext4`, `fuseblk` or `overlay`.
     pub fs_type: String,
-    /// A device, or whatever else the driver calls its source.
+    /// A device, or another name of the source by the driver.
     pub source: String,
-    /// Options of the mount and, behind them, those of the file system, each once.
+    /// Options of the mount, then those of the file system, without duplicates.
     pub options: Vec<String>,
 }
 
-/// Everything that is mounted in this process's view, in the order of mounting.
+/// All mounts visible to this process, in mount order.
 ///
 /// # Errors
 /// That of reading /proc/self/mountinfo.
@@ -34,7 +34,7 @@ pub fn mounts() -> io::Result<Vec<Mount>> {
     Ok(parse_mount_table(&std::fs::read("/proc/self/mountinfo")?))
 }
 
-/// Reads a mountinfo table; a line that is none is left out.
+/// Parses a mountinfo table; malformed lines are skipped.
 #[must_use]
 pub fn parse_mount_table(table: &[u8]) -> Vec<Mount> {
     table
@@ -48,7 +48,7 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     let [id, parent, device_number, root, mount_point, options, ..] = fields[..] else {
         return None;
     };
-    // Optional fields stand between the sixth and a lone hyphen.
+    // Optional fields are between the sixth field and a hyphen.
     let hyphen = 6 + fields.get(6..)?.iter().position(|field| field == b"-")?;
     let [fs_type, source, super_options] = *fields.get(hyphen + 1..hyphen + 4)? else {
         return None;
@@ -80,7 +80,7 @@ fn path(field: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(unescape(field)))
 }
 
-/// Undoes the three-digit octal escapes of blank, tab, newline and backslash.
+/// Decodes the octal escapes of blank, tab, newline and backslash.
 fn unescape(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_fields_and_escapes_are_understood() {
+    fn optional_fields_and_escapes_are_parsed() {
         let table = b"\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda1 rw,errors=remount-ro
 23 22 8:1 / /home/my\\040disk rw shared:5 master:2 - xfs /dev/sda1 rw,noquota
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_mounts_are_left_out() {
+    fn malformed_lines_are_skipped() {
         let table = b"\n1 2\nx y z / / rw - a b c\n36 35 1:1 / /m rw -\n";
         assert_eq!(parse_mount_table(table), []);
     }

@@ -11,8 +11,8 @@ use rustix::mount::{UnmountFlags, unmount as umount};
 
 pub use rustix::mount::MountFlags;
 
-/// How long a file system may be busy with another user before unmount gives up.
-const BUSY_PATIENCE: Duration = Duration::from_secs(5);
+/// How long unmounting is retried while the file system is busy.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Mounts `source` on `target`.
 ///
@@ -30,7 +30,7 @@ pub fn mount(
     Ok(())
 }
 
-/// Moves what is mounted on `source` to `target`.
+/// Moves the mount at `source` to `target`.
 ///
 /// # Errors
 /// That of mount(2).
@@ -38,21 +38,21 @@ pub fn move_mount(source: &Path, target: &Path) -> io::Result<()> {
     Ok(rustix::mount::mount_move(source, target)?)
 }
 
-/// Makes the mounted file system `root` the root of this process, over the one that it had, and its
-/// working directory. For the first process of a system: what it starts has that root, too.
+/// Makes the mounted file system `root` the root and working directory of this process, over the
+/// current root. For init: its children have the new root, too.
 ///
 /// # Errors
 /// That of chdir(2), mount(2) or chroot(2).
 pub fn switch_root(root: &Path) -> io::Result<()> {
     rustix::process::chdir(root)?;
-    // The working directory stays in what is moved, and so is a way into it.
+    // The working directory is inside the moved mount and so still refers to it.
     rustix::mount::mount_move(c".", c"/")?;
     rustix::process::chroot(c".")?;
     Ok(rustix::process::chdir(c"/")?)
 }
 
-/// Unmounts what is mounted on `target`, waiting a little while it is busy. Returns the duration of
-/// the umount(2) call that succeeded.
+/// Unmounts `target`, with retries while it is busy. Returns the duration of the successful
+/// umount(2).
 ///
 /// # Errors
 /// That of umount(2); `EBUSY` after five seconds.
@@ -62,7 +62,7 @@ pub fn unmount(target: &Path) -> io::Result<Duration> {
         let call = Instant::now();
         match umount(target, UnmountFlags::NOFOLLOW) {
             Ok(()) => return Ok(call.elapsed()),
-            Err(rustix::io::Errno::BUSY) if began.elapsed() < BUSY_PATIENCE => {
+            Err(rustix::io::Errno::BUSY) if began.elapsed() < BUSY_TIMEOUT => {
                 std::thread::sleep(Duration::from_millis(20));
             }
             Err(errno) => return Err(errno.into()),
@@ -70,7 +70,7 @@ pub fn unmount(target: &Path) -> io::Result<Duration> {
     }
 }
 
-/// Unmounts `target` now, or as soon as it is no longer busy: for what a killed trial left.
+/// Unmounts `target` now, or lazily if it is busy: for cleaning up after a killed trial.
 ///
 /// # Errors
 /// That of umount2(2).
@@ -84,26 +84,26 @@ pub fn unmount_lazily(target: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes back everything dirty in the file system that holds `path`.
+/// Writes back all dirty data of the file system that holds `path`.
 ///
 /// # Errors
-/// That of open(2) or syncfs(2). An error of a write-back before the call is reported only where no
-/// one else has seen it: [`WriteBackWatch`] misses none.
+/// That of open(2) or syncfs(2). An earlier write-back error is reported only if no other process
+/// has seen it: [`WriteBackWatch`] misses none.
 pub fn sync_file_system(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     Ok(rustix::fs::syncfs(&file)?)
 }
 
-/// A descriptor of a file system, by which every failed write-back since it was opened is reported.
+/// A descriptor of a file system that reports every write-back error since it was opened.
 ///
-/// The kernel keeps with each open file which errors of its file system that file has seen
-/// (errseq_t; Linux 5.8 for syncfs). One that is opened after another program was told of an error
-/// is not told any more. The file system is busy for as long as this is open.
+/// The kernel keeps for each open file which errors of its file system it has reported (errseq_t;
+/// Linux 5.8 for syncfs). An error reported to another program is not reported to files opened
+/// later. The file system is busy while this is open.
 #[derive(Debug)]
 pub struct WriteBackWatch(File);
 
 impl WriteBackWatch {
-    /// Watches the file system that holds the directory `path` from now on.
+    /// Watches the file system that holds the directory `path`.
     ///
     /// # Errors
     /// That of open(2).
@@ -116,15 +116,15 @@ impl WriteBackWatch {
         )?)))
     }
 
-    /// Writes back everything dirty.
+    /// Writes back all dirty data.
     ///
     /// # Errors
-    /// That of syncfs(2), with every failed write-back since the watch was opened or asked last.
+    /// That of syncfs(2), for every failed write-back since the last call or the opening.
     pub fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.0)?)
     }
 
-    /// The number of the file system's device.
+    /// The device number of the file system.
     ///
     /// # Errors
     /// That of fstat(2).
@@ -133,7 +133,7 @@ impl WriteBackWatch {
     }
 }
 
-/// The number of the device of the file system that `path` is on, as stat(2) has it.
+/// The device number of the file system that holds `path`, from stat(2).
 ///
 /// # Errors
 /// That of stat(2).
@@ -141,7 +141,7 @@ pub fn device_of(path: &Path) -> io::Result<u64> {
     Ok(std::fs::metadata(path)?.dev())
 }
 
-/// Drops the page cache, and the inode and directory caches, of the whole machine.
+/// Drops the page cache and the inode and directory caches of the machine.
 ///
 /// # Errors
 /// `PermissionDenied` without privileges.

@@ -1,6 +1,6 @@
-//! A directory and the operations on names below it, each one system call.
+//! A directory and operations on names in it, each one system call.
 //!
-//! Names are C strings, so that a caller who makes them in place allocates nothing.
+//! Names are C strings, so that callers can build them in place without allocation.
 
 use std::ffi::CStr;
 use std::io;
@@ -14,20 +14,21 @@ use rustix::fs::{
 };
 
 use crate::DataFile;
+use crate::status::check;
 
-/// The extended attribute that is set and read.
+/// Name of the extended attribute.
 const ATTRIBUTE: &CStr = c"user.fslab";
 
-/// An open directory; every name is relative to it unless it is absolute.
+/// An open directory; names are relative to it unless absolute.
 #[derive(Debug)]
 pub struct NameDirectory(OwnedFd);
 
-/// One entry that a directory listing found.
+/// An entry of a directory listing.
 #[derive(Clone, Copy, Debug)]
 pub struct NameEntry<'a> {
     /// Its name.
     pub name: &'a CStr,
-    /// Whether it is a directory; `None` where the file system does not say in the listing.
+    /// True for a directory; `None` if the listing does not have the type.
     pub is_directory: Option<bool>,
 }
 
@@ -44,7 +45,7 @@ impl NameDirectory {
         )?))
     }
 
-    /// Opens the directory `name` below this one.
+    /// Opens the directory `name` in this one.
     ///
     /// # Errors
     /// That of openat(2).
@@ -54,8 +55,8 @@ impl NameDirectory {
         Ok(Self(directory))
     }
 
-    /// Opens the directory `name` below this one, if it is on the same file system, and no symbolic
-    /// link leads to it.
+    /// Opens the directory `name` in this one, if it is on the same file system and reached without
+    /// symbolic links.
     ///
     /// # Errors
     /// That of openat2(2): EXDEV for another file system, ELOOP for a symbolic link.
@@ -74,7 +75,7 @@ impl NameDirectory {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::RWXU)?)
     }
 
-    /// openat(2) of a new file for writing; the name must not exist.
+    /// Creates a file for writing with openat(2); the name must not exist.
     ///
     /// # Errors
     /// That of openat(2).
@@ -84,7 +85,7 @@ impl NameDirectory {
         Ok(file.into())
     }
 
-    /// openat(2) of an existing file, for reading or for writing.
+    /// Opens an existing file with openat(2).
     ///
     /// # Errors
     /// That of openat(2).
@@ -98,7 +99,7 @@ impl NameDirectory {
         Ok(file.into())
     }
 
-    /// fstatat(2), of the name itself or of what it leads to; gives the length in bytes.
+    /// fstatat(2) of the name or of a link's target; returns the length in bytes.
     ///
     /// # Errors
     /// That of fstatat(2).
@@ -112,8 +113,7 @@ impl NameDirectory {
         Ok(stat.st_size.cast_unsigned())
     }
 
-    /// Whether `name` is a directory, and no symbolic link to one; for where a listing does not
-    /// say.
+    /// True if `name` is a directory, and no symbolic link to one; for listings without types.
     ///
     /// # Errors
     /// That of fstatat(2).
@@ -144,7 +144,7 @@ impl NameDirectory {
         )?)
     }
 
-    /// symlinkat(2): `new` becomes a link with the text `target`.
+    /// symlinkat(2): `new` becomes a link to `target`.
     ///
     /// # Errors
     /// That of symlinkat(2).
@@ -152,7 +152,7 @@ impl NameDirectory {
         Ok(rustix::fs::symlinkat(target, &self.0, new)?)
     }
 
-    /// readlinkat(2); gives the length of the link's text.
+    /// readlinkat(2); returns the length of the target.
     ///
     /// # Errors
     /// That of readlinkat(2).
@@ -171,7 +171,7 @@ impl NameDirectory {
         Ok(rustix::fs::chmodat(&self.0, name, mode, AtFlags::empty())?)
     }
 
-    /// fchownat(2) to the caller's own user and group.
+    /// fchownat(2) to the caller's user and group.
     ///
     /// # Errors
     /// That of fchownat(2).
@@ -182,7 +182,7 @@ impl NameDirectory {
         Ok(rustix::fs::chownat(&self.0, name, user, group, flags)?)
     }
 
-    /// utimensat(2): both times become now.
+    /// utimensat(2): sets both times to now.
     ///
     /// # Errors
     /// That of utimensat(2).
@@ -219,11 +219,11 @@ impl NameDirectory {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Lists this freshly opened directory through `buffer`, one call of getdents64(2) for each
-    /// filling of it; `.` and `..` are left out. Stops where `visit` fails.
+    /// Lists this newly opened directory through `buffer`, with one getdents64(2) per filling;
+    /// without `.` and `..`. Stops at an error of `visit`.
     ///
     /// # Errors
-    /// That of getdents64(2), or that of `visit`.
+    /// That of getdents64(2) or of `visit`.
     pub fn list(
         &self,
         buffer: &mut [MaybeUninit<u8>],
@@ -265,7 +265,7 @@ impl NameDirectory {
 /// setxattr(2) of `user.fslab` on an absolute path.
 ///
 /// # Errors
-/// That of setxattr(2): EOPNOTSUPP where the file system keeps no user attributes.
+/// That of setxattr(2): EOPNOTSUPP if the file system has no user attributes.
 pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
     Ok(rustix::fs::setxattr(
         path,
@@ -275,10 +275,10 @@ pub fn set_attribute(path: &CStr, value: &[u8]) -> io::Result<()> {
     )?)
 }
 
-/// getxattr(2) of `user.fslab` on an absolute path; gives the length of the value.
+/// getxattr(2) of `user.fslab` on an absolute path; returns the length of the value.
 ///
 /// # Errors
-/// That of getxattr(2): ENODATA where it was never set.
+/// That of getxattr(2): ENODATA if it was never set.
 pub fn get_attribute(path: &CStr, value: &mut [u8]) -> io::Result<usize> {
     Ok(rustix::fs::getxattr(path, ATTRIBUTE, value)?)
 }
@@ -291,9 +291,5 @@ pub fn truncate_path(path: &CStr, length: u64) -> io::Result<()> {
     let length = i64::try_from(length).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: `path` is a C string that outlives the call.
     let status = unsafe { libc::truncate(path.as_ptr(), length) };
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    check(status)
 }

@@ -1,13 +1,13 @@
-//! Memory that begins on a page border, as O_DIRECT demands of it.
+//! Page-aligned memory, as O_DIRECT requires.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// The alignment: enough for O_DIRECT on every device with sectors of up to 4 KiB.
+/// Alignment: enough for O_DIRECT with sectors of up to 4 KiB.
 const PAGE_BYTES: usize = 4096;
 
-/// A fixed number of bytes, zero at first, that begin on a multiple of 4096.
+/// Zero-initialised memory of fixed length, aligned to 4096 bytes.
 pub struct PageBuffer {
     start: NonNull<u8>,
     layout: Layout,
@@ -23,7 +23,7 @@ impl PageBuffer {
     /// `length` zero bytes.
     ///
     /// # Panics
-    /// Where `length` is more than half of the address space.
+    /// If `length` is more than half of the address space.
     #[must_use]
     pub fn zeroed(length: usize) -> Self {
         let layout = Layout::from_size_align(length.max(1), PAGE_BYTES)
@@ -59,7 +59,7 @@ impl DerefMut for PageBuffer {
 
 impl Drop for PageBuffer {
     fn drop(&mut self) {
-        // SAFETY: allocated by `zeroed` with this very layout.
+        // SAFETY: allocated by `zeroed` with this layout.
         unsafe { dealloc(self.start.as_ptr(), self.layout) }
     }
 }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_begins_on_a_page_and_keeps_what_is_written() {
+    fn a_buffer_is_page_aligned_and_keeps_its_contents() {
         let mut buffer = PageBuffer::zeroed(10_000);
         assert_eq!(buffer.as_ptr().addr() % PAGE_BYTES, 0);
         assert!(buffer.iter().all(|byte| *byte == 0));

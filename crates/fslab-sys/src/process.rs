@@ -1,4 +1,4 @@
-//! This process's identity and limits, and how child processes are started.
+//! This process's identity and limits, and the start of child processes.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -8,7 +8,9 @@ use std::process::Command;
 use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getpid, getppid};
 use rustix::system::RebootCommand;
 
-/// The PATH of programs that are started with a clean environment.
+use crate::status::check;
+
+/// PATH of programs started with a clean environment.
 pub const PLAIN_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The running kernel's release, such as `6.12.95-fslab`.
@@ -18,22 +20,22 @@ pub fn kernel_release() -> String {
     names.release().to_string_lossy().into_owned()
 }
 
-/// Whether this process runs with the superuser's privileges.
+/// True for the superuser.
 #[must_use]
 pub fn is_superuser() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// The number of the user with whose rights this process runs.
+/// The effective user ID.
 #[must_use]
 pub fn effective_user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Asks personality(2) for the one that is, and changes nothing.
+/// Argument of personality(2) that only queries.
 const QUERY_PERSONALITY: libc::c_ulong = 0xffff_ffff;
 
-/// Lets the kernel send SIGTERM to what `command` starts when this thread ends, however it ends.
+/// Makes the kernel send SIGTERM to the process of `command` when this thread ends for any reason.
 pub fn terminate_with_parent(command: &mut Command) {
     let parent = getpid();
     // SAFETY: between fork and exec the closure makes two system calls, and neither allocates nor
@@ -43,12 +45,12 @@ pub fn terminate_with_parent(command: &mut Command) {
     }
 }
 
-/// Lets the kernel kill what `command` starts when this thread ends, however it ends, and keeps it
-/// from writing cores: a core of a guest kernel is as large as the guest's memory. Does nothing for
-/// a process that holds its memory: what it starts ends with its guest, and is started without a
-/// fork.
-pub fn end_with_parent(command: &mut Command) {
-    if crate::is_memory_held() {
+/// Makes the kernel kill the process of `command` when this thread ends for any reason, and
+/// disables core files: that of a guest kernel would be as large as the guest's memory. Does
+/// nothing in a process that has locked its memory: its children end with their guest and are
+/// started without a fork.
+pub fn kill_with_parent(command: &mut Command) {
+    if crate::is_memory_locked() {
         return;
     }
     let parent = getpid();
@@ -61,15 +63,15 @@ pub fn end_with_parent(command: &mut Command) {
         rustix::process::setrlimit(Resource::Core, none)?;
         Ok(())
     };
-    // SAFETY: between fork and exec the closure makes system calls alone, which neither allocate
-    // nor take a lock.
+    // SAFETY: between fork and exec the closure only makes system calls, which neither allocate nor
+    // take a lock.
     unsafe {
         command.pre_exec(prepare);
     }
 }
 
-/// Asks the kernel for `signal` when the thread that started this process ends. A `parent` that has
-/// ended before that sends no signal: then this is ESRCH, and the caller must end.
+/// Requests `signal` for this process when the thread that started it ends. A `parent` that has
+/// ended already sends no signal: the result is ESRCH, and the caller must end.
 ///
 /// # Errors
 /// That of prctl(2), or ESRCH.
@@ -81,8 +83,8 @@ pub(crate) fn set_death_signal(signal: Signal, parent: Pid) -> io::Result<()> {
     }
 }
 
-/// Lets what `command` starts lie at the same addresses each time. A guest kernel that is a process
-/// has as much memory as lies between its parts.
+/// Disables address space randomisation for the process of `command`. The memory of a User-Mode
+/// Linux kernel is limited by the gaps between its mappings.
 pub fn without_address_randomisation(command: &mut Command) {
     let prepare = || {
         // SAFETY: the call takes a number and returns one.
@@ -93,8 +95,8 @@ pub fn without_address_randomisation(command: &mut Command) {
         let wanted = libc::c_ulong::from(now.cast_unsigned())
             | libc::c_ulong::from(libc::ADDR_NO_RANDOMIZE.cast_unsigned());
         // SAFETY: the same.
-        let status = unsafe { libc::personality(wanted) };
-        if status < 0 {
+        let before = unsafe { libc::personality(wanted) };
+        if before < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(())
@@ -106,7 +108,7 @@ pub fn without_address_randomisation(command: &mut Command) {
     }
 }
 
-/// The processors that this process may run on, by their numbers.
+/// The processors that this process may run on.
 ///
 /// # Errors
 /// That of sched_getaffinity(2).
@@ -117,8 +119,8 @@ pub fn processors() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// Keeps what `command` starts on one processor. Processes that wait for each other in turn, as a
-/// guest kernel and its programs do, wake each other several times as fast on the same one.
+/// Pins the process of `command` to one processor. Processes that wait for each other in turn, as a
+/// guest kernel and its programs do, wake up several times as fast on the same one.
 pub fn run_on_processor(command: &mut Command, number: usize) {
     let prepare = move || {
         let mut set = rustix::thread::CpuSet::new();
@@ -132,10 +134,10 @@ pub fn run_on_processor(command: &mut Command, number: usize) {
     }
 }
 
-/// Waits for whichever child ends next: its number, and its status as wait(2) gives it.
+/// Waits for the next child that ends; returns its PID and its wait(2) status.
 ///
 /// # Errors
-/// That of wait(2): ECHILD where there is none.
+/// That of wait(2): ECHILD if there is none.
 pub fn wait_for_any_child() -> io::Result<(u32, i32)> {
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
@@ -148,8 +150,8 @@ pub fn wait_for_any_child() -> io::Result<(u32, i32)> {
     }
 }
 
-/// Switches the machine off at once. Nothing is written back: for the first process of a guest,
-/// whose disks are thrown away or unmounted.
+/// Powers the machine off at once, without writing back: for a guest's init, whose disks are
+/// discarded or unmounted.
 ///
 /// # Errors
 /// That of reboot(2): EPERM without CAP_SYS_BOOT.
@@ -157,7 +159,7 @@ pub fn power_off() -> io::Result<()> {
     Ok(rustix::system::reboot(RebootCommand::PowerOff)?)
 }
 
-/// The signal's conventional name, such as `SIGKILL`.
+/// The signal's name, such as `SIGKILL`.
 #[must_use]
 pub fn signal_name(number: i32) -> String {
     let name = match number {
@@ -180,7 +182,7 @@ pub fn signal_name(number: i32) -> String {
     name.to_owned()
 }
 
-/// Lets programs that this process starts inherit `file`, and with it the file's lock.
+/// Lets all child processes of this process inherit `file` and its lock.
 ///
 /// # Errors
 /// That of fcntl(2).
@@ -192,18 +194,14 @@ pub fn let_children_inherit(file: &std::fs::File) -> io::Result<()> {
     )?)
 }
 
-/// Lets what `command` starts inherit `file`, and with it the file's lock, and nothing else that
-/// this process starts. The file must be open then; where it is not, the start fails.
+/// Lets only the process of `command` inherit `file` and its lock. The file must be open at the
+/// start; otherwise the start fails.
 pub fn let_child_inherit(command: &mut Command, file: &std::fs::File) {
     let descriptor = file.as_raw_fd();
     let prepare = move || {
-        // SAFETY: the call takes numbers alone. Between fork and exec the descriptor is the child's
-        // own copy.
-        let status = unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) };
-        if status < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(())
+        // SAFETY: the call takes only numbers. Between fork and exec the descriptor is the child's
+        // copy.
+        check(unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) })
     };
     // SAFETY: between fork and exec the closure makes one system call, and neither allocates nor
     // takes a lock.
@@ -219,13 +217,13 @@ mod tests {
 
     const NEVER: fn() -> bool = || false;
 
-    /// A parent that had died before the child asked for its death signal left the child running.
+    /// If the parent had died before the child requested its death signal, the child ran on.
     #[test]
-    fn a_child_of_another_parent_than_the_one_that_prepared_it_does_not_start() {
-        for prepare in [terminate_with_parent, end_with_parent] {
+    fn a_child_whose_parent_changed_before_it_started_does_not_run() {
+        for prepare in [terminate_with_parent, kill_with_parent] {
             let mut command = Command::new("true");
             prepare(&mut command);
-            // The worker's child has the worker as its parent, as an orphan has another one.
+            // The worker's child has the worker as its parent, as an orphan has init.
             let worker = WorkerProcess::fork(|_| match command.status() {
                 Ok(_) => b"ran".to_vec(),
                 Err(error) => error.raw_os_error().unwrap_or(0).to_ne_bytes().to_vec(),

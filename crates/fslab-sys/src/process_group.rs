@@ -1,7 +1,7 @@
-//! A child process that leads a process group: started, signalled and reaped.
+//! A child process that leads a process group: start, signals, reaping.
 //!
-//! Invariant: a group is signalled before its leader is reaped, since the leader's PID, which is
-//! the group's, may be reused afterwards. A group that is dropped is killed and its leader reaped.
+//! Invariant: a group is signalled only before its leader is reaped, since the leader's PID, the
+//! group's ID, may be reused afterwards. Dropping a group kills it and reaps its leader.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -12,28 +12,27 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, kill_process_group};
 
 use crate::{ProcessIdentity, ResourceUse, Signal};
 
-/// How often a group that was asked to end is looked at.
+/// Poll interval while a group ends.
 const TICK: Duration = Duration::from_millis(10);
 
 /// A process group and its leader, a child of this process.
 #[derive(Debug)]
 pub struct ProcessGroup {
-    /// The leader's end of standard input, where it is a pipe.
+    /// The leader's standard input, if it is a pipe.
     pub stdin: Option<ChildStdin>,
-    /// The leader's standard output, where it is a pipe.
+    /// The leader's standard output, if it is a pipe.
     pub stdout: Option<ChildStdout>,
-    /// The leader's standard error, where it is a pipe.
+    /// The leader's standard error, if it is a pipe.
     pub stderr: Option<ChildStderr>,
     leader: Pid,
     is_reaped: bool,
 }
 
 impl ProcessGroup {
-    /// Starts `command` in its own group, and closes this process's copies of what it passes
-    /// to it.
+    /// Starts `command` in a new group, and closes this process's copies of the pipes passed to it.
     ///
     /// # Errors
-    /// That of fork(2) or execve(2): `NotFound` where there is no such program.
+    /// That of fork(2) or execve(2): `NotFound` if there is no such program.
     pub fn spawn(mut command: Command) -> io::Result<Self> {
         let mut child = command.process_group(0).spawn()?;
         Ok(Self {
@@ -45,24 +44,24 @@ impl ProcessGroup {
         })
     }
 
-    /// PID of the leader, which is the number of the group.
+    /// PID of the leader, equal to the group's ID.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.leader.as_raw_pid().cast_unsigned()
     }
 
-    /// The same, as rustix has it.
+    /// The same as a type of rustix.
     pub(crate) fn leader(&self) -> Pid {
         self.leader
     }
 
-    /// The leader for good.
+    /// The leader's identity, valid after its PID is reused.
     #[must_use]
     pub fn identity(&self) -> ProcessIdentity {
         ProcessIdentity::of(self.id())
     }
 
-    /// Whether the leader has ended. It is not reaped: its PID stays its own.
+    /// True if the leader has ended. It is not reaped: its PID is not reused.
     ///
     /// # Errors
     /// That of waitid(2).
@@ -81,10 +80,10 @@ impl ProcessGroup {
         retry(|| rustix::process::waitid(WaitId::Pid(self.leader), options)).map(drop)
     }
 
-    /// Sends `signal` to all processes of the group; nothing after it was reaped.
+    /// Sends `signal` to all processes of the group; does nothing after reaping.
     ///
     /// # Errors
-    /// That of kill(2), ESRCH apart.
+    /// That of kill(2), except ESRCH.
     pub fn signal(&self, signal: Signal) -> io::Result<()> {
         if self.is_reaped {
             return Ok(());
@@ -95,11 +94,11 @@ impl ProcessGroup {
         }
     }
 
-    /// Kills what is left of the group, and reaps its leader: how that ended, and what it and the
-    /// children that it waited for used.
+    /// Kills the remaining processes and reaps the leader; returns its status and the resources
+    /// used by it and its reaped children.
     ///
     /// # Errors
-    /// That of kill(2) or wait4(2); `NotFound` where it was reaped before.
+    /// That of kill(2) or wait4(2); `NotFound` if it was reaped before.
     pub fn reap(&mut self) -> io::Result<(ExitStatus, ResourceUse)> {
         if self.is_reaped {
             return Err(io::ErrorKind::NotFound.into());
@@ -110,7 +109,7 @@ impl ProcessGroup {
         reaped
     }
 
-    /// Asks the group to end, kills it where the leader has not done so within `grace`, and reaps.
+    /// Sends SIGTERM to the group, kills it if the leader has not ended within `grace`, and reaps.
     ///
     /// # Errors
     /// As [`ProcessGroup::reap`].
@@ -123,7 +122,7 @@ impl ProcessGroup {
         self.reap().map(|(status, _)| status)
     }
 
-    /// Gives up a leader that even SIGKILL does not end: it is not waited for.
+    /// Abandons a leader that SIGKILL does not end: it is not reaped.
     pub fn abandon(mut self) {
         self.is_reaped = true;
     }
@@ -137,11 +136,11 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// wait4(2) for one process, or for any of the group `-target`.
+/// wait4(2) for a process, or for any process of the group `-target`.
 pub(crate) fn wait_with_use(target: libc::pid_t) -> io::Result<(ExitStatus, ResourceUse)> {
     loop {
         let mut status = 0;
-        // SAFETY: rusage is made of integers, for which zero is a value.
+        // SAFETY: rusage consists of integers, for which zero is valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: both are valid and outlive the call.
         let found = unsafe { libc::wait4(target, &raw mut status, 0, &raw mut usage) };
@@ -155,7 +154,7 @@ pub(crate) fn wait_with_use(target: libc::pid_t) -> io::Result<(ExitStatus, Reso
     }
 }
 
-/// Calls again what a signal interrupted.
+/// Repeats a call that a signal interrupted.
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -189,13 +188,12 @@ mod tests {
         assert!(group.reap().is_err() && group.has_ended().is_err());
     }
 
-    /// A group was killed by the number of a leader that had been reaped, which may be another
-    /// group's by then.
+    /// A group had been killed by the ID of a reaped leader, which may have been reused.
     #[test]
     fn a_group_that_was_reaped_is_not_signalled() {
         let mut group = shell("true");
         group.reap().expect("reaped");
-        // As where its number was given to another group: that of a child that must live.
+        // As if the ID was reused: the other group is that of a child that must live.
         let mut other = shell("exec sleep 600");
         group.leader = other.leader;
         group.signal(Signal::Kill).expect("sends nothing");
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leader_that_ignores_the_request_is_killed_and_a_dropped_group_is_gone() {
+    fn a_leader_that_ignores_sigterm_is_killed_and_a_dropped_group_is_gone() {
         let mut group = shell("trap '' TERM; echo; while :; do sleep 1; done");
         let mut output = group.stdout.take().expect("a pipe");
         output.read_exact(&mut [0]).expect("the trap is set");
@@ -221,7 +219,7 @@ mod tests {
         assert!(leader.is_alive() && child.is_alive());
         drop(group);
         assert!(!leader.is_alive());
-        // Its parent, which reaps it, is another now; a zombie is not alive.
+        // Its new parent reaps it; a zombie does not count as alive.
         while child.is_alive() {
             std::thread::yield_now();
         }

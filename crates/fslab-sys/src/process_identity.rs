@@ -1,4 +1,4 @@
-//! Which process a PID means: PIDs are reused, a PID with its start time is not.
+//! Identity of a process: PIDs are reused, a PID with its start time is not.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ProcessStat;
 
-/// A signal that ends a process or a group.
+/// A signal that ends a process or group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM: clean up and end.
+    /// SIGTERM: clean up and exit.
     Terminate,
     /// SIGKILL.
     Kill,
@@ -26,12 +26,12 @@ impl From<Signal> for rustix::process::Signal {
     }
 }
 
-/// One process of this boot and PID namespace: its PID and its start time.
+/// A process of this boot and PID namespace: PID and start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     /// The PID.
     pub pid: u32,
-    /// Clock ticks from boot to its start; `None` where no process had the PID.
+    /// Start time in clock ticks since boot; `None` if no process had the PID.
     start_ticks: Option<u64>,
 }
 
@@ -45,19 +45,19 @@ impl ProcessIdentity {
         }
     }
 
-    /// Whether it has not ended. A zombie has ended.
+    /// True if it has not ended; zombies have.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.start_ticks.is_some() && *self == Self::of(self.pid)
     }
 
-    /// Whether it was started at `ticks` since boot or later.
+    /// True if it was started at `ticks` since boot or later.
     #[must_use]
     pub fn started_since(&self, ticks: u64) -> bool {
         self.start_ticks.is_some_and(|start| start >= ticks)
     }
 
-    /// Sends `signal`; false where the process has ended.
+    /// Sends `signal`; false if the process has ended.
     ///
     /// # Errors
     /// As [`signal_if`].
@@ -66,7 +66,7 @@ impl ProcessIdentity {
     }
 }
 
-/// Clock ticks since boot, by which start times count.
+/// Clock ticks since boot, the unit of start times.
 #[must_use]
 pub fn boot_ticks() -> u64 {
     let now = clock_gettime(ClockId::Boottime);
@@ -75,19 +75,18 @@ pub fn boot_ticks() -> u64 {
     seconds * per_second + ns / (1_000_000_000 / per_second)
 }
 
-/// Start time of the process `pid` in clock ticks since boot; `None` where there is none, or a
-/// zombie alone.
+/// Start time of the process `pid` in clock ticks since boot; `None` if there is none or a zombie.
 fn process_start_ticks(pid: u32) -> Option<u64> {
     ProcessStat::of(pid)
         .filter(|stat| stat.state != 'Z')
         .map(|stat| stat.start_ticks)
 }
 
-/// Sends `signal` to the process that has the PID `pid` now, if `is_meant` is true of it: the PID
-/// cannot be reused in between. False where it was not meant, or has ended.
+/// Sends `signal` to the process with the PID `pid` if `is_meant` returns true; the PID cannot be
+/// reused in between. False if `is_meant` was false or the process has ended.
 ///
 /// # Errors
-/// Those of pidfd_open(2) and pidfd_send_signal(2), ESRCH apart.
+/// Those of pidfd_open(2) and pidfd_send_signal(2), except ESRCH.
 pub fn signal_if(pid: u32, signal: Signal, is_meant: impl FnOnce() -> bool) -> io::Result<bool> {
     let number = i32::try_from(pid).map_err(io::Error::other)?;
     let number = Pid::from_raw(number).ok_or(io::ErrorKind::InvalidInput)?;

@@ -1,11 +1,11 @@
-//! Random numbers of the kernel, which cannot be guessed: names of files that are made where others
-//! may write, too, and identities of file systems.
+//! Unpredictable random numbers of the kernel: for names of files in folders where other users may
+//! write, and for UUIDs of file systems.
 
 use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// 16 bytes of the kernel's random numbers. In a guest in virtual time they follow from its seed.
+/// 16 random bytes. In a guest in virtual time they follow from its seed.
 ///
 /// # Errors
 /// That of reading /dev/urandom.
@@ -15,7 +15,7 @@ pub fn random_bytes() -> io::Result<[u8; 16]> {
     Ok(bytes)
 }
 
-/// The same as 32 hexadecimal digits.
+/// 32 random hexadecimal digits.
 ///
 /// # Errors
 /// That of [`random_bytes`].

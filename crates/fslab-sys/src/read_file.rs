@@ -1,17 +1,17 @@
-//! Files that a text of somebody else's names, read so that they can neither hang nor fill memory:
-//! a pipe, a terminal and /dev/zero are no such files.
+//! Reads files whose paths come from untrusted input, so that they can neither hang nor exhaust
+//! memory: pipes, terminals and /dev/zero are refused.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The content of the regular file at `path`, which has at most `bytes_max` bytes.
+/// The contents of the regular file at `path`, at most `bytes_max` bytes.
 ///
 /// # Errors
-/// Those of open(2) and read(2); `InvalidInput` where it is no regular file, and `FileTooLarge`.
+/// Those of open(2) and read(2); `InvalidInput` if it is no regular file, and `FileTooLarge`.
 pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-    // Without O_NONBLOCK, opening a pipe that is not written waits for ever.
+    // Without O_NONBLOCK, opening a pipe without a writer blocks.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
@@ -27,8 +27,8 @@ pub fn read_regular_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     read_at_most(file, bytes_max)
 }
 
-/// All of a file, which may be a pipe, as long as it ends at `bytes_max` at the latest. Its length
-/// is not asked: files of /proc have none, and others grow.
+/// Reads a file or pipe until its end, at most `bytes_max` bytes. The file's length is not used:
+/// files of /proc have none, and others grow.
 fn read_at_most(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     file.take(bytes_max.saturating_add(1))
@@ -40,18 +40,18 @@ fn read_at_most(file: File, bytes_max: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// The same as text.
+/// The contents as text.
 ///
 /// # Errors
-/// As [`read_regular_file`]; `InvalidData` where it is no UTF-8.
+/// As [`read_regular_file`]; `InvalidData` if it is not UTF-8.
 pub fn read_text_file(path: &Path, bytes_max: u64) -> io::Result<String> {
     text(read_regular_file(path, bytes_max)?)
 }
 
-/// The text of a file that the user has named, which may be a pipe of a shell.
+/// The text of a file named by the user, which may be a shell's pipe.
 ///
 /// # Errors
-/// As [`read_text_file`], but for the kind of file.
+/// As [`read_text_file`], except for the kind of file.
 pub fn read_named_text(path: &Path, bytes_max: u64) -> io::Result<String> {
     text(read_at_most(File::open(path)?, bytes_max)?)
 }
@@ -65,9 +65,9 @@ fn text(content: Vec<u8>) -> io::Result<String> {
 mod tests {
     use super::*;
 
-    /// A study that names `/dev/zero` as its disk or trace was read until memory was full.
+    /// A study with `/dev/zero` as its disk or trace was read until memory was exhausted.
     #[test]
-    fn what_has_no_end_is_refused_and_a_long_file_by_its_limit() {
+    fn endless_and_too_long_files_are_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let pipe = folder.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();

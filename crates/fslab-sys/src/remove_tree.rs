@@ -1,4 +1,4 @@
-//! Removing a folder that a guest filled: of any depth, and with any modes.
+//! Removes a folder written by a guest: of any depth, with any modes.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -8,14 +8,14 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, chmodat, openat, renameat, unlinkat};
 use rustix::io::Errno;
 
-/// Removes the folder `path` with all that is in it, and follows no link.
+/// Removes the folder `path` with its contents, without following links.
 ///
-/// What lies deeper is moved up to the folder before it is removed, so that a tree of thousands of
-/// levels needs two descriptors and no long path; a folder that is closed to its owner is opened.
-/// Nobody else may work in the folder meanwhile.
+/// Deeper folders are moved up to the top before they are removed, so that a tree of thousands of
+/// levels needs two descriptors and no long path; folders without permissions get them. No other
+/// process may use the folder meanwhile.
 ///
 /// # Errors
-/// Those of open(2), rename(2) and unlink(2). Where it is not there already: `NotFound`.
+/// Those of open(2), rename(2) and unlink(2); `NotFound` if it does not exist.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
     let top = open_folder(rustix::fs::CWD, path)?;
     let mut number = 0_u64;
@@ -40,9 +40,9 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Moves a folder up, under a name that is free.
+/// Moves a folder up, under an unused name.
 fn lift(from: &OwnedFd, name: &CStr, to: &OwnedFd, number: &mut u64) -> io::Result<()> {
-    // Its entry for its parent changes, for which it must be writable.
+    // Its `..` entry changes, for which it must be writable.
     chmodat(from, name, Mode::RWXU, AtFlags::empty())?;
     loop {
         let free = CString::new(format!(".{number}")).map_err(io::Error::other)?;
@@ -54,7 +54,7 @@ fn lift(from: &OwnedFd, name: &CStr, to: &OwnedFd, number: &mut u64) -> io::Resu
     }
 }
 
-/// Removes what is no folder; returns whether it was none.
+/// Removes a file; false if it is a folder.
 fn remove_file(folder: &OwnedFd, name: &CStr) -> io::Result<bool> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::ISDIR | Errno::PERM) => Ok(false),
@@ -86,10 +86,10 @@ mod tests {
 
     use super::*;
 
-    // fs::remove_dir_all holds a descriptor for each level, and gave up at some thousand; a folder
-    // without rights it could not read. Both stayed, for `fslab clean` too.
+    // fs::remove_dir_all keeps a descriptor open per level and failed at some thousand, and could
+    // not read a folder without permissions. Both stayed, for `fslab clean` too.
     #[test]
-    fn a_tree_of_many_levels_and_of_closed_folders_is_removed_and_links_are_not_followed() {
+    fn a_deep_tree_with_closed_folders_is_removed_and_links_are_not_followed() {
         let place = std::env::temp_dir().join(format!("fslab-tree-{}", std::process::id()));
         let (tree, outside) = (place.join("tree"), place.join("outside"));
         fs::create_dir_all(&tree).expect("made");

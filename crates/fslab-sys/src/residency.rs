@@ -1,16 +1,18 @@
-//! How much of a file is in the page cache, from mincore(2).
+//! Pages of a file in the page cache, from mincore(2).
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Bytes that one call looks at, so that the answer needs little memory.
+use crate::status::check;
+
+/// Bytes per mincore(2) call, which bounds the memory of its result.
 const WINDOW_BYTES: usize = 1 << 30;
 
-/// Number of pages of `file` that the page cache holds.
+/// Number of pages of `file` in the page cache.
 ///
-/// mincore(2) answers for the owner of a file and for those who may write to it; for anyone else it
-/// says that every page is resident.
+/// mincore(2) works for the owner of a file and users with write access; for others it reports
+/// every page as resident.
 ///
 /// # Errors
 /// That of fstat(2), mmap(2) or mincore(2).
@@ -27,13 +29,13 @@ pub fn resident_pages(file: &File) -> io::Result<u64> {
     Ok(resident)
 }
 
-/// Bytes of a page of memory.
+/// The page size in bytes.
 ///
 /// # Panics
-/// Where the kernel has no page size, which every one has.
+/// If the kernel reports no page size; every one does.
 #[must_use]
 pub fn page_bytes() -> usize {
-    // SAFETY: the call takes a number and gives one.
+    // SAFETY: the call takes a number and returns one.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(bytes).expect("every kernel has a page size")
 }
@@ -45,7 +47,7 @@ fn resident_in_window(
     page_bytes: usize,
 ) -> io::Result<u64> {
     let offset = i64::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // SAFETY: a fresh mapping at an address of the kernel's choice; nothing is read through it.
+    // SAFETY: a new mapping at an address that the kernel chooses; nothing is read through it.
     let start = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -62,12 +64,8 @@ fn resident_in_window(
     let mut pages = vec![0_u8; window.div_ceil(page_bytes)];
     // SAFETY: `start` maps `window` bytes, and `pages` has a byte for each page of them.
     let status = unsafe { libc::mincore(start, window, pages.as_mut_ptr()) };
-    let outcome = if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    };
-    // SAFETY: unmaps what was mapped above; nothing refers to it.
+    let outcome = check(status);
+    // SAFETY: unmaps the mapping made above; nothing refers to it.
     unsafe { libc::munmap(start, window) };
     outcome.map(|()| pages.iter().map(|page| u64::from(page & 1)).sum())
 }
@@ -77,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_that_were_just_written_are_resident() {
+    fn pages_just_written_are_resident() {
         let path = std::env::temp_dir().join(format!("fslab-residency-{}", std::process::id()));
         std::fs::write(&path, vec![1_u8; 3 * page_bytes() + 1]).expect("writes");
         let file = File::open(&path).expect("opens");

@@ -1,7 +1,7 @@
-//! An io_uring over one file, with one buffer for each operation in flight.
+//! An io_uring on one file, with one buffer per operation in flight.
 //!
-//! The ring owns file and buffers, and a buffer is lent out only while the kernel does not use it;
-//! so nothing that is done with a ring in safe code can touch memory that the kernel is writing.
+//! The ring owns the file and the buffers, and lends a buffer out only while the kernel does not
+//! use it: safe code cannot touch memory that the kernel is writing.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -11,55 +11,55 @@ use io_uring::{IoUring, opcode, squeue, types};
 
 use crate::{DataFile, PageBuffer};
 
-/// How a ring is set up.
+/// Settings of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingOptions {
-    /// Operations in flight at most; 1 to 4096.
+    /// Maximum of operations in flight; 1 to 4096.
     pub depth: u32,
     /// Bytes of each buffer.
     pub buffer_bytes: usize,
-    /// The kernel keeps the buffers mapped.
+    /// Register the buffers with the kernel.
     pub registered_buffers: bool,
-    /// The kernel keeps the file open.
+    /// Register the file with the kernel.
     pub registered_file: bool,
-    /// A kernel thread takes submissions and sleeps after so many idle milliseconds.
+    /// A kernel thread takes submissions and sleeps after this many idle milliseconds.
     pub submission_poll_ms: Option<u32>,
-    /// Completions are polled for at the device.
+    /// Poll the device for completions.
     pub completion_poll: bool,
 }
 
-/// A call that makes the ring's file durable.
+/// A sync operation on the ring's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RingSync {
     /// fsync(2).
     Fsync,
     /// fdatasync(2).
     Fdatasync,
-    /// sync_file_range(2) of the whole file, waiting before and after.
+    /// sync_file_range(2) of the complete file: wait, write, wait.
     Range,
 }
 
-/// A part of a buffer and the place in the file that it goes to or comes from.
+/// A part of a buffer and its position in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingTransfer {
-    /// Which buffer.
+    /// The buffer.
     pub slot: u32,
-    /// Where in the buffer.
+    /// Offset in the buffer.
     pub within: usize,
-    /// How many bytes.
+    /// Length in bytes.
     pub length: usize,
-    /// Where in the file.
+    /// Offset in the file.
     pub offset: u64,
-    /// Into the buffer; else out of it.
+    /// True to read into the buffer; false to write from it.
     pub reads: bool,
 }
 
-/// An operation that is done.
+/// A completed operation.
 #[derive(Debug)]
 pub struct RingCompletion {
-    /// The buffer that it used.
+    /// Its buffer.
     pub slot: u32,
-    /// Bytes moved, or the error of the call that it stands for.
+    /// Bytes transferred, or the error of the equivalent call.
     pub result: io::Result<u32>,
 }
 
@@ -67,34 +67,34 @@ pub struct RingCompletion {
 pub struct Ring {
     ring: IoUring,
     options: RingOptions,
-    /// `None` only after it was closed.
+    /// `None` only after closing.
     file: Option<DataFile>,
     /// The file, or its index in the ring's table.
     descriptor: types::Fd,
-    /// Says which of the two it is.
+    /// The flag that selects which of the two.
     flags: squeue::Flags,
-    /// Left to the kernel where it might still write into them.
+    /// Leaked if the kernel might still write to them.
     buffers: ManuallyDrop<PageBuffer>,
     stride: usize,
     busy: Box<[bool]>,
     in_flight: u32,
-    /// Slot and result of the operations that were taken last.
+    /// Slot and result of the completions taken last.
     taken: Vec<(u32, i32)>,
 }
 
 impl Ring {
-    /// Sets up a ring that the calling thread alone will use.
+    /// Sets up a ring for use by the calling thread alone.
     ///
     /// # Errors
-    /// That of io_uring_setup(2) or io_uring_register(2): ENOSYS or EPERM where the kernel has no
-    /// io_uring or an administrator forbade it, EINVAL where it is older than 6.1.
+    /// That of io_uring_setup(2) or io_uring_register(2): ENOSYS or EPERM if the kernel has no
+    /// io_uring or an administrator has disabled it, EINVAL before Linux 6.1.
     pub fn new(file: DataFile, options: RingOptions) -> io::Result<Self> {
         let mut builder = IoUring::builder();
         builder.dontfork().setup_single_issuer();
         match options.submission_poll_ms {
             Some(idle_ms) => builder.setup_sqpoll(idle_ms),
-            // Completions run when this thread asks for them, not by interrupting it: without
-            // this, buffered reads take two to three times as long.
+            // Completions run when this thread waits for them, instead of interrupting it:
+            // otherwise buffered reads take two to three times as long.
             None => builder.setup_defer_taskrun(),
         };
         if options.completion_poll {
@@ -121,8 +121,8 @@ impl Ring {
                     iov_len: part.len(),
                 })
                 .collect();
-            // SAFETY: the buffers live until the ring is gone, and are lent out only while the
-            // kernel does not use them.
+            // SAFETY: the buffers outlive the ring, and are lent out only while the kernel does not
+            // use them.
             unsafe { ring.submitter().register_buffers(&parts) }?;
         }
         Ok(Self {
@@ -139,10 +139,10 @@ impl Ring {
         })
     }
 
-    /// The buffer `slot`.
+    /// The buffer of `slot`.
     ///
     /// # Panics
-    /// Where an operation in flight uses it.
+    /// If an operation in flight uses it.
     #[inline]
     #[must_use]
     pub fn buffer(&self, slot: u32) -> &[u8] {
@@ -150,17 +150,17 @@ impl Ring {
         &self.buffers[start..][..self.options.buffer_bytes]
     }
 
-    /// The buffer `slot`, for writing.
+    /// The buffer of `slot`, for writing.
     ///
     /// # Panics
-    /// Where an operation in flight uses it.
+    /// If an operation in flight uses it.
     #[inline]
     pub fn buffer_mut(&mut self, slot: u32) -> &mut [u8] {
         let start = self.start_of(slot);
         &mut self.buffers[start..][..self.options.buffer_bytes]
     }
 
-    /// Where the buffer `slot` begins; panics where the kernel uses it.
+    /// Offset of the buffer of `slot`; panics if the kernel uses it.
     #[inline(always)]
     fn start_of(&self, slot: u32) -> usize {
         let slot = slot as usize;
@@ -168,10 +168,10 @@ impl Ring {
         slot * self.stride
     }
 
-    /// Queues a read or a write, to be submitted later.
+    /// Queues a read or write for the next submission.
     ///
     /// # Panics
-    /// Where the buffer is in use, or the transfer leaves it.
+    /// If the buffer is in use, or the transfer exceeds it.
     #[inline(always)]
     pub fn queue(&mut self, transfer: RingTransfer) {
         let from = self.start_of(transfer.slot) + transfer.within;
@@ -200,10 +200,10 @@ impl Ring {
         self.push(entry, slot);
     }
 
-    /// Queues a sync; `slot` names it and its buffer stays unused.
+    /// Queues a sync in `slot`, whose buffer is not used.
     ///
     /// # Panics
-    /// Where the buffer is in use.
+    /// If the slot is in use.
     pub fn queue_sync(&mut self, call: RingSync, slot: u32) {
         assert!(
             !self.busy[slot as usize],
@@ -226,11 +226,10 @@ impl Ring {
         self.push(entry, slot);
     }
 
-    /// Submits what is queued and waits until `want` operations are done, not more than are in
-    /// flight.
+    /// Submits the queue and waits until `want` operations are complete, at most those in flight.
     ///
     /// # Errors
-    /// That of io_uring_enter(2); a signal is none.
+    /// That of io_uring_enter(2), except EINTR.
     #[inline]
     pub fn submit_and_wait(&mut self, want: u32) -> io::Result<()> {
         let want = want.min(self.in_flight) as usize;
@@ -243,18 +242,18 @@ impl Ring {
         }
     }
 
-    /// Submits what is queued and lets the kernel deliver what is done, without waiting.
+    /// Submits the queue and processes completions without waiting.
     ///
     /// # Errors
-    /// That of io_uring_enter(2); a signal is none.
+    /// That of io_uring_enter(2), except EINTR.
     pub fn submit_and_poll(&mut self) -> io::Result<()> {
-        /// IORING_ENTER_GETEVENTS: without it, completions that wait for this thread stay waiting.
+        /// IORING_ENTER_GETEVENTS: without it, completions deferred to this thread stay pending.
         const GET_EVENTS: u32 = 1;
         if self.options.submission_poll_ms.is_some() {
             return self.ring.submit().map(drop);
         }
         let queued = self.ring.submission().len() as u32;
-        // SAFETY: no argument is passed, and what is queued refers to memory that the ring owns.
+        // SAFETY: no argument is passed, and queued entries refer to memory that the ring owns.
         let entered = unsafe {
             let submitter = self.ring.submitter();
             submitter.enter::<libc::sigset_t>(queued, 0, GET_EVENTS, None)
@@ -265,7 +264,7 @@ impl Ring {
         }
     }
 
-    /// Takes all completions there are, and gives their number.
+    /// Takes all completions; returns their number.
     #[inline]
     pub fn take_completions(&mut self) -> usize {
         self.taken.clear();
@@ -278,10 +277,10 @@ impl Ring {
         self.taken.len()
     }
 
-    /// The `index`-th of the completions that were taken last.
+    /// The `index`-th completion of those taken last.
     ///
     /// # Panics
-    /// Where there were not so many.
+    /// If there are fewer.
     #[inline(always)]
     #[must_use]
     pub fn completion(&self, index: usize) -> RingCompletion {
@@ -301,7 +300,7 @@ impl Ring {
         self.in_flight
     }
 
-    /// Waits for what is in flight, and closes the file with what close(2) reports.
+    /// Waits for the operations in flight and closes the file, with the result of close(2).
     ///
     /// # Errors
     /// That of io_uring_enter(2) or close(2).
@@ -319,8 +318,8 @@ impl Ring {
     #[inline(always)]
     fn push(&mut self, entry: squeue::Entry, slot: u32) {
         let entry = entry.flags(self.flags).user_data(u64::from(slot));
-        // SAFETY: the file lives as long as the ring; the buffer does too, and is not lent out
-        // until the completion was taken.
+        // SAFETY: the file and the buffer live as long as the ring, and the buffer is not lent out
+        // until its completion is taken.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         assert!(pushed.is_ok(), "the queue has room for one entry per slot");
         self.busy[slot as usize] = true;
@@ -329,7 +328,7 @@ impl Ring {
 }
 
 impl Drop for Ring {
-    /// Waits for what is in flight: the kernel must not write into memory that was given back.
+    /// Waits for the operations in flight: the kernel must not write to freed memory.
     fn drop(&mut self) {
         while self.in_flight > 0 {
             if self.submit_and_wait(1).is_err() {
@@ -373,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_through_a_ring_is_read_back_through_it() {
+    fn data_written_through_a_ring_is_read_back() {
         for mut ring in [true, false].into_iter().filter_map(ring) {
             let transfer = RingTransfer {
                 slot: 0,

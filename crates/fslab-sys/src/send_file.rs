@@ -8,10 +8,10 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-/// Opens the file `path` below `folder` for reading: openat2(2). It never waits for a writer.
+/// Opens the file `path` below `folder` for reading with openat2(2), without blocking.
 ///
 /// # Errors
-/// That of openat2(2); what a symbolic link or `..` would lead to is `NotFound`.
+/// That of openat2(2); `NotFound` for paths with symbolic links or out of the folder.
 pub fn open_to_send(folder: impl AsFd, path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
@@ -21,11 +21,11 @@ pub fn open_to_send(folder: impl AsFd, path: &Path) -> io::Result<File> {
     }
 }
 
-/// Sends up to `count` bytes of `file`, from `offset` on, to `socket`: sendfile(2). Gives how many
-/// it sent; 0 at the end of the file.
+/// Sends up to `count` bytes of `file` from `offset` to `socket` with sendfile(2). Returns the
+/// bytes sent; 0 at the end of the file.
 ///
 /// # Errors
-/// That of sendfile(2): EINVAL where the file system does not support it.
+/// That of sendfile(2): EINVAL if the file system does not support it.
 pub fn send_file(
     socket: impl AsFd,
     file: impl AsFd,
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_below_a_folder_opens_and_what_leads_out_of_it_is_not_there() {
+    fn files_below_a_folder_open_and_paths_out_of_it_do_not() {
         let folder = std::env::temp_dir().join(format!("fslab-to-send-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("site/d")).expect("made");
         std::fs::write(folder.join("secret"), "x").expect("written");
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_file_arrives_at_the_other_end() {
+    fn a_part_of_a_file_is_received() {
         let path = std::env::temp_dir().join(format!("fslab-sent-{}", std::process::id()));
         std::fs::write(&path, b"0123456789").expect("written");
         let file = File::open(&path).expect("opens");

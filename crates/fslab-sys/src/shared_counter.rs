@@ -1,30 +1,30 @@
-//! A counter that goes on being one and the same in processes that are forked later.
+//! A counter shared with processes forked later.
 
 use std::io;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Length of the mapping: a page of its own, so that no other data shares the cache line.
+/// Length of the mapping: a separate page, so that no other data shares the cache line.
 const LENGTH: usize = 4096;
 
-/// Tickets with numbers from 0 up, of which there is an end. Takers may be threads or forks.
+/// Hands out a limited number of tickets to threads and forked processes.
 pub struct SharedCounter {
     taken: NonNull<AtomicU64>,
     limit: u64,
 }
 
-// SAFETY: the memory is not bound to a thread, and nothing but atomic operations is done in it.
+// SAFETY: the memory is not bound to a thread and accessed only by atomic operations.
 unsafe impl Send for SharedCounter {}
 // SAFETY: as above.
 unsafe impl Sync for SharedCounter {}
 
 impl SharedCounter {
-    /// A counter of `limit` tickets, none of which is taken.
+    /// A counter with `limit` tickets.
     ///
     /// # Errors
     /// That of mmap(2).
     pub fn new(limit: u64) -> io::Result<Self> {
-        // SAFETY: fresh anonymous memory at an address of the kernel's choice.
+        // SAFETY: a new anonymous mapping at an address that the kernel chooses.
         let start = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
@@ -38,19 +38,19 @@ impl SharedCounter {
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        // The kernel gives zeros, and an atomic number of zero bytes is 0.
+        // The mapping is zeroed, and an AtomicU64 of zero bytes is 0.
         let taken = NonNull::new(start.cast()).expect("the kernel never maps the zero page here");
         Ok(Self { taken, limit })
     }
 
-    /// Takes a ticket; false where none is left.
+    /// Takes a ticket; false if none is left.
     #[inline]
     pub fn take(&self) -> bool {
-        // Takers ask once more than there are tickets, which no limit makes overflow.
+        // Each taker overshoots the limit at most once, which cannot overflow.
         self.has_more() && self.counter().fetch_add(1, Ordering::Relaxed) < self.limit
     }
 
-    /// Whether tickets are left.
+    /// True if tickets are left.
     #[inline]
     #[must_use]
     pub fn has_more(&self) -> bool {
@@ -65,7 +65,7 @@ impl SharedCounter {
 
 impl Drop for SharedCounter {
     fn drop(&mut self) {
-        // SAFETY: unmaps what `new` mapped; references to it ended with the borrow of `self`.
+        // SAFETY: unmaps the mapping of `new`; references into it ended with the borrow of `self`.
         unsafe { libc::munmap(self.taken.as_ptr().cast(), LENGTH) };
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     use crate::WorkerProcess;
 
     #[test]
-    fn threads_and_forks_together_take_every_ticket_once() {
+    fn threads_and_forks_take_every_ticket_once() {
         const TICKETS: u64 = 10_000;
         let counter = SharedCounter::new(TICKETS).expect("maps");
         let take_all = || (0..).take_while(|_: &u64| counter.take()).count() as u64;

@@ -1,18 +1,18 @@
-//! Room on a file system, and files that own their room from the start.
+//! Space on a file system, and files with all blocks allocated and written.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use rustix::fs::{Advice, FallocateFlags, OFlags};
+use rustix::fs::{FallocateFlags, OFlags};
 use rustix::io::Errno;
 
 use crate::PageBuffer;
 
-/// Written at once; a multiple of every block size.
+/// Bytes per write; a multiple of every block size.
 const FILL_BYTES: usize = 4 << 20;
-/// Any number but 0.
+/// Any number except 0.
 const FILL_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Bytes that an unprivileged process may still write to the file system of `path`.
@@ -20,21 +20,20 @@ const FILL_SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 /// # Errors
 /// That of statvfs(3).
 pub fn available_bytes(path: &Path) -> io::Result<u64> {
-    let stat = rustix::fs::statvfs(path)?;
-    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    crate::FileSystemRoom::of(path).map(|room| room.available_bytes)
 }
 
-/// Creates `path` with `bytes` of room, every block of it allocated and written.
+/// Creates `path` with `bytes` of space, every block allocated and written.
 ///
-/// Merely allocated extents are "unwritten" to most file systems: the first write to each costs
-/// the host a change of its own metadata, and a trial would measure that. The content is noise, as
-/// on a disk that was used before.
+/// On most file systems extents from fallocate(2) are "unwritten": the first write to each costs a
+/// metadata update of the host, which a trial would measure. The contents are random, as on a used
+/// disk.
 ///
-/// `go_on` is asked before each few mebibytes; where it says no, the call ends as `Interrupted`.
+/// `go_on` is called before every 4 MiB; if it returns false, the call fails with `Interrupted`.
 ///
 /// # Errors
-/// `AlreadyExists`, `StorageFull`, `Unsupported` where the file system has no fallocate(2) or no
-/// direct I/O, and others of open(2) and write(2). Nothing is left behind.
+/// `AlreadyExists`, `StorageFull`, `Unsupported` if the file system lacks fallocate(2) or direct
+/// I/O, and others of open(2) and write(2). The file is removed after an error.
 pub fn create_written(path: &Path, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     let file = File::options()
         .write(true)
@@ -54,7 +53,7 @@ fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     let mut noise = PageBuffer::zeroed(FILL_BYTES);
     let mut state = FILL_SEED;
     for word in noise.as_chunks_mut::<8>().0 {
-        // Marsaglia's xorshift64: good enough for data that is not read.
+        // Marsaglia's xorshift64, sufficient for data that is not read.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -74,18 +73,7 @@ fn fill(file: &File, bytes: u64, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes back what is dirty of the file `path` and lets the kernel forget its pages.
-///
-/// # Errors
-/// Those of open(2), fdatasync(2) and posix_fadvise(2).
-pub fn forget_cached(path: &Path) -> io::Result<()> {
-    let file = File::open(path)?;
-    file.sync_data()?;
-    Ok(rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)?)
-}
-
-/// Makes `length` bytes at `offset` of a file or a block device read as zeros, without taking room
-/// for them where that can be had.
+/// Zeroes `length` bytes at `offset` of a file or block device, by punching a hole if possible.
 ///
 /// # Errors
 /// Those of fallocate(2) and pwrite(2).
@@ -115,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_larger_than_the_disk_is_refused_and_not_left() {
+    fn a_file_larger_than_the_disk_is_refused_and_removed() {
         let path = std::env::temp_dir().join(format!("fslab-space-{}", std::process::id()));
         let error = create_written(&path, 1 << 60, &|| true).expect_err("an exbibyte");
         assert!(
@@ -129,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_wants_any_more_is_not_left() {
+    fn a_cancelled_file_is_removed() {
         let path = std::env::temp_dir().join(format!("fslab-unwanted-{}", std::process::id()));
         assert!(create_written(&path, 64 << 20, &|| false).is_err());
         assert!(!path.exists());
@@ -139,7 +127,7 @@ mod tests {
     fn a_written_file_has_its_size_and_no_hole() {
         let path = std::env::temp_dir().join(format!("fslab-written-{}", std::process::id()));
         match create_written(&path, 5 << 20, &|| true) {
-            // tmpfs and others without direct I/O.
+            // tmpfs and other file systems without direct I/O.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
             result => result.expect("five mebibytes"),
         }

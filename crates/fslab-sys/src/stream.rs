@@ -1,4 +1,4 @@
-//! A buffered stream of the C library over an open file.
+//! A buffered stream of the C library on an open file.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,28 +6,29 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use crate::DataFile;
+use crate::status::check;
 
-// SAFETY: these are the C library's own declarations; the libc crate has none of the two.
+// SAFETY: declarations of the C library that the libc crate lacks.
 unsafe extern "C" {
     fn putc_unlocked(character: libc::c_int, stream: *mut libc::FILE) -> libc::c_int;
     fn getc_unlocked(stream: *mut libc::FILE) -> libc::c_int;
 }
 
-/// What a stream is for.
+/// Access mode of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamUse {
     /// Reading.
     Read,
     /// Writing.
     Write,
-    /// Both.
+    /// Reading and writing.
     Both,
 }
 
-/// A FILE with a buffer of a known size.
+/// A FILE with a buffer of known size.
 pub struct Stream {
     stream: NonNull<libc::FILE>,
-    /// The stream's own; freed after it was closed.
+    /// The stream's buffer; freed after it is closed.
     _buffer: Box<[u8]>,
     open: bool,
 }
@@ -36,7 +37,7 @@ pub struct Stream {
 unsafe impl Send for Stream {}
 
 impl Stream {
-    /// A stream over `file`, at its beginning, with a buffer of `buffer_bytes`; 0: none.
+    /// A stream on `file`, at its start, with a buffer of `buffer_bytes`; 0 for none.
     ///
     /// # Errors
     /// That of fdopen(3).
@@ -58,7 +59,7 @@ impl Stream {
         } else {
             libc::_IOFBF
         };
-        // SAFETY: nothing was done with the stream yet, and the buffer lives as long as it.
+        // SAFETY: the stream has not been used yet, and the buffer lives as long as it.
         let status = unsafe {
             let buffer = buffer.as_mut_ptr().cast();
             libc::setvbuf(stream.as_ptr(), buffer, mode, buffer_bytes)
@@ -74,21 +75,21 @@ impl Stream {
     /// fseeko(3).
     ///
     /// # Errors
-    /// That of fseeko(3), which may have to write the buffer.
+    /// That of fseeko(3), which may write the buffer.
     pub fn seek(&mut self, offset: u64) -> io::Result<()> {
         let offset = i64::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: the stream is open.
         let status = unsafe { libc::fseeko(self.stream.as_ptr(), offset, libc::SEEK_SET) };
-        outcome(status)
+        check(status)
     }
 
-    /// fread(3) of all of `into`.
+    /// fread(3) that fills `into`.
     ///
     /// # Errors
-    /// That of read(2); `UnexpectedEof` where the file ends before.
+    /// That of read(2); `UnexpectedEof` if the file ends first.
     #[inline]
     pub fn read(&mut self, into: &mut [u8]) -> io::Result<()> {
-        // SAFETY: the stream is open, and `into` has room for as many bytes as are asked for.
+        // SAFETY: the stream is open, and `into` has room for the bytes requested.
         let count = unsafe {
             let start = into.as_mut_ptr().cast();
             libc::fread(start, 1, into.len(), self.stream.as_ptr())
@@ -106,7 +107,7 @@ impl Stream {
     /// That of write(2).
     #[inline]
     pub fn write(&mut self, data: &[u8]) -> io::Result<()> {
-        // SAFETY: the stream is open, and `data` has as many bytes as are given.
+        // SAFETY: the stream is open, and `data` has the length passed.
         let count = unsafe {
             let start = data.as_ptr().cast();
             libc::fwrite(start, 1, data.len(), self.stream.as_ptr())
@@ -118,7 +119,7 @@ impl Stream {
         }
     }
 
-    /// As [`Stream::read`], by one call of getc_unlocked(3) for each byte.
+    /// As [`Stream::read`], with one getc_unlocked(3) per byte.
     ///
     /// # Errors
     /// As those of [`Stream::read`].
@@ -134,7 +135,7 @@ impl Stream {
         Ok(())
     }
 
-    /// As [`Stream::write`], by one call of putc_unlocked(3) for each byte.
+    /// As [`Stream::write`], with one putc_unlocked(3) per byte.
     ///
     /// # Errors
     /// As those of [`Stream::write`].
@@ -149,26 +150,26 @@ impl Stream {
         Ok(())
     }
 
-    /// fflush(3): what is in the buffer is written.
+    /// fflush(3): writes the buffer.
     ///
     /// # Errors
     /// That of write(2).
     pub fn flush(&mut self) -> io::Result<()> {
         // SAFETY: the stream is open.
-        outcome(unsafe { libc::fflush(self.stream.as_ptr()) })
+        check(unsafe { libc::fflush(self.stream.as_ptr()) })
     }
 
-    /// fclose(3), with what it reports.
+    /// fclose(3), with its result.
     ///
     /// # Errors
     /// That of write(2) or close(2).
     pub fn close(mut self) -> io::Result<()> {
         self.open = false;
         // SAFETY: the stream is open, and is not used again.
-        outcome(unsafe { libc::fclose(self.stream.as_ptr()) })
+        check(unsafe { libc::fclose(self.stream.as_ptr()) })
     }
 
-    /// Why less was done than was asked for: the errno where the stream has an error.
+    /// The error of a short transfer: the errno if the stream has an error, else `otherwise`.
     #[cold]
     fn failure(&self, otherwise: io::ErrorKind) -> io::Error {
         let error = io::Error::last_os_error();
@@ -197,14 +198,6 @@ impl Drop for Stream {
     }
 }
 
-fn outcome(status: libc::c_int) -> io::Result<()> {
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_got_with_and_without_a_buffer() {
+    fn bytes_written_are_read_back_with_and_without_a_buffer() {
         for buffer_bytes in [0, 7, 4096] {
             let mut stream = stream("stream", buffer_bytes);
             stream.write(b"hello ").expect("writes");

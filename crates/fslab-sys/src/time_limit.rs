@@ -1,8 +1,8 @@
-//! Work that may hang in the kernel, done by a process that can be left behind.
+//! Runs work that may hang in the kernel in a process that can be abandoned.
 //!
-//! A thread that waits for a dead device keeps its whole process from ending, however it is killed.
-//! So the work is done by a fork, which reports in bytes, and which is given up where nothing moves
-//! any more. It holds none of the parent's files but those that the parent names.
+//! A thread that waits for a dead device keeps its process from ending, even after SIGKILL. So the
+//! work runs in a fork, which reports its result as bytes and is abandoned if it makes no progress.
+//! The fork closes all files of its parent except those that the parent names.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,51 +14,50 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-/// How often the parent looks whether something moves.
+/// Interval at which the parent checks for progress.
 const TICK: Duration = Duration::from_millis(100);
-/// From the kill until a process counts as stuck in the kernel.
-const KILL_PATIENCE: Duration = Duration::from_secs(1);
-/// Before the report; 0 bytes before it are signs of life.
+/// From SIGKILL until a process counts as stuck in the kernel.
+const KILL_TIMEOUT: Duration = Duration::from_secs(1);
+/// First byte of the report; 0 bytes before it signal progress.
 const REPORT: u8 = 1;
 const ALIVE: u8 = 0;
 
-/// How work is bounded.
+/// The limits of some work.
 #[derive(Clone, Copy)]
 pub struct TimeLimit<'a> {
-    /// How long nothing may move.
+    /// Longest time without progress.
     pub idle: Duration,
-    /// A file that the work holds open as long as it lasts; every other one is closed for it.
+    /// A file that stays open in the work's process; all others are closed.
     pub keeps: Option<&'a File>,
-    /// Whether the work is still wanted.
+    /// False once the work is cancelled.
     pub go_on: &'a dyn Fn() -> bool,
-    /// A number that changes as long as something moves: a device's counters, for one.
-    pub witness: &'a dyn Fn() -> u64,
+    /// A number that changes while there is progress, such as a device's counters.
+    pub activity: &'a dyn Fn() -> u64,
 }
 
 impl TimeLimit<'_> {
-    /// Nothing may stand still for as long as `idle`.
+    /// Limits the time without progress to `idle`.
     #[must_use]
     pub fn of(idle: Duration) -> Self {
         Self {
             idle,
             keeps: None,
             go_on: &|| true,
-            witness: &|| 0,
+            activity: &|| 0,
         }
     }
 
-    /// Does `work` in a fork of this process and gives what it returns. The work says now and then
-    /// that it is alive, by calling what it is given; it must neither print nor wait for a thread.
+    /// Runs `work` in a fork of this process and returns its result. The work signals progress by
+    /// calling its argument; it must neither print nor wait for another thread.
     ///
     /// # Errors
-    /// `TimedOut` where nothing moved for too long, and the work was left to the kernel;
-    /// `Interrupted` where it was not wanted any more; those of pipe(2) and fork(2), and a sentence
-    /// where the process died.
+    /// `TimedOut` without progress for too long, with the process abandoned; `Interrupted` if
+    /// cancelled; those of pipe(2) and fork(2), and a message if the process died.
     pub fn run(&self, work: impl FnOnce(&dyn Fn()) -> Vec<u8>) -> io::Result<Vec<u8>> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
         let parent = rustix::process::getpid();
         // SAFETY: the C library keeps its allocator usable in the child; nothing else that another
-        // thread could have locked is used there, and the child never returns from here.
+        // thread may have locked is used there, and the child never returns from here.
         let pid = unsafe { libc::fork() };
         if pid < 0 {
             return Err(io::Error::last_os_error());
@@ -67,23 +66,23 @@ impl TimeLimit<'_> {
             become_worker(writer, parent, self.keeps.map(AsRawFd::as_raw_fd), work);
         };
         drop(writer);
-        let listened = self.listen(&mut reader.into());
-        if listened.is_err() {
-            // Not reaped yet, so its number is still its own.
+        let received = self.receive(&mut reader.into());
+        if received.is_err() {
+            // Not reaped yet, so its PID is still valid.
             let _ = kill_process(pid, Signal::KILL);
         }
-        let is_gone = wait_a_while(pid, listened.is_err())?;
-        match listened? {
+        let is_gone = reap_within_limit(pid, received.is_err())?;
+        match received? {
             Some(bytes) => Ok(bytes),
             None if is_gone => Err(io::Error::other("the process that did it died")),
             None => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 
-    /// The report; `None` where the process ended without one.
-    fn listen(&self, reader: &mut File) -> io::Result<Option<Vec<u8>>> {
+    /// Receives the report; `None` if the process ended without one.
+    fn receive(&self, reader: &mut File) -> io::Result<Option<Vec<u8>>> {
         let tick = Timespec::try_from(TICK).map_err(io::Error::other)?;
-        let mut moved = (Instant::now(), (self.witness)());
+        let mut moved = (Instant::now(), (self.activity)());
         let (mut report, mut part) = (None::<Vec<u8>>, [0; 65_536]);
         loop {
             let ready = match poll(&mut [PollFd::new(&*reader, PollFlags::IN)], Some(&tick)) {
@@ -105,7 +104,7 @@ impl TimeLimit<'_> {
                     }
                 }
             }
-            let seen = (self.witness)();
+            let seen = (self.activity)();
             if seen != moved.1 {
                 moved = (Instant::now(), seen);
             }
@@ -120,13 +119,13 @@ impl TimeLimit<'_> {
     }
 }
 
-/// Reaps the process; false where it was killed and stays, as one does that hangs in the kernel.
-fn wait_a_while(pid: Pid, was_killed: bool) -> io::Result<bool> {
+/// Reaps the process; false if it was killed but still exists, stuck in the kernel.
+fn reap_within_limit(pid: Pid, was_killed: bool) -> io::Result<bool> {
     let began = Instant::now();
     loop {
         match waitpid(Some(pid), WaitOptions::NOHANG) {
             Ok(Some(_)) => return Ok(true),
-            Ok(None) if was_killed && began.elapsed() > KILL_PATIENCE => return Ok(false),
+            Ok(None) if was_killed && began.elapsed() > KILL_TIMEOUT => return Ok(false),
             Ok(None) => std::thread::sleep(Duration::from_millis(1)),
             Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
@@ -144,14 +143,14 @@ fn become_worker(
     let reported = catch_unwind(AssertUnwindSafe(|| {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         if rustix::process::getppid() != Some(parent) {
-            // It died before we asked for its signal.
+            // The parent died before the request for its death signal.
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         leave_files_of_the_parent(report.as_raw_fd(), keeps)?;
-        let said = std::cell::Cell::new(Instant::now());
+        let signalled = std::cell::Cell::new(Instant::now());
         let alive = || {
-            if said.get().elapsed() > TICK {
-                said.set(Instant::now());
+            if signalled.get().elapsed() > TICK {
+                signalled.set(Instant::now());
                 let _ = (&report).write_all(&[ALIVE]);
             }
         };
@@ -160,16 +159,16 @@ fn become_worker(
         report.write_all(&bytes)
     }));
     let status = i32::from(!matches!(reported, Ok(Ok(()))));
-    // SAFETY: ends the process without running what the parent has registered for its own end.
+    // SAFETY: ends the process without running the parent's exit handlers.
     unsafe { libc::_exit(status) }
 }
 
-/// A worker that is left behind must not hold locks, pipes and devices of its parent: standard
-/// files become /dev/null, and every other but the two that are named is closed.
+/// An abandoned worker must not hold locks, pipes and devices of its parent: the standard files
+/// become /dev/null, and all others except the two given are closed.
 fn leave_files_of_the_parent(report: RawFd, keeps: Option<RawFd>) -> io::Result<()> {
     let null = File::options().read(true).write(true).open("/dev/null")?;
     for standard in 0..3 {
-        // SAFETY: dup2 takes numbers alone; whoever uses the standard files finds /dev/null.
+        // SAFETY: dup2 takes only numbers; users of the standard files get /dev/null.
         if unsafe { libc::dup2(null.as_raw_fd(), standard) } < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -188,14 +187,14 @@ fn leave_files_of_the_parent(report: RawFd, keeps: Option<RawFd>) -> io::Result<
         first = first.max(file + 1);
     }
     close_files(first, u32::MAX);
-    // `null` is closed by its number already.
+    // `null` has been closed by its number.
     std::mem::forget(null);
     Ok(())
 }
 
 fn close_files(first: u32, last: u32) {
-    // SAFETY: the process is a copy of its parent that uses none of these files; their owners in
-    // memory are never dropped, since it ends by _exit. Where the call is unknown, they stay open.
+    // SAFETY: this forked process uses none of these files, and their owners are never dropped,
+    // since it ends by _exit. If the kernel lacks the call, they stay open.
     unsafe { libc::syscall(libc::SYS_close_range, first, last, 0_u32) };
 }
 
@@ -206,7 +205,7 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(300);
 
     #[test]
-    fn what_the_work_returns_is_reported_whatever_its_length() {
+    fn results_of_any_length_are_reported() {
         let bytes: Vec<u8> = (0..1_000_000_u32).map(|n| n.to_le_bytes()[0]).collect();
         let expected = bytes.clone();
         let reported = TimeLimit::of(Duration::from_secs(20)).run(move |_| bytes);
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_stands_still_is_given_up_and_work_that_moves_is_not() {
+    fn work_without_progress_is_abandoned_and_other_work_is_not() {
         let began = Instant::now();
         let hung = TimeLimit::of(SHORT).run(|_| {
             std::thread::sleep(Duration::from_secs(600));
@@ -233,11 +232,11 @@ mod tests {
     }
 
     #[test]
-    fn a_witness_keeps_work_alive_and_who_does_not_want_it_ends_it() {
+    fn device_activity_counts_as_progress_and_cancelled_work_ends() {
         let began = Instant::now();
-        let witness = || began.elapsed().as_millis().try_into().unwrap_or(0);
+        let activity = || began.elapsed().as_millis().try_into().unwrap_or(0);
         let limit = TimeLimit {
-            witness: &witness,
+            activity: &activity,
             ..TimeLimit::of(Duration::from_secs(1))
         };
         let slow = limit.run(|_| {

@@ -1,17 +1,16 @@
-//! A folder whose files can be believed: no one but this user and root can have made or changed
-//! what is in it.
+//! A folder whose files are trustworthy: only this user and root can have created or changed them.
 //!
-//! Every folder from the root down belongs to root or to the effective user, and no one else may
-//! write to it. Three things are allowed, since they harm nothing and are common:
+//! Every folder from the root down must be owned by root or the effective user and not writable by
+//! others. Three harmless and common exceptions are allowed:
 //!
-//! - on the way, a folder with the sticky bit (/tmp): no one else renames or removes there what is
-//!   ours, and whether the next folder is ours is looked at;
-//! - a group that may write, where it is the owner's private group: both have the same number;
-//! - on the way, in a user namespace that knows only some users, an owner whom it does not know:
-//!   there this process has no more rights than its user has outside.
+//! - parent folders with the sticky bit (/tmp): others cannot rename or remove our files there, and
+//!   the owner of the next folder is checked;
+//! - group write permission for the owner's private group, whose ID is equal to the user's;
+//! - parent folders owned by a user that is not mapped in the current user namespace: there this
+//!   process has no more rights than its user has outside.
 //!
-//! The way is walked once, without symbolic links, and from then on the open folder is used: what a
-//! name leads to later does not matter.
+//! The path is walked once, without symbolic links, and the open folder is used afterwards: later
+//! changes of the path do not matter.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -31,11 +30,11 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// An open folder that can be believed.
+/// An open, trusted folder.
 #[derive(Debug)]
 pub struct TrustedFolder {
     folder: OwnedFd,
-    /// Its true path.
+    /// Its canonical path.
     path: PathBuf,
 }
 
@@ -43,8 +42,8 @@ impl TrustedFolder {
     /// Opens the folder at `path`.
     ///
     /// # Errors
-    /// `NotFound`; `PermissionDenied`, with a sentence that names the folder and the reason, where
-    /// it cannot be believed; otherwise that of open(2) or stat(2).
+    /// `NotFound`; `PermissionDenied`, with the folder and the reason, if it is not trusted;
+    /// otherwise that of open(2) or stat(2).
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = std::fs::canonicalize(path)?;
         let mut folder: OwnedFd = rustix::fs::open("/", FOLDER, Mode::empty())?;
@@ -64,7 +63,7 @@ impl TrustedFolder {
         Ok(Self { folder, path })
     }
 
-    /// Opens the folder at `path`; where it is not there, it is made for this user alone.
+    /// Opens the folder at `path`; creates it for this user alone if it does not exist.
     ///
     /// # Errors
     /// Those of `open`, and that of mkdir(2).
@@ -83,7 +82,7 @@ impl TrustedFolder {
         &self.path
     }
 
-    /// The names in it, sorted.
+    /// Its sorted names.
     ///
     /// # Errors
     /// That of reading the folder.
@@ -100,17 +99,17 @@ impl TrustedFolder {
         Ok(names)
     }
 
-    /// Opens the file `name` for reading and writing: a regular file with this one name, of this
-    /// user or root, that no one else may write to.
+    /// Opens the file `name` for reading and writing: a regular file with one hard link, owned by
+    /// this user or root, and not writable by others.
     ///
     /// # Errors
-    /// `PermissionDenied`, with the reason, where it is another; otherwise that of openat(2).
+    /// `PermissionDenied`, with the reason, if it is not; otherwise that of openat(2).
     pub fn open_file(&self, name: &str) -> io::Result<File> {
         self.open_trusted(name, OFlags::RDWR)
     }
 
-    /// The same for reading alone: root's file serves every user, and a program that runs cannot be
-    /// opened for writing.
+    /// Opens it for reading: for files of root, and for running programs, which cannot be opened
+    /// for writing.
     ///
     /// # Errors
     /// As [`TrustedFolder::open_file`].
@@ -119,7 +118,7 @@ impl TrustedFolder {
     }
 
     fn open_trusted(&self, name: &str, access: OFlags) -> io::Result<File> {
-        // What is no regular file must not be waited for.
+        // O_NONBLOCK: opening a FIFO must not block.
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file: File = match self.open_at(name, flags) {
             Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
@@ -141,7 +140,7 @@ impl TrustedFolder {
         }
     }
 
-    /// Makes the file `name`, for this user alone; there must be none of that name.
+    /// Creates the file `name` for this user alone; the name must not exist.
     ///
     /// # Errors
     /// `AlreadyExists`; otherwise that of openat(2).
@@ -159,7 +158,7 @@ impl TrustedFolder {
         Ok(File::from(opened))
     }
 
-    /// Gives the file `name` the name `new`, which another may have lost by that.
+    /// Renames the file `name` to `new`, replacing it.
     ///
     /// # Errors
     /// That of renameat(2).
@@ -180,10 +179,10 @@ impl TrustedFolder {
         )?)
     }
 
-    /// Whether `name` is still that of `file`: another process may have removed or replaced it.
+    /// True if `name` still refers to `file`: another process may have removed or replaced it.
     ///
     /// # Errors
-    /// That of fstatat(2); a name that is not there is an answer.
+    /// That of fstatat(2); false if the name does not exist.
     pub fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
         let ours = file.metadata()?;
         match rustix::fs::statat(&self.folder, plain(name)?, AtFlags::SYMLINK_NOFOLLOW) {
@@ -194,7 +193,7 @@ impl TrustedFolder {
     }
 }
 
-/// `name`, which leads nowhere else.
+/// Checks that `name` is a single path component.
 fn plain(name: &str) -> io::Result<&OsStr> {
     let mut parts = Path::new(name).components();
     match (parts.next(), parts.next()) {
@@ -208,12 +207,12 @@ fn denied(path: &Path, reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, text)
 }
 
-fn check(folder: &OwnedFd, path: &Path, is_on_the_way: bool) -> io::Result<()> {
+fn check(folder: &OwnedFd, path: &Path, is_parent: bool) -> io::Result<()> {
     let stat = rustix::fs::fstat(folder)?;
     let mode = stat.st_mode;
-    let is_unknown = is_on_the_way && is_unknown_user(stat.st_uid);
+    let is_unknown = is_parent && is_unknown_user(stat.st_uid);
     let uid = if is_unknown { 0 } else { stat.st_uid };
-    let is_sticky = is_on_the_way && mode & STICKY != 0;
+    let is_sticky = is_parent && mode & STICKY != 0;
     let mode = if is_sticky { 0 } else { mode };
     match distrust(uid, stat.st_gid, mode) {
         None => Ok(()),
@@ -221,7 +220,7 @@ fn check(folder: &OwnedFd, path: &Path, is_on_the_way: bool) -> io::Result<()> {
     }
 }
 
-/// Why something with this owner, group and mode is not to be believed.
+/// Why a file with this owner, group and mode is not trusted.
 fn distrust(uid: u32, gid: u32, mode: u32) -> Option<String> {
     let own = rustix::process::geteuid().as_raw();
     if uid != 0 && uid != own {
@@ -233,7 +232,7 @@ fn distrust(uid: u32, gid: u32, mode: u32) -> Option<String> {
     (mode & GROUP_WRITES != 0 && gid != uid).then(|| format!("the group {gid} may write to it"))
 }
 
-/// Whether `uid` stands for all users that this user namespace does not know.
+/// True if `uid` stands for all users that this user namespace does not map.
 fn is_unknown_user(uid: u32) -> bool {
     let line = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let overflow = line("/proc/sys/kernel/overflowuid").trim().parse();
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_ours_below_a_sticky_one_is_believed_and_one_that_others_may_write_is_not() {
+    fn a_private_folder_below_a_sticky_one_is_trusted_and_a_writable_one_is_not() {
         let path = folder("mode");
         TrustedFolder::open(&path).expect("ours");
         let inside = path.join("inside");
@@ -272,7 +271,7 @@ mod tests {
             let refused = TrustedFolder::open(&inside).expect_err("others may write");
             assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
         }
-        // On the way there, the sticky bit is enough, and without it nothing is.
+        // A parent needs the sticky bit to be trusted.
         let deeper = inside.join("deeper");
         fs::create_dir(&deeper).expect("a folder");
         fs::set_permissions(&deeper, fs::Permissions::from_mode(0o700)).expect("ours");
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn links_hard_and_symbolic_pipes_and_files_for_all_are_not_opened() {
+    fn hard_and_symbolic_links_pipes_and_writable_files_are_not_opened() {
         let path = folder("file");
         let folder = TrustedFolder::open(&path).expect("ours");
         drop(folder.make_file("plain").expect("new"));
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_somebody_else_is_not_believed() {
+    fn files_of_other_users_are_not_trusted() {
         assert_eq!(distrust(0, 0, 0o40755), None);
         assert_eq!(distrust(0, 0, 0o40775), None);
         let own = rustix::process::geteuid().as_raw();

@@ -1,8 +1,8 @@
-//! A folder that was made for one piece of work, carries its mark, and is removed with it.
+//! A folder made for one trial, identified by a mark and removed afterwards.
 //!
-//! The mark is a file in the folder that holds a random name: who finds it there knows that the
-//! folder is the one that was meant, whatever the path to it leads through. Everything is done
-//! relative to the open folder, follows no symbolic link and crosses no mount.
+//! The mark is a file in the folder with a random name as its contents: it proves that this is the
+//! intended folder, whatever the path resolves to. All operations are relative to the open folder,
+//! follow no symbolic links and cross no mounts.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::remove_tree::names_in;
 
-/// The file that holds the mark.
+/// File name of the mark.
 const MARK: &CStr = c".fslab-mark";
 /// Longest mark.
 const MARK_BYTES_MAX: u64 = 256;
@@ -36,10 +36,10 @@ pub struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes the folder `path`, for this user alone, with the mark `mark`.
+    /// Creates the folder `path` for this user alone, with the mark `mark`.
     ///
     /// # Errors
-    /// `AlreadyExists`; otherwise that of mkdir(2), or of writing the mark.
+    /// `AlreadyExists`; otherwise that of mkdir(2) or of writing the mark.
     pub fn make(path: &Path, mark: &str) -> io::Result<Self> {
         let (parent, name, path) = open_parent(path)?;
         rustix::fs::mkdirat(&parent, &name, Mode::RWXU)?;
@@ -51,10 +51,10 @@ impl WorkFolder {
         Ok(made)
     }
 
-    /// Opens the folder `path`, which belongs to this user.
+    /// Opens the folder `path`, which must be owned by this user.
     ///
     /// # Errors
-    /// `NotFound`; `PermissionDenied` where it belongs to another user; otherwise that of open(2):
+    /// `NotFound`; `PermissionDenied` if it is owned by another user; otherwise that of open(2):
     /// ELOOP or ENOTDIR for a symbolic link.
     pub fn open(path: &Path) -> io::Result<Self> {
         let (parent, name, path) = open_parent(path)?;
@@ -82,7 +82,7 @@ impl WorkFolder {
         &self.path
     }
 
-    /// Whether no one but this user may look into it.
+    /// True if only this user has access.
     ///
     /// # Errors
     /// That of fstat(2).
@@ -90,10 +90,10 @@ impl WorkFolder {
         Ok(rustix::fs::fstat(&self.folder)?.st_mode & 0o077 == 0)
     }
 
-    /// Whether it carries `mark`, or nothing at all yet: it was only being made.
+    /// True if it has the mark `mark`, or is empty since its creation was interrupted.
     ///
     /// # Errors
-    /// That of opening or reading the mark, which may be none; the answer then is no.
+    /// That of opening or reading the mark; false if the mark is no valid file.
     pub fn is_marked(&self, mark: &str) -> io::Result<bool> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file: File = match rustix::fs::openat(&self.folder, MARK, flags, Mode::empty()) {
@@ -110,7 +110,7 @@ impl WorkFolder {
         Ok(found == mark || (found.is_empty() && self.entries()?.len() == 1))
     }
 
-    /// The mounts at and below the folder, by their paths below it.
+    /// Mounts at and below the folder, by relative path.
     ///
     /// # Errors
     /// That of reading /proc/self/mountinfo.
@@ -123,30 +123,30 @@ impl WorkFolder {
         Ok(below.collect())
     }
 
-    /// Unmounts what is mounted on `name`, now or as soon as it is no longer busy.
+    /// Unmounts `name`, lazily if it is busy.
     ///
     /// # Errors
     /// That of umount2(2).
     pub fn unmount(&self, name: &str) -> io::Result<()> {
-        // By way of the open folder: what else its path leads to does not matter.
+        // By the open folder, independent of what its path resolves to.
         let place = format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd());
         crate::unmount_lazily(Path::new(&place))
     }
 
-    /// Removes `name` with everything in it, and calls `alive` as it goes on. False where there is
-    /// none.
+    /// Removes `name` with its contents, and calls `alive` to signal progress. False if it does not
+    /// exist.
     ///
     /// # Errors
-    /// EXDEV or EBUSY where something is mounted there; otherwise those of reading folders and of
+    /// EXDEV or EBUSY if something is mounted there; otherwise those of reading folders and of
     /// unlinkat(2).
     pub fn remove_tree(&self, name: &str, alive: &dyn Fn()) -> io::Result<bool> {
         remove(&self.folder, &CString::new(name)?, alive)
     }
 
-    /// Removes the regular file `name`. False where there is none.
+    /// Removes the regular file `name`. False if it does not exist.
     ///
     /// # Errors
-    /// `InvalidInput` where it is something else; otherwise that of unlinkat(2).
+    /// `InvalidInput` if it is no regular file; otherwise that of unlinkat(2).
     pub fn remove_file(&self, name: &str) -> io::Result<bool> {
         match rustix::fs::statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => return Ok(false),
@@ -160,13 +160,13 @@ impl WorkFolder {
         Ok(true)
     }
 
-    /// Removes the folder with everything in it.
+    /// Removes the folder with its contents.
     ///
     /// # Errors
     /// Those of `remove_tree`.
     pub fn remove_all(self, alive: &dyn Fn()) -> io::Result<()> {
         for name in self.entries()? {
-            // The mark goes last: what is left after a kill is still known.
+            // The mark is removed last: after a kill the folder is still identified.
             if *name != *MARK {
                 remove(&self.folder, &name, alive)?;
             }
@@ -174,7 +174,7 @@ impl WorkFolder {
         self.remove_empty()
     }
 
-    /// Removes the folder, which holds no more than its mark.
+    /// Removes the folder, which must be empty except for its mark.
     ///
     /// # Errors
     /// `DirectoryNotEmpty`; otherwise that of unlinkat(2).
@@ -198,7 +198,7 @@ impl WorkFolder {
     }
 }
 
-/// The parent of `path`, open; the last name of it; and its true path.
+/// The open parent of `path`, the last component, and the canonical path.
 fn open_parent(path: &Path) -> io::Result<(OwnedFd, CString, PathBuf)> {
     let invalid = || io::Error::from(io::ErrorKind::InvalidInput);
     let name = path.file_name().ok_or_else(invalid)?;
@@ -212,8 +212,8 @@ fn open_parent(path: &Path) -> io::Result<(OwnedFd, CString, PathBuf)> {
 fn open_within(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     let within = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
     match rustix::fs::openat2(folder, name, FOLDER, Mode::empty(), within) {
-        // Before 5.6, or where a container forbids it: another mount of the same file system is
-        // not noticed then, but for the table of mounts.
+        // Before Linux 5.6, or forbidden by a container: another mount of the same file system is
+        // then only found by the mount table.
         Err(Errno::NOSYS | Errno::PERM) => {
             let opened = rustix::fs::openat(folder, name, FOLDER, Mode::empty())?;
             let device = |of: &OwnedFd| Ok::<_, io::Error>(rustix::fs::fstat(of)?.st_dev);
@@ -226,13 +226,13 @@ fn open_within(folder: &OwnedFd, name: &CStr) -> io::Result<OwnedFd> {
     }
 }
 
-/// Removes `name` of `folder`; false where there is none.
+/// Removes `name` from `folder`; false if it does not exist.
 fn remove(folder: &OwnedFd, name: &CStr, alive: &dyn Fn()) -> io::Result<bool> {
     alive();
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) => return Ok(true),
         Err(Errno::NOENT) => return Ok(false),
-        // POSIX has EPERM for a folder, and Linux EISDIR.
+        // POSIX specifies EPERM for a folder; Linux returns EISDIR.
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(of(name, errno.into())),
     }
@@ -245,7 +245,7 @@ fn remove(folder: &OwnedFd, name: &CStr, alive: &dyn Fn()) -> io::Result<bool> {
     Ok(true)
 }
 
-/// `error`, with the name that it is about where the reason is a mount.
+/// `error`, with the name in it if the cause is a mount.
 fn of(name: &CStr, error: io::Error) -> io::Error {
     let name = OsStr::from_bytes(name.to_bytes()).display();
     match error.raw_os_error() {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_known_by_its_mark_and_removed_with_what_is_in_it_and_nothing_else() {
+    fn a_folder_is_identified_by_its_mark_and_removed_with_its_contents_alone() {
         let outer = folder("mark");
         let precious = outer.join("precious");
         fs::create_dir(&precious).expect("a folder");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_mark_is_known_while_it_is_empty_alone() {
+    fn a_folder_without_a_mark_is_identified_only_while_it_is_empty() {
         let path = folder("bare").join("bare");
         fs::create_dir(&path).expect("a folder");
         let work = WorkFolder::open(&path).expect("ours");

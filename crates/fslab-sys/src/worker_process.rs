@@ -1,13 +1,13 @@
-//! Copies of this process that do one piece of work and report it in bytes.
+//! Forks of this process that run some work and report the result as bytes.
 //!
 //! ```text
 //!     parent                      worker (a fork)
 //!     wait_until_ready   <-- 1 byte --  ready_and_wait, or its early end
-//!     begin               -- 1 byte --> (goes on)
-//!     collect            <-- bytes ---  what the work returned, then exit
+//!     begin               -- 1 byte --> (continues)
+//!     collect            <-- bytes ---  the work's result, then exit
 //! ```
 //!
-//! A worker dies with its parent, and is killed and reaped when its handle is dropped.
+//! A worker dies with its parent; dropping its handle kills and reaps it.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -21,50 +21,50 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process
 
 use crate::process::set_death_signal;
 
-/// The status with which a worker ends that panicked.
+/// Exit status of a worker that panicked.
 const PANICKED: i32 = 101;
-/// The worker's first byte: it waits for the others.
+/// First byte: the worker is ready and waits for the others.
 const READY: u8 = 1;
-/// The worker's first byte: it has nothing to wait for, and its report follows.
+/// First byte: the worker does not wait, and its report follows.
 const EARLY: u8 = 0;
 
-/// The parent's end of a worker.
+/// The parent's handle of a worker.
 #[derive(Debug)]
 pub struct WorkerProcess {
     /// `None` after it was reaped.
     pid: Option<Pid>,
     report: File,
     command: File,
-    /// Whether its first byte was read.
-    heard: bool,
+    /// True once its first byte was read.
+    is_ready_read: bool,
 }
 
-/// The worker's end.
+/// The worker's side.
 #[derive(Debug)]
 pub struct WorkerSide {
     report: File,
     command: File,
-    /// Whether the first byte was written.
-    spoke: bool,
+    /// True once the first byte was written.
+    is_ready_sent: bool,
 }
 
 impl WorkerSide {
-    /// Tells the parent that all is prepared, and waits until it says so to all workers.
+    /// Reports that the worker is ready, and waits until the parent starts all workers.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the parent gave up.
+    /// `UnexpectedEof` if the parent has given up.
     pub fn ready_and_wait(&mut self) -> io::Result<()> {
-        self.spoke = true;
+        self.is_ready_sent = true;
         self.report.write_all(&[READY])?;
         self.command.read_exact(&mut [0])
     }
 }
 
 impl WorkerProcess {
-    /// Forks a worker that does `work`, reports the bytes it returns, and ends.
+    /// Forks a worker that runs `work`, reports the bytes it returns, and ends.
     ///
-    /// The worker has the calling thread only. What other threads were doing is as they left it in
-    /// that moment: `work` must not wait for any of them, nor print.
+    /// The worker has only the calling thread; locks of others stay as they were at the fork:
+    /// `work` must not wait for another thread, nor print.
     ///
     /// # Errors
     /// That of pipe(2) or fork(2).
@@ -86,37 +86,36 @@ impl WorkerProcess {
             pid: Some(pid),
             report: report.into(),
             command: command.into(),
-            heard: false,
+            is_ready_read: false,
         })
     }
 
-    /// Waits until the worker is prepared, or `gives_up` says that nobody cares any more. Gives
-    /// false where the worker came to its end without waiting; its report says why.
+    /// Waits until the worker is ready or `gives_up` returns true. False if the worker ended
+    /// without waiting; its report says why.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the worker died before; `Interrupted` where it was given up.
+    /// `UnexpectedEof` if the worker died before; `Interrupted` if cancelled.
     pub fn wait_until_ready(&mut self, gives_up: impl Fn() -> bool) -> io::Result<bool> {
         self.wait_readable(gives_up)?;
         let mut first = [EARLY];
         self.report.read_exact(&mut first)?;
-        self.heard = true;
+        self.is_ready_read = true;
         Ok(first == [READY])
     }
 
-    /// Lets the worker go on.
+    /// Lets the worker continue.
     ///
     /// # Errors
-    /// That of write(2), where the worker has ended.
+    /// That of write(2), if the worker has ended.
     pub fn begin(&mut self) -> io::Result<()> {
         self.command.write_all(&[1])
     }
 
-    /// Waits for the end of the worker, and gives what it reported; stops waiting, and kills it,
-    /// where `gives_up` says that nobody cares any more.
+    /// Waits for the end of the worker and returns its report; kills it if `gives_up` returns true.
     ///
     /// # Errors
-    /// `Interrupted` where it was given up; a sentence where the worker ended by a signal or with
-    /// a status other than 0.
+    /// `Interrupted` if cancelled; a message if the worker ended by a signal or with a status other
+    /// than 0.
     pub fn collect(mut self, gives_up: impl Fn() -> bool) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut part = [0; 65_536];
@@ -129,7 +128,7 @@ impl WorkerProcess {
         }
         match self.reap()? {
             Some(status) if status.exit_status() == Some(0) => {
-                let first = usize::from(!self.heard).min(bytes.len());
+                let first = usize::from(!self.is_ready_read).min(bytes.len());
                 Ok(bytes.split_off(first))
             }
             Some(status) => Err(io::Error::other(death(status))),
@@ -169,7 +168,7 @@ impl WorkerProcess {
 impl Drop for WorkerProcess {
     fn drop(&mut self) {
         if let Some(pid) = self.pid {
-            // One that has ended already stays to be reaped, so its number is still its own.
+            // An ended worker stays a zombie, so its PID is still valid.
             let _ = kill_process(pid, Signal::KILL);
             let _ = self.reap();
         }
@@ -198,12 +197,12 @@ fn become_worker(
     let mut side = WorkerSide {
         report: report.into(),
         command: command.into(),
-        spoke: false,
+        is_ready_sent: false,
     };
     let reported = catch_unwind(AssertUnwindSafe(|| {
         set_death_signal(Signal::KILL, parent)?;
         let bytes = work(&mut side);
-        if !side.spoke {
+        if !side.is_ready_sent {
             side.report.write_all(&[EARLY])?;
         }
         side.report.write_all(&bytes)
@@ -224,7 +223,7 @@ mod tests {
     const NEVER: fn() -> bool = || false;
 
     #[test]
-    fn workers_begin_together_and_report_what_they_made() {
+    fn workers_start_together_and_report_their_results() {
         let fork = |number: u8| {
             WorkerProcess::fork(move |side| {
                 side.ready_and_wait().expect("the parent waits");
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_ends_early_reports_all_the_same() {
+    fn a_worker_that_ends_early_still_reports() {
         for asks in [true, false] {
             let mut worker = WorkerProcess::fork(|_| b"early".to_vec()).expect("forks");
             if asks {
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_nobody_waits_for_is_ended() {
+    fn a_dropped_worker_is_killed() {
         let mut worker = WorkerProcess::fork(|side| {
             let _ = side.ready_and_wait();
             loop {

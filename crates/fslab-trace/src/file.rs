@@ -11,7 +11,7 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use fslab_sys::WholeFile;
+use fslab_sys::AtomicFile;
 use serde::{Deserialize, Serialize};
 
 use crate::{FinalFile, Header, Trace, TraceError, TraceEvent, TreeEntry};
@@ -57,7 +57,7 @@ impl Trace {
     /// [`TraceError::Io`].
     pub fn write(&self, path: &Path) -> Result<(), TraceError> {
         let failed = |error| TraceError::io("write", path, error);
-        let mut file = BufWriter::new(WholeFile::create(path).map_err(failed)?);
+        let mut file = BufWriter::new(AtomicFile::create(path).map_err(failed)?);
         for line in self.lines() {
             file.write_all(line.as_bytes()).map_err(failed)?;
             file.write_all(b"\n").map_err(failed)?;

@@ -1,14 +1,14 @@
-//! Ageing and filling: files come and go by a profile until the file system is as full, and its
-//! files as much in pieces, as the stage asks.
+//! Ageing and filling: creates and deletes files by a profile until the file system is as full and
+//! as fragmented as the stage asks.
 //!
 //! ```text
-//!     grow    create, append, and now and then delete, until the capacity is used as far as asked
+//!     grow    create, append, and sometimes delete, until the used capacity is as requested
 //!     churn   delete until the next file fits, write it; until the layout score is as low as
-//!             asked, or so much was written
+//!             requested, or the turnover is reached
 //! ```
 //!
-//! Everything follows from the seed and from what the file system answers, so that a trial in
-//! virtual time leaves the same layout twice.
+//! Everything follows from the seed and the results of the file system, so that a trial in virtual
+//! time gives the same layout twice.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,44 +21,44 @@ use fslab_sys::FileSystemRoom;
 use crate::aging_fileset::{AgingFileset, Place, Stopped};
 use crate::layout::Layout;
 
-/// While it grows, one writing in so many is followed by a deletion.
+/// While growing, one write in this many is followed by a deletion.
 const DELETE_EVERY: u64 = 4;
-/// Dirty data is written back when this part of the capacity was written: what is allocated at one
-/// time mostly lies together, so it must not all be allocated at once.
+/// Dirty data is written back after this fraction of the capacity: blocks allocated at one time are
+/// mostly contiguous, so allocation must not be delayed to one moment.
 const SYNC_PART: u64 = 64;
-/// Not more often than after so many bytes: a sync of a real disk takes its time.
+/// Minimum of bytes between two syncs, which take their time on a real disk.
 const SYNC_BYTES_MIN: u64 = 4 << 20;
-/// The layout is looked at when this part of the capacity was written.
+/// The layout is examined after this fraction of the capacity was written.
 const LOOK_PART: u64 = 8;
-/// No file takes more than this part of the capacity.
+/// Largest file, as a fraction of the capacity.
 const LARGEST_PART: u64 = 16;
-/// Files are extended by little at a time: by at most this part of the longest file.
+/// Largest append, as a fraction of the longest file.
 const APPENDED_PART: u64 = 16;
-/// What used room may be short of what is asked, as a part of the capacity.
+/// Tolerance of the used space below its target, as a fraction of the capacity.
 const SHORT_PART: u64 = 200;
-/// Corrections of what is held, after the file system told what that takes.
+/// Corrections of the amount of data by the space that it takes.
 const ROUNDS: u32 = 16;
-/// Attempts to write where there is no room.
+/// Attempts to write without space.
 const ATTEMPTS: u32 = 200;
 /// Attempts without a pause.
-const HASTY: u32 = 4;
+const IMMEDIATE_ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Where a stage works.
+/// Where and how a stage works.
 pub(crate) struct Site<'a> {
     pub(crate) root: PathBuf,
-    /// The stage's name, by which its files are kept apart from those of others.
+    /// The stage's name, also of its folder.
     pub(crate) stage: &'static str,
     pub(crate) seed: u64,
     pub(crate) stop: &'a StopFlag,
-    /// The longest file that the file system can hold.
+    /// The longest file that the file system supports.
     pub(crate) file_bytes_max: u64,
 }
 
-/// What a stage left behind.
+/// Result of a stage.
 pub(crate) struct Done {
     pub(crate) facts: Facts,
-    /// The same in a line.
+    /// The facts in one line.
     pub(crate) summary: String,
 }
 
@@ -70,10 +70,10 @@ pub(crate) fn age(site: &Site<'_>, ageing: &Ageing) -> Result<Done, Failure> {
     let target = ageing.score_hundredths.map(|it| f64::from(it) / 100.0);
     let limit = work.share(u64::from(ageing.turnover_hundredths));
     let aged = work.churn(limit, target, full.clone())?;
-    Ok(work.told(&full, Some(&aged), target))
+    Ok(work.result(&full, Some(&aged), target))
 }
 
-/// Fills the file system of `site`, and deletes nothing.
+/// Fills the file system of `site` without deletions.
 pub(crate) fn fill(site: &Site<'_>, full_percent: u8) -> Result<Done, Failure> {
     let profile = AgeProfile {
         directories: 20,
@@ -84,16 +84,16 @@ pub(crate) fn fill(site: &Site<'_>, full_percent: u8) -> Result<Done, Failure> {
     work.deletes = false;
     work.grow(full_percent)?;
     let full = work.layout()?;
-    Ok(work.told(&full, None, None))
+    Ok(work.result(&full, None, None))
 }
 
-/// A layout, or why it cannot be known.
+/// A layout, or why it is unknown.
 type Known = Result<Layout, String>;
 
-/// One writing.
+/// One write.
 #[derive(Clone, Copy)]
 struct Writing {
-    /// Whether it extends a file that is there, or makes one.
+    /// True to extend an existing file, false to create one.
     extends: bool,
     bytes: u64,
 }
@@ -107,17 +107,16 @@ impl Writing {
     }
 }
 
-/// What is done where there is no room. Some file systems give room back only a while after it was
-/// freed.
+/// What to do without space. Some file systems free space only some time after a deletion.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Patience {
-    /// It is waited for.
-    Waits,
-    /// One file after the other goes as well.
-    Deletes,
+enum WhenFull {
+    /// Wait for it.
+    Wait,
+    /// Delete files.
+    Delete,
 }
 
-/// What became of a writing.
+/// Result of a write.
 enum Outcome {
     Written,
     NoRoom,
@@ -129,10 +128,10 @@ struct Work<'a> {
     fileset: AgingFileset,
     random: Random,
     capacity: u64,
-    /// Whether files are deleted while it grows.
+    /// True if files are deleted while growing.
     deletes: bool,
     synced_at: u64,
-    /// Writings for which there was no room at first.
+    /// Writes that failed at first for lack of space.
     refused: u64,
     churned: u64,
 }
@@ -166,13 +165,13 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// So many hundredths of the capacity.
+    /// This many hundredths of the capacity.
     fn share(&self, hundredths: u64) -> u64 {
         let share = u128::from(self.capacity) * u128::from(hundredths) / 100;
         u64::try_from(share).unwrap_or(u64::MAX)
     }
 
-    /// Makes files until so much of the capacity is used.
+    /// Creates files until the used capacity is as requested.
     fn grow(&mut self, full_percent: u8) -> Result<(), Failure> {
         let target = self.share(full_percent.into());
         let mut goal = target.saturating_sub(self.used()?);
@@ -180,14 +179,14 @@ impl<'a> Work<'a> {
             while self.fileset.held_bytes < goal {
                 let left = goal - self.fileset.held_bytes;
                 let writing = self.draw().of_at_most(left);
-                match self.write_patiently(writing, Patience::Waits)? {
+                match self.write_with_retries(writing, WhenFull::Wait)? {
                     Outcome::Written => {}
                     Outcome::NoRoom => return Err(self.full_too_soon(full_percent)),
                 }
                 if self.deletes && self.random.below(DELETE_EVERY) == 0 && left > goal / 50 {
                     self.delete()?;
                 }
-                self.sync_now_and_then()?;
+                self.sync_if_due()?;
             }
             self.sync()?;
             let short = target.saturating_sub(self.used()?);
@@ -199,7 +198,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Deletes and writes until `limit` bytes were written, or the score is at `target`.
+    /// Deletes and writes until `limit` bytes were written or the score is at most `target`.
     fn churn(
         &mut self,
         limit: u64,
@@ -213,12 +212,12 @@ impl<'a> Work<'a> {
             let writing = self.draw().of_at_most(limit - self.churned);
             let room = self.fileset.room(writing.bytes);
             while self.fileset.held_bytes + room > held_max && self.delete()? {}
-            match self.write_patiently(writing, Patience::Deletes)? {
+            match self.write_with_retries(writing, WhenFull::Delete)? {
                 Outcome::Written => {}
                 Outcome::NoRoom => return Err(self.no_room_again(writing.bytes)),
             }
             self.churned = self.fileset.written_bytes - begin;
-            self.sync_now_and_then()?;
+            self.sync_if_due()?;
             if target.is_some() && self.churned >= look_at {
                 look_at = self.churned + look_every;
                 self.sync()?;
@@ -229,7 +228,7 @@ impl<'a> Work<'a> {
         self.layout()
     }
 
-    /// What is written next: whether it extends a file, and how long it is.
+    /// Draws the next write.
     fn draw(&mut self) -> Writing {
         let (min, max) = (self.profile.file_bytes_min, self.profile.file_bytes_max);
         let extends = self.random.below(100) < u64::from(self.profile.append_percent);
@@ -249,11 +248,11 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// As `write`, again and again where there is no room.
-    fn write_patiently(
+    /// As `write`, with retries while there is no space.
+    fn write_with_retries(
         &mut self,
         writing: Writing,
-        patience: Patience,
+        when_full: WhenFull,
     ) -> Result<Outcome, Failure> {
         for attempt in 0..ATTEMPTS {
             match self.write(writing) {
@@ -262,21 +261,21 @@ impl<'a> Work<'a> {
                 Err(Stopped::Full) => {}
             }
             self.refused += 1;
-            if patience == Patience::Deletes {
+            if when_full == WhenFull::Delete {
                 self.delete()?;
             }
             self.sync()?;
-            if attempt >= HASTY {
+            if attempt >= IMMEDIATE_ATTEMPTS {
                 std::thread::sleep(PAUSE);
             }
         }
         Ok(Outcome::NoRoom)
     }
 
-    /// Deletes a file, if there is one. Where it is full, some file systems have no room even for
-    /// that, and find some when they sync.
+    /// Deletes a file, if there is one. Some full file systems lack the space to delete, and get it
+    /// by a sync.
     fn delete(&mut self) -> Result<bool, Failure> {
-        for _ in 0..HASTY {
+        for _ in 0..IMMEDIATE_ATTEMPTS {
             match self.fileset.delete(&mut self.random) {
                 Ok(deleted) => return Ok(deleted),
                 Err(Stopped::Failed(failure)) => return Err(failure),
@@ -286,7 +285,7 @@ impl<'a> Work<'a> {
         Err(no_room(self.site, "not even a file can be deleted"))
     }
 
-    fn sync_now_and_then(&mut self) -> Result<(), Failure> {
+    fn sync_if_due(&mut self) -> Result<(), Failure> {
         let passed = self.fileset.written_bytes - self.synced_at;
         if passed < (self.capacity / SYNC_PART).max(SYNC_BYTES_MIN) {
             return Ok(());
@@ -313,7 +312,7 @@ impl<'a> Work<'a> {
     }
 
     fn layout(&self) -> Result<Known, Failure> {
-        Layout::of(&self.fileset.looked(), self.site.stop)
+        Layout::of(&self.fileset.file_refs(), self.site.stop)
     }
 
     fn no_room_again(&self, bytes: u64) -> Failure {
@@ -332,8 +331,8 @@ impl<'a> Work<'a> {
         no_room(self.site, &text)
     }
 
-    /// What was done, as facts and in a line.
-    fn told(&self, full: &Known, aged: Option<&Known>, target: Option<f64>) -> Done {
+    /// The result as facts and as a line.
+    fn result(&self, full: &Known, aged: Option<&Known>, target: Option<f64>) -> Done {
         let mut facts = Facts::new();
         let mut fact = |name: &str, value: String| {
             facts.insert(format!("{}.{name}", self.site.stage), value);

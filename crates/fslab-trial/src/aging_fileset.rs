@@ -1,7 +1,7 @@
-//! The files that a stage makes: their names, their lengths, what they hold, and how they go.
+//! The files of a stage: names, lengths, contents, deletion.
 //!
-//! Everything follows from the seed and from what the file system refuses; neither clock nor
-//! anything else of the machine decides.
+//! Everything follows from the seed and the errors of the file system, and nothing from the clock
+//! or the machine.
 
 use std::fs::{self, File};
 use std::io;
@@ -14,23 +14,23 @@ use fslab_stats::Random;
 
 use crate::layout::FileRef;
 
-/// Written at once.
+/// Bytes per write.
 const WRITE_BYTES: usize = 1 << 20;
-/// A stamp keeps each of these apart from all others.
+/// Each block of this size has a unique stamp.
 const BLOCK_BYTES: usize = 4096;
 
-/// A file that is there.
+/// An existing file.
 struct Member {
     directory: u32,
     number: u64,
     bytes: u64,
 }
 
-/// Why an operation did not come to its end.
+/// Why an operation was not completed.
 pub(crate) enum Stopped {
-    /// There is no room for it.
+    /// No space.
     Full,
-    /// Anything else.
+    /// Any other error.
     Failed(Failure),
 }
 
@@ -40,7 +40,7 @@ impl From<Failure> for Stopped {
     }
 }
 
-/// The files of one stage.
+/// The files of a stage.
 pub(crate) struct AgingFileset {
     base: PathBuf,
     directories: u32,
@@ -50,13 +50,13 @@ pub(crate) struct AgingFileset {
     stamps: u64,
     data: Vec<u8>,
     stop: StopFlag,
-    /// Room that the files take, in whole blocks.
+    /// Space used by the files, in full blocks.
     pub(crate) held_bytes: u64,
-    /// Bytes written since the beginning.
+    /// Bytes written since the start.
     pub(crate) written_bytes: u64,
 }
 
-/// Where a fileset lives.
+/// Where a fileset is.
 pub(crate) struct Place {
     pub(crate) base: PathBuf,
     pub(crate) directories: u32,
@@ -92,17 +92,16 @@ impl AgingFileset {
         self.members.len() as u64
     }
 
-    /// Every file, in an order that follows from the seed.
-    pub(crate) fn looked(&self) -> Vec<FileRef> {
-        let looked = |member: &Member| FileRef {
+    /// All files, in an order that follows from the seed.
+    pub(crate) fn file_refs(&self) -> Vec<FileRef> {
+        let file_ref = |member: &Member| FileRef {
             path: self.path(member),
             bytes: member.bytes,
         };
-        self.members.iter().map(looked).collect()
+        self.members.iter().map(file_ref).collect()
     }
 
-    /// Makes a file of `bytes` in a random directory. Where there is no room for all of it, none of
-    /// it stays.
+    /// Creates a file of `bytes` in a random directory; without space for all of it, no file.
     pub(crate) fn create(&mut self, random: &mut Random, bytes: u64) -> Result<(), Stopped> {
         let mut member = Member {
             directory: u32::try_from(random.below(self.directories.into())).unwrap_or(0),
@@ -125,8 +124,8 @@ impl AgingFileset {
         Ok(())
     }
 
-    /// Extends a random file by `bytes`; makes one where there is none that may become so long.
-    /// What fitted of it stays.
+    /// Extends a random file by `bytes`; creates one if none may grow to that length. After an
+    /// error the part that was written stays.
     pub(crate) fn append(
         &mut self,
         random: &mut Random,
@@ -150,7 +149,7 @@ impl AgingFileset {
         written
     }
 
-    /// Deletes a random file; gives whether there was one.
+    /// Deletes a random file; false if there is none.
     pub(crate) fn delete(&mut self, random: &mut Random) -> Result<bool, Stopped> {
         let Some(at) = self.any(random) else {
             return Ok(false);
@@ -162,7 +161,7 @@ impl AgingFileset {
         Ok(true)
     }
 
-    /// What a file of `bytes` takes.
+    /// Space used by a file of `bytes`.
     pub(crate) fn room(&self, bytes: u64) -> u64 {
         bytes.next_multiple_of(self.block_bytes)
     }
@@ -195,7 +194,7 @@ impl AgingFileset {
         Ok(())
     }
 
-    /// Whether the trial is not to stop.
+    /// An error once the trial is to stop.
     pub(crate) fn go_on(&self) -> Result<(), Failure> {
         if self.stop.is_raised() {
             let text = "interrupted while files were made before the phases";
@@ -214,7 +213,7 @@ impl AgingFileset {
     }
 }
 
-/// The outcome of an operation, with a full disk as a case.
+/// Separates a full disk from other errors.
 fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, Stopped> {
     outcome.map_err(|error| match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Stopped::Full,
@@ -241,7 +240,7 @@ mod tests {
         }
     }
 
-    /// Names and contents below `base`.
+    /// Paths and contents below `base`.
     fn tree(base: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         for directory in fs::read_dir(base.join("aged")).expect("lists").flatten() {
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asked_to_stop_is_heard_before_the_next_write() {
+    fn a_stop_request_is_obeyed_before_the_next_write() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut fileset = fileset(folder.path());
         fileset.stop.raise();

@@ -1,9 +1,9 @@
-//! A mounted file system, with what works for it until it is unmounted.
+//! A mounted file system and the programs that it needs until it is unmounted.
 //!
 //! ```text
 //!     Mounting --attach--> Attachment --detach--> StepRecord
-//!       Call                 mount(2), and the companion beside it
-//!       Server               a program of our own that ends with the unmount
+//!       Call                 mount(2), and a helper program
+//!       Server               a FUSE server, which ends with the unmount
 //!       Pool                 an imported pool
 //! ```
 
@@ -20,20 +20,20 @@ use crate::command::{self, elapsed_ns};
 use crate::pool::Pool;
 use crate::server::{Companion, Server};
 
-/// What is mounted on a directory.
+/// A mounted file system.
 pub(crate) struct Attachment {
     mount_point: PathBuf,
-    serves: Serves,
+    provider: Provider,
 }
 
-/// What works for it.
-enum Serves {
+/// Its programs.
+enum Provider {
     Kernel(Option<Companion>),
     Server(Server),
     Pool(CommandLine),
 }
 
-/// Why a mount failed: with the error of mount(2), or with what a program said.
+/// Why a mount failed: the error of mount(2), or of a program.
 pub(crate) enum Refused {
     ByKernel(io::Error),
     ByProgram(Failure),
@@ -46,16 +46,16 @@ impl From<Failure> for Refused {
 }
 
 impl Attachment {
-    /// Mounts on `mount_point`. The pool is there where the file system is kept in one.
+    /// Mounts on `mount_point`. A file system in a pool needs the open `pool`.
     pub(crate) fn attach(
         mounting: &Mounting,
         mount_point: &Path,
         pool: Option<&Pool>,
     ) -> Result<(Self, StepRecord), Refused> {
-        let (serves, elapsed_ns) = match (mounting, pool) {
+        let (provider, elapsed_ns) = match (mounting, pool) {
             (Mounting::Pool(_), Some(pool)) => {
                 let elapsed_ns = pool.import()?.elapsed_ns;
-                (Serves::Pool(pool.export_command().clone()), elapsed_ns)
+                (Provider::Pool(pool.export_command().clone()), elapsed_ns)
             }
             (Mounting::Pool(_), None) => {
                 let text = "a pool is mounted before it was opened";
@@ -81,29 +81,29 @@ impl Attachment {
         };
         let attachment = Self {
             mount_point: mount_point.to_owned(),
-            serves,
+            provider,
         };
         Ok((attachment, record))
     }
 
-    /// Whether a program serves it, which may hold back what the kernel has written.
+    /// True if a program serves it, which may delay writes that the kernel has completed.
     pub(crate) fn is_served(&self) -> bool {
-        matches!(self.serves, Serves::Server(_))
+        matches!(self.provider, Provider::Server(_))
     }
 
-    /// Unmounts. The time includes all writing back: a program that serves ends with it.
+    /// Unmounts. The time includes all write-back: a server's until its exit.
     pub(crate) fn detach(&mut self) -> Result<StepRecord, Failure> {
         let umount = || vec!["umount".into(), self.mount_point.display().to_string()];
         let mut output = String::new();
-        let (command, elapsed_ns) = match &mut self.serves {
-            Serves::Pool(export) => {
+        let (command, elapsed_ns) = match &mut self.provider {
+            Provider::Pool(export) => {
                 let cannot = format!("unmount {}", self.mount_point.display());
                 let kind = FailureKind::Unmount;
                 let record = command::run_well("unmount", export, kind, &cannot)?;
                 (record.command, record.elapsed_ns)
             }
-            Serves::Kernel(companion) => {
-                // A file system is busy for as long as its cleaner runs.
+            Provider::Kernel(companion) => {
+                // A file system is busy while its cleaner runs.
                 if companion.as_ref().map_or(Ok(true), Companion::stop)? {
                     *companion = None;
                 } else {
@@ -111,7 +111,7 @@ impl Attachment {
                 }
                 (umount(), unmount(&self.mount_point)?)
             }
-            Serves::Server(server) => {
+            Provider::Server(server) => {
                 let unmounted_ns = unmount(&self.mount_point)?;
                 let began = Instant::now();
                 server.wait_end()?;
@@ -127,12 +127,13 @@ impl Attachment {
         })
     }
 
-    /// Gives up what an unwinding trial left; its venue looks again. A server ends with its owner.
+    /// Cleans up after a panic, without errors; the venue checks again. A server ends with its
+    /// owner.
     pub(crate) fn abandon(&self) {
-        match &self.serves {
-            Serves::Pool(export) => drop(command::run("unmount", export)),
-            Serves::Kernel(Some(companion)) => drop(companion.stop()),
-            Serves::Kernel(None) | Serves::Server(_) => {}
+        match &self.provider {
+            Provider::Pool(export) => drop(command::run("unmount", export)),
+            Provider::Kernel(Some(companion)) => drop(companion.stop()),
+            Provider::Kernel(None) | Provider::Server(_) => {}
         }
         let _ = fslab_sys::unmount_lazily(&self.mount_point);
     }
@@ -143,14 +144,14 @@ fn mount_by_call(
     call: &MountCall,
     companion: Option<&CompanionCommand>,
     mount_point: &Path,
-) -> Result<(Serves, u64), Refused> {
+) -> Result<(Provider, u64), Refused> {
     let began = Instant::now();
     let source = Path::new(source);
     fslab_sys::mount(source, mount_point, call.fs_type, call.flags, &call.data)
         .map_err(Refused::ByKernel)?;
     let elapsed_ns = elapsed_ns(began);
     match companion.map(Companion::start).transpose() {
-        Ok(companion) => Ok((Serves::Kernel(companion), elapsed_ns)),
+        Ok(companion) => Ok((Provider::Kernel(companion), elapsed_ns)),
         Err(failure) => {
             let _ = fslab_sys::unmount_lazily(mount_point);
             Err(failure.into())
@@ -158,8 +159,8 @@ fn mount_by_call(
     }
 }
 
-/// Starts a program and waits until it is what the directory shows.
-fn serve(line: &CommandLine, mount_point: &Path) -> Result<(Serves, u64), Refused> {
+/// Starts a server and waits until its file system is mounted.
+fn serve(line: &CommandLine, mount_point: &Path) -> Result<(Provider, u64), Refused> {
     let device = || {
         let failed = |error: io::Error| {
             let text = format!("cannot look at {}", mount_point.display());
@@ -171,7 +172,7 @@ fn serve(line: &CommandLine, mount_point: &Path) -> Result<(Serves, u64), Refuse
     let began = Instant::now();
     let mut server = Server::start(line)?;
     server.wait_until(FailureKind::Mount, || Ok(device()? != before))?;
-    Ok((Serves::Server(server), elapsed_ns(began)))
+    Ok((Provider::Server(server), elapsed_ns(began)))
 }
 
 fn unmount(mount_point: &Path) -> Result<u64, Failure> {
@@ -179,7 +180,7 @@ fn unmount(mount_point: &Path) -> Result<u64, Failure> {
         let text = format!("cannot unmount {}", mount_point.display());
         let failure = Failure::new(FailureKind::Unmount, text).because(&error);
         match error.raw_os_error() {
-            // EINVAL: it is no mount point any more.
+            // EINVAL: it is not a mount point any more.
             Some(22) => failure.hint(
                 "another program unmounted it while the trial ran: some of its files were written \
                  to the folder below, and its figures say nothing",

@@ -9,21 +9,21 @@ use fslab_model::{AGED_DIRECTORY, Failure, FailureKind};
 
 /// Bytes per read(2).
 const READ_CHUNK_BYTES: usize = 1 << 20;
-/// Less than this of what was read is in memory: then it did not fit.
+/// Resident share of the data read, below which it did not fit in memory.
 const RESIDENT_SHARE_MIN: f64 = 0.95;
 
 /// The files to warm, and how.
 pub(crate) struct CacheWarmer<'a> {
     pub(crate) root: &'a Path,
-    /// The phase's own files, below the root; `None`: all files but those of stages.
+    /// The phase's files, relative to the root; `None` for all files except those of stages.
     pub(crate) files: Option<Vec<PathBuf>>,
-    /// Whether data is read; else metadata alone.
+    /// True to read data; false for metadata only.
     pub(crate) include_data: bool,
     pub(crate) stop: &'a StopFlag,
 }
 
 impl CacheWarmer<'_> {
-    /// Reads everything. Returns a notice for the reader where less than 95 % stayed resident.
+    /// Reads the files. Returns a note if less than 95 % of the data stayed resident.
     pub(crate) fn run(&self) -> Result<Option<String>, Failure> {
         let mut found = Vec::new();
         match &self.files {
@@ -33,7 +33,7 @@ impl CacheWarmer<'_> {
         let (mut pages, mut resident) = (0, 0);
         for path in &found {
             self.go_on()?;
-            // What is not there yet, the phase will make.
+            // Files that do not exist yet are made by the phase.
             let metadata = match fs::symlink_metadata(path) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 metadata => must("look at", path, metadata)?,
@@ -63,12 +63,12 @@ impl CacheWarmer<'_> {
         }))
     }
 
-    /// Everything below `directory`, in the order of names: the order of a listing may differ from
-    /// one mount to the next.
+    /// All paths below `directory` in the order of names: the order of a listing may differ between
+    /// mounts.
     fn walk(&self, directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
         self.go_on()?;
         let entries = match fs::read_dir(directory) {
-            // lost+found, where the trial is an ordinary user's.
+            // lost+found, in a trial without root.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
             entries => must("list", directory, entries)?,
         };
@@ -93,7 +93,7 @@ impl CacheWarmer<'_> {
 
     fn read(&self, path: &Path) -> Result<(), Failure> {
         let mut file = match File::open(path) {
-            // What an ordinary user may not read, the phase does not read either.
+            // The phase cannot read it either.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
             file => must("open", path, file)?,
         };
@@ -128,7 +128,7 @@ mod tests {
         fslab_sys::resident_pages(&File::open(path).expect("opens")).expect("answers")
     }
 
-    /// Files of which nothing is in memory, where the machine's file system allows that.
+    /// Files without pages in the page cache, if the machine's file system supports that.
     fn cold_tree(folder: &Path) -> Option<[PathBuf; 3]> {
         let aged = folder.join(AGED_DIRECTORY);
         fs::create_dir_all(folder.join("a/b")).expect("makes");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_in_memory_afterwards_but_for_what_stages_made() {
+    fn data_is_in_memory_afterwards_except_that_of_stages() {
         let folder = tempfile::tempdir().expect("a folder");
         let Some([f, g, aged]) = cold_tree(folder.path()) else {
             eprintln!("not run: this file system evicts nothing");

@@ -1,4 +1,4 @@
-//! Runs external commands, timed, with a clean environment and their output kept.
+//! Runs and times external commands with a clean environment; keeps their output.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,22 +9,22 @@ use fslab_model::{Failure, FailureKind, StepRecord};
 
 use crate::own_formatter;
 
-/// How much of a command's output is kept: its end says what went wrong.
+/// Bytes kept from the end of a command's output.
 const OUTPUT_KEPT_BYTES: usize = 4096;
 
-/// What a command left.
+/// Result of a command.
 pub(crate) struct Ran {
     pub(crate) record: StepRecord,
-    /// Everything that it printed; the record keeps the end.
+    /// Its complete output; the record keeps the end.
     pub(crate) output: String,
 }
 
-/// Runs `line` to its end. What its exit status means, the caller decides.
+/// Runs `line` until it ends. The caller interprets the exit status.
 ///
 /// # Errors
-/// Where the program is missing or cannot be started, or died of a signal.
+/// If the program is missing, cannot be started, or was ended by a signal.
 pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
-    if line.tool == Tool::FSLAB && fslab_sys::is_memory_held() {
+    if line.tool == Tool::FSLAB && fslab_sys::is_memory_locked() {
         return format_here(step, line);
     }
     let mut command = plain(line)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
     })
 }
 
-/// As [`run`] of a formatter of fslab, in this process.
+/// As [`run`] for fslab's own formatters, in this process.
 fn format_here(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
     let began = Instant::now();
     let output = own_formatter::run(line)?;
@@ -69,7 +69,7 @@ fn format_here(step: &str, line: &CommandLine) -> Result<Ran, Failure> {
     Ok(Ran { record, output })
 }
 
-/// As [`run`]; an exit status other than 0 is a failure of `kind`, `cannot DO`.
+/// As [`run`]; an exit status other than 0 is a failure of `kind` with the text `cannot CANNOT`.
 pub(crate) fn run_well(
     step: &str,
     line: &CommandLine,
@@ -91,7 +91,7 @@ pub(crate) fn run_well(
     }
 }
 
-/// The command with a clean environment, in `/`, with nothing to read.
+/// The command with a clean environment, in `/`, without standard input.
 pub(crate) fn plain(line: &CommandLine) -> Result<Command, Failure> {
     let program = line.tool.locate(&SearchPath::from_environment())?;
     let mut command = Command::new(program);
@@ -111,8 +111,8 @@ pub(crate) fn cannot_start(line: &CommandLine, error: &std::io::Error) -> Failur
     Failure::new(FailureKind::MissingTool, text).because(error)
 }
 
-/// The last three lines of a command's output on one line. Where a text on usage follows, as in
-/// mkfs.xfs, they are those before it.
+/// The last three lines of a command's output, on one line; those before a text on usage, if there
+/// is one, as in mkfs.xfs.
 pub(crate) fn last_lines(output: &str) -> String {
     let lines: Vec<_> = output
         .lines()
@@ -132,7 +132,7 @@ pub(crate) fn elapsed_ns(began: Instant) -> u64 {
     u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The last `bytes` of `text`, cut at a character.
+/// The last `bytes` of `text`, cut at a character boundary.
 fn tail(text: &str, bytes: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(start) {
@@ -146,7 +146,7 @@ mod tests {
     use super::{last_lines, tail};
 
     #[test]
-    fn the_last_three_lines_that_say_something_are_kept() {
+    fn the_last_three_nonempty_lines_are_kept() {
         assert_eq!(last_lines("a\n\nb\n c \n\nd\n"), "b; c; d");
         assert_eq!(last_lines(""), "");
         let usage = "Invalid value 3000 for -b size option.\nUsage: mkfs.xfs\n\t[-b size=num]\n";

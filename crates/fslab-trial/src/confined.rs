@@ -1,11 +1,10 @@
-//! Keeps what a trial does to names in the tree of its subject: no symbolic link, whoever chose its
-//! text, leads out of it.
+//! Confines a trial's phases to the tree of its subject: no symbolic link leads out of it.
 //!
 //! ```text
-//!     Fence::build --> within(tree) --> Inside: paths as they are called there
+//!     Fence::build --> within(tree) --> Inside: paths as seen in the tree
 //! ```
 //!
-//! What a trial formats, mounts, unmounts, counts and starts is outside.
+//! Formatting, mounting, counting and external programs run outside.
 
 use std::path::{Path, PathBuf};
 
@@ -14,24 +13,25 @@ use fslab_model::{Failure, FailureKind};
 use fslab_sys::{ConfinedBy, Confinement, HostRoot};
 use fslab_workload::RunError;
 
-/// What keeps names in the tree.
+/// How phases are confined.
 pub(crate) enum Fence {
-    /// Its own root.
+    /// By a separate root.
     Root(HostRoot),
-    /// Nothing, and why.
+    /// Not at all, with the reason.
     Missing(String),
-    /// Nothing, since no file is touched.
+    /// Not needed, since no file is accessed.
     NotNeeded,
 }
 
-/// A place that names do not lead out of.
+/// A tree that paths cannot leave.
 pub(crate) struct Inside<'a> {
     tree: &'a Path,
     confinement: Option<&'a Confinement>,
 }
 
 impl Fence {
-    /// Finds out what this process may do. To be called before it has a second thread.
+    /// Determines how this process can confine threads. Must be called before a second thread
+    /// starts.
     pub(crate) fn build() -> Self {
         match HostRoot::find() {
             Ok(host) => Self::Root(host),
@@ -39,25 +39,24 @@ impl Fence {
         }
     }
 
-    /// What the record says of it; `None` where there is nothing to say.
+    /// Text for the record; `None` if confinement is not needed.
     pub(crate) fn fact(&self) -> Option<String> {
         Some(match self {
             Self::NotNeeded => return None,
             Self::Missing(reason) => format!("none: {reason}"),
             Self::Root(host) => match host.confined_by() {
-                ConfinedBy::Privilege => "a root of its own".to_owned(),
-                ConfinedBy::UserNamespace => "a root of its own, in a user namespace".to_owned(),
+                ConfinedBy::Privilege => "a separate root".to_owned(),
+                ConfinedBy::UserNamespace => "a separate root, in a user namespace".to_owned(),
             },
         })
     }
 
-    /// Whether nothing keeps names in the tree.
+    /// True if phases cannot be confined.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Missing(_))
     }
 
-    /// Refuses a phase that may meet links that fslab has not chosen, where nothing keeps names in
-    /// the tree.
+    /// Refuses a phase that may meet links not made by fslab, if phases cannot be confined.
     pub(crate) fn demand(&self, phase: &str) -> Result<(), Failure> {
         let Self::Missing(reason) = self else {
             return Ok(());
@@ -72,7 +71,7 @@ impl Fence {
         ))
     }
 
-    /// Does `work` to what is below `tree`.
+    /// Runs `work` confined to `tree`.
     pub(crate) fn within<T>(
         &self,
         tree: &Path,
@@ -98,7 +97,7 @@ impl Fence {
 }
 
 impl Inside<'_> {
-    /// What `path`, one in the tree, is called here.
+    /// The inside path of `path`, which is in the tree.
     pub(crate) fn path(&self, path: &Path) -> PathBuf {
         match (self.confinement, path.strip_prefix(self.tree)) {
             (Some(_), Ok(below)) => Path::new("/").join(below),
@@ -106,7 +105,7 @@ impl Inside<'_> {
         }
     }
 
-    /// `context` for jobs that are run here.
+    /// `context` with inside paths.
     pub(crate) fn context(&self, context: &RunContext) -> RunContext {
         RunContext {
             root: self.path(&context.root),
@@ -115,9 +114,9 @@ impl Inside<'_> {
         }
     }
 
-    /// What a phase reports that failed here.
+    /// The failure of a phase that ran inside.
     pub(crate) fn failure(&self, error: RunError) -> Failure {
-        // Programs are outside, and so are the paths in their words.
+        // Programs run outside, and their messages have outside paths.
         let is_of_program = matches!(error, RunError::Program(_));
         let failure = Failure::from(error);
         if is_of_program {
@@ -126,7 +125,7 @@ impl Inside<'_> {
         self.seen_outside(failure)
     }
 
-    /// `failure` with the paths as they are called outside, where its reader is.
+    /// `failure` with outside paths, for its reader.
     pub(crate) fn seen_outside(&self, mut failure: Failure) -> Failure {
         if let Some(confinement) = self.confinement {
             let root = confinement.outer_path(Path::new("/"));
@@ -140,8 +139,8 @@ impl Inside<'_> {
     }
 }
 
-/// `text` with `root` before each absolute path. Failures of jobs name no other paths than those of
-/// the tree.
+/// Inserts `root` before each absolute path in `text`. Failures of jobs only name paths in the
+/// tree.
 fn with_outer_paths(text: &str, root: &str) -> String {
     let mut outer = String::with_capacity(text.len() + root.len());
     let mut before = ' ';
@@ -151,7 +150,7 @@ fn with_outer_paths(text: &str, root: &str) -> String {
         if begins {
             outer.push_str(root);
         }
-        // The tree itself is known by its name alone.
+        // The tree itself gets no trailing slash.
         let is_root = begins && !rest[1..].starts_with(|it: char| !" ':;,)\"".contains(it));
         if !is_root {
             outer.push(letter);
@@ -166,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_name_the_paths_of_those_who_read_them() {
+    fn failures_have_outside_paths() {
         for (inside, outside) in [
             ("cannot open /a/b", "cannot open /mnt/x/a/b"),
             (
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_keeps_names_in_the_tree_foreign_ones_are_refused_and_paths_stay() {
+    fn without_confinement_phases_with_foreign_names_are_refused_and_paths_stay() {
         let fence = Fence::Missing("EPERM".into());
         assert_eq!(fence.fact().as_deref(), Some("none: EPERM"));
         let refused = fence.demand("replay").expect_err("refused");

@@ -1,4 +1,4 @@
-//! What the block device below a file system did between two moments.
+//! I/O counters of the block device below a file system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use fslab_model::{DeviceUse, Facts};
 use fslab_sys::{BlockCounters, DeviceNumber};
 
-/// The device whose counters tell what a phase cost.
+/// The device whose counters are recorded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeviceMeter(DeviceNumber);
 
@@ -16,29 +16,29 @@ impl DeviceMeter {
         DeviceNumber::of(device).ok().map(Self)
     }
 
-    /// The meter of the device that holds `directory`; `None` where its file system has none of
-    /// its own, or several.
+    /// The meter of the device that holds `directory`; `None` if its file system has none or
+    /// several.
     pub(crate) fn below(directory: &Path) -> Option<Self> {
         let holding = DeviceNumber::holding(directory).ok()?;
         if holding.kernel_name().is_some() {
             return Some(Self(holding));
         }
-        // Btrfs numbers its subvolumes itself; the mount's source names the device.
+        // Btrfs subvolumes have anonymous device numbers; the mount's source names the device.
         let source = fslab_fs::recognise(directory).ok()?.source;
         let meter = Self::of_device(Path::new(&source))?;
         (!is_one_of_several(&meter.name()?)).then_some(meter)
     }
 
-    /// The device's name in the kernel.
+    /// The kernel's name of the device.
     pub(crate) fn name(self) -> Option<String> {
         self.0.kernel_name()
     }
 
-    /// What a study may demand of it: its name, and how far the kernel reads ahead of a reader.
+    /// Facts that a study may require: name and readahead.
     pub(crate) fn facts(self) -> Facts {
         let mut facts = Facts::new();
         if let Some(name) = self.name() {
-            // A partition has no queue of its own.
+            // A partition has no separate queue.
             let block = Path::new("/sys/class/block").join(&name);
             let queues = ["queue", "../queue"].map(|queue| block.join(queue));
             let read = |queue: &PathBuf| fs::read_to_string(queue.join("read_ahead_kb")).ok();
@@ -55,10 +55,10 @@ impl DeviceMeter {
     }
 }
 
-/// Where the kernel's count of busy milliseconds begins anew.
+/// The kernel's busy milliseconds wrap at this value.
 const BUSY_MS_WRAP: u64 = 1 << 32;
 
-/// What was counted from `before` to `after`; `None` where the counters began anew in between.
+/// The difference of two readings; `None` if the counters were reset in between.
 pub(crate) fn between(before: &BlockCounters, after: &BlockCounters) -> Option<DeviceUse> {
     let optional = |after: Option<u64>, before: Option<u64>| after?.checked_sub(before?);
     let busy_ms = match after.busy_ms.checked_sub(before.busy_ms) {
@@ -77,7 +77,7 @@ pub(crate) fn between(before: &BlockCounters, after: &BlockCounters) -> Option<D
     })
 }
 
-/// Whether the Btrfs that has `device` has others as well: then no one counter has all its I/O.
+/// True if the Btrfs on `device` has other devices: no single counter covers its I/O then.
 fn is_one_of_several(device: &str) -> bool {
     let Ok(volumes) = fs::read_dir("/sys/fs/btrfs") else {
         return false;
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_subtracted_and_what_was_not_counted_stays_unknown() {
+    fn counters_are_subtracted_and_missing_ones_stay_unknown() {
         let before = BlockCounters {
             reads: 3,
             busy_ms: 10,
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_time_that_wraps_goes_on_and_counters_that_begin_anew_are_unknown() {
+    fn a_wrapped_busy_time_is_corrected_and_reset_counters_are_unknown() {
         let busy = |busy_ms, reads| BlockCounters {
             reads,
             busy_ms,

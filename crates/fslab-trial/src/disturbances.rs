@@ -1,10 +1,10 @@
-//! What else took place on the machine while a phase was measured.
+//! Detects other activity on the machine during a phase.
 //!
-//! Counters of the kernel are read before and after a phase, never during it. What has no counter,
-//! a process that is stopped and one that waits for a processor, a thread of low rate looks for
-//! meanwhile: where it sleeps much longer than it asked for, nothing of this process ran.
+//! Kernel counters are read before and after a phase, never during it. Only stopped processes and
+//! waiting for a processor have no such counters: a low-rate sampler thread detects them. If it
+//! sleeps much longer than requested, this process did not run.
 //!
-//! Thresholds are by measurement: docs/figures.md has the numbers.
+//! Thresholds are measured: see docs/figures.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use std::time::{Duration, Instant};
 use fslab_model::{Bytes, DeviceUse, Disturbance, DisturbanceKind, PhaseKind, format_ns};
 use fslab_sys::{ProcessStat, ProcessorTimes, StorageUse};
 
-/// How often the sampler looks. At this rate it takes a two-thousandth of one processor.
+/// Interval of the sampler, which then uses 0.05 % of one processor.
 const TICK: Duration = Duration::from_millis(100);
-/// A sleep that is longer than asked for by this is a stop.
+/// A sleep this much longer than requested counts as a stop.
 const STOP_NS_MIN: u64 = 200_000_000;
-/// Threads whose waiting is added up.
+/// Limit of threads whose waiting time is summed.
 const THREADS_MAX: usize = 64;
-/// Processes below this one that are looked at.
+/// Limit of descendants that are examined.
 const DESCENDANTS_MAX: usize = 256;
 
-/// Shares from which on a disturbance is recorded, of the time of all processors.
+/// Thresholds as shares of the time of all processors.
 const STEAL_SHARE_MIN: f64 = 0.05;
 const PROCESSOR_SHARE_MIN: f64 = 0.10;
-/// Of the phase's duration.
+/// Share of the phase's duration.
 const WAITING_SHARE_MIN: f64 = 0.10;
-/// Of the bytes that the device moved in that direction.
+/// Share of the bytes that the device transferred in that direction.
 const DEVICE_SHARE_MIN: f64 = 0.05;
-/// The same where the work of other processes cannot be read, and is inferred.
+/// The same if the I/O of other processes is unreadable and inferred.
 const INFERRED_SHARE_MIN: f64 = 0.5;
-/// Less processor time than this is below what the kernel's ticks resolve.
+/// Less processor time is below the resolution of the kernel's ticks.
 const PROCESSOR_NS_MIN: u64 = 50_000_000;
-/// Less than this the device moves for the kernel's own housekeeping.
+/// Less I/O is housekeeping of the kernel.
 const DEVICE_BYTES_MIN: u64 = 1 << 20;
 const INFERRED_BYTES_MIN: u64 = 16 << 20;
 
-/// Counters at a moment. `None` is "cannot be known".
+/// Counters at one moment; `None` if unknown.
 struct Moment {
     at: Instant,
     times: Option<ProcessorTimes>,
@@ -54,7 +54,7 @@ impl Moment {
         let processes: Vec<_> = fslab_sys::processes().collect();
         let own = std::process::id();
         let family = with_descendants(own, &processes);
-        // Who started the trial waits for it.
+        // The trial's parent waits for it.
         let parent = processes
             .iter()
             .find(|it| it.pid == own)
@@ -79,7 +79,7 @@ impl Moment {
     }
 }
 
-/// `process` and all that it, or one of them, has started.
+/// `process` and its descendants.
 fn with_descendants(process: u32, processes: &[ProcessStat]) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([process]);
     loop {
@@ -93,7 +93,7 @@ fn with_descendants(process: u32, processes: &[ProcessStat]) -> BTreeSet<u32> {
     }
 }
 
-/// What they had storage do; `None` where none of them may be asked.
+/// The sum of their storage I/O; `None` if no process is readable.
 fn storage(processes: &[ProcessStat]) -> Option<StorageUse> {
     let (mut sum, mut is_known) = (StorageUse::default(), false);
     for process in processes {
@@ -102,7 +102,7 @@ fn storage(processes: &[ProcessStat]) -> Option<StorageUse> {
                 sum.read_bytes += used.read_bytes;
                 sum.write_bytes += used.write_bytes;
             }
-            // It has ended meanwhile, and its parent has what it did; or it is another user's.
+            // The process has ended, and its parent has its counts; or it is another user's.
             Err(_) => continue,
         }
         is_known = true;
@@ -110,15 +110,15 @@ fn storage(processes: &[ProcessStat]) -> Option<StorageUse> {
     is_known.then_some(sum)
 }
 
-/// What of this trial's own writing the device has not written yet.
+/// The trial's writes that the device has not written yet.
 #[derive(Default)]
 pub(crate) struct Backlog {
-    /// What the trial's processes had made dirty, and what the device had written, at first.
+    /// First reading: bytes made dirty by the trial, and bytes written by the device.
     start: Option<(u64, u64)>,
 }
 
 impl Backlog {
-    /// Of `written` bytes by the trial so far, and `by_device`.
+    /// Backlog after `written` bytes by the trial and `by_device` by the device.
     fn bytes(&mut self, written: u64, by_device: u64) -> u64 {
         let (own, device) = *self.start.get_or_insert((written, by_device));
         let dirtied = written.saturating_sub(own);
@@ -126,24 +126,24 @@ impl Backlog {
     }
 }
 
-/// Watches a phase from before it to after it.
-pub(crate) struct Vigil {
+/// Observes a phase.
+pub(crate) struct Observation {
     before: Moment,
     sampler: Sampler,
 }
 
-/// What the phase was.
+/// Properties of the phase.
 pub(crate) struct Watched {
     pub(crate) kind: PhaseKind,
-    /// How many threads worked; more than there are processors wait for each other.
+    /// Number of threads; more than processors wait for each other.
     pub(crate) threads: usize,
     pub(crate) device: Option<DeviceUse>,
-    /// What of the trial's own writing was to be written when it began.
+    /// The trial's unwritten data at the start of the phase.
     pub(crate) backlog_bytes: u64,
 }
 
-impl Vigil {
-    /// From now on.
+impl Observation {
+    /// Starts the observation.
     pub(crate) fn begin() -> Self {
         Self {
             before: Moment::now(),
@@ -151,17 +151,17 @@ impl Vigil {
         }
     }
 
-    /// What the trial has written and the device has not, at the beginning of this.
+    /// The trial's unwritten data at the start of the phase.
     pub(crate) fn backlog(&self, backlog: &mut Backlog, written_by_device: Option<u64>) -> u64 {
         let own = self.before.own.map(|own| own.write_bytes);
         own.zip(written_by_device)
             .map_or(0, |(own, device)| backlog.bytes(own, device))
     }
 
-    /// Ends it.
-    pub(crate) fn end(self) -> Ended {
+    /// Ends the observation.
+    pub(crate) fn end(self) -> Observed {
         let samples = self.sampler.end();
-        Ended {
+        Observed {
             before: self.before,
             after: Moment::now(),
             samples,
@@ -169,15 +169,15 @@ impl Vigil {
     }
 }
 
-/// A phase that is over, with what was counted.
-pub(crate) struct Ended {
+/// A finished observation.
+pub(crate) struct Observed {
     before: Moment,
     after: Moment,
     samples: Samples,
 }
 
-impl Ended {
-    /// What of it is past its threshold.
+impl Observed {
+    /// The disturbances above their thresholds.
     pub(crate) fn disturbances(&self, watched: &Watched) -> Vec<Disturbance> {
         let passed = self.after.at.duration_since(self.before.at);
         let counted = Counted {
@@ -192,8 +192,8 @@ impl Ended {
         counted.disturbances(watched)
     }
 
-    /// Processor time of other programs. In a container one does not see them all, but what they
-    /// used in user mode is in the machine's sum.
+    /// Processor time of other programs. A container does not see all of them, but the machine's
+    /// total includes their user time.
     fn others_ns(&self) -> u64 {
         let seen = self.after.others_ns.saturating_sub(self.before.others_ns);
         let own = self.after.own_ns.saturating_sub(self.before.own_ns);
@@ -218,7 +218,7 @@ fn used_between(before: Option<StorageUse>, after: Option<StorageUse>) -> Option
     })
 }
 
-/// What was counted from before a phase to after it.
+/// Differences of the counters over a phase.
 struct Counted {
     passed_ns: u64,
     processors: u32,
@@ -260,7 +260,7 @@ impl Counted {
         )
     }
 
-    /// The time of all processors.
+    /// Time of all processors.
     fn capacity_ns(&self) -> f64 {
         self.passed_ns as f64 * f64::from(self.processors)
     }
@@ -315,7 +315,7 @@ impl Counted {
             None if is_reading => (beyond, INFERRED_SHARE_MIN, INFERRED_BYTES_MIN),
             None => return None,
         };
-        // A phase that reads compares with what it read.
+        // A reading phase is compared with what it read.
         let whole = match is_reading {
             true => watched.device?.read_bytes.max(device),
             false => device,
@@ -365,15 +365,15 @@ fn past(
     })
 }
 
-/// What the sampler has found.
+/// Result of the sampler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Samples {
     stopped_ns: u64,
     waiting_ns: u64,
 }
 
-/// The thread that looks. It ends with this value: a phase that fails ends without its samples, and
-/// a thread that went on would take processor time from the phases after it.
+/// The sampling thread, which ends when this is dropped: after a failed phase it would otherwise
+/// use processor time during later phases.
 struct Sampler {
     is_over: Arc<AtomicBool>,
     thread: Option<JoinHandle<Samples>>,
@@ -420,7 +420,7 @@ fn sample(is_over: &AtomicBool) -> Samples {
         last = Instant::now();
         samples.stopped_ns += stop_ns(passed, any_descendant_is_stopped);
         for (thread, delay) in fslab_sys::run_delays(THREADS_MAX) {
-            // A thread that is new has waited since it began.
+            // A new thread has waited since its start.
             let before = delays.insert(thread, delay).unwrap_or(0);
             samples.waiting_ns += delay.saturating_sub(before);
         }
@@ -428,8 +428,8 @@ fn sample(is_over: &AtomicBool) -> Samples {
     samples
 }
 
-/// How long nothing ran in a pause that was to be a tick; all of it where a process that works for
-/// the trial is stopped.
+/// Time without execution in a pause that was to be a tick; the complete pause if a process of the
+/// trial is stopped.
 fn stop_ns(passed: Duration, is_stopped: impl Fn() -> bool) -> u64 {
     let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     match ns(passed.saturating_sub(TICK)) {
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_machine_disturbs_nothing_and_a_journal_is_no_other_writer() {
+    fn a_quiet_machine_has_no_disturbance_and_a_journal_is_no_other_writer() {
         assert_eq!(kinds(&quiet(), &watched()), []);
     }
 
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn where_others_cannot_be_asked_a_device_that_writes_while_we_read_gives_them_away() {
+    fn if_other_processes_are_unreadable_writes_of_the_device_during_reads_reveal_them() {
         let mut counted = quiet();
         counted.others = None;
         counted.own = Some(StorageUse::default());
@@ -565,7 +565,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_lasts_is_a_stop_and_so_is_a_stopped_helper() {
+    fn a_long_pause_is_a_stop_and_so_is_a_stopped_helper() {
         let ms = Duration::from_millis;
         assert_eq!(stop_ns(ms(130), || false), 0);
         assert_eq!(stop_ns(ms(3100), || false), 3 * SECOND);
@@ -573,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_works_for_the_trial_and_is_stopped_is_seen() {
+    fn a_stopped_process_of_the_trial_is_detected() {
         let sampler = Sampler::start();
         let mut child = std::process::Command::new("sh")
             .args(["-c", "kill -STOP $$"])
@@ -586,7 +586,7 @@ mod tests {
         assert!(samples.stopped_ns >= STOP_NS_MIN, "{samples:?}");
     }
 
-    // A phase that failed left its thread behind, which sampled until the end of the trial.
+    // A failed phase had left its thread behind, which sampled until the end of the trial.
     #[test]
     fn the_thread_ends_with_its_sampler() {
         let sampler = Sampler::start();
@@ -597,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn the_backlog_is_what_was_made_dirty_and_is_not_written() {
+    fn the_backlog_is_the_dirty_data_that_is_not_written() {
         let mut backlog = Backlog::default();
         assert_eq!(backlog.bytes(100, 40), 0);
         assert_eq!(backlog.bytes(600, 140), 400);

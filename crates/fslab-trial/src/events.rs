@@ -1,4 +1,4 @@
-//! Writes events as JSON lines, each at once.
+//! Writes events as JSON lines, unbuffered.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -6,7 +6,7 @@ use std::time::Instant;
 use fslab_engine::StopFlag;
 use fslab_model::{Event, EventBody, Facts, Failure};
 
-/// Where a trial's events go. Once their reader is gone, the trial is stopped.
+/// The writer of a trial's events. If the reader closes the pipe, the trial is stopped.
 pub struct EventWriter<W> {
     output: W,
     began: Instant,
@@ -15,7 +15,7 @@ pub struct EventWriter<W> {
 }
 
 impl<W: Write> EventWriter<W> {
-    /// Events are stamped with the time since this call.
+    /// Time stamps of events count from this call.
     pub fn new(output: W, stop: StopFlag) -> Self {
         Self {
             output,
@@ -25,7 +25,7 @@ impl<W: Write> EventWriter<W> {
         }
     }
 
-    /// Writes one event and flushes it.
+    /// Writes and flushes one event.
     pub fn emit(&mut self, body: EventBody) {
         if self.broken.is_some() {
             return;
@@ -44,12 +44,12 @@ impl<W: Write> EventWriter<W> {
         }
     }
 
-    /// Says which step begins now.
+    /// Reports the start of a step.
     pub fn begin(&mut self, step: impl Into<String>) {
         self.emit(EventBody::StepStarted { step: step.into() });
     }
 
-    /// Adds facts, where there are any.
+    /// Reports facts, if there are any.
     pub(crate) fn add_facts(&mut self, facts: Facts) {
         if !facts.is_empty() {
             self.emit(EventBody::Facts { facts });
@@ -61,10 +61,10 @@ impl<W: Write> EventWriter<W> {
         self.emit(EventBody::Failed { failure });
     }
 
-    /// Whether every event was written.
+    /// Checks that every event was written.
     ///
     /// # Errors
-    /// The first error of writing.
+    /// The first write error.
     pub fn finish(self) -> io::Result<()> {
         self.broken.map_or(Ok(()), Err)
     }
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_nobody_listens_to_is_told_to_stop() {
+    fn a_trial_whose_reader_is_gone_is_stopped() {
         let stop = StopFlag::new();
         let mut events = EventWriter::new(Closed, stop.clone());
         events.emit(EventBody::End);

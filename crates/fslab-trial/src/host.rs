@@ -1,5 +1,5 @@
-//! A trial in a guest, and the host that keeps its disk: what the guest drops from its memory the
-//! host may still have in its own.
+//! The host's page cache of a guest's disk: it may contain data that the guest has dropped from its
+//! own memory.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use fslab_model::{Failure, FailureKind};
 
-/// Lets the host forget what it keeps of the disk in memory; it has done so when this returns.
+/// Makes the host drop the disk's pages from its page cache; returns when this is done.
 pub(crate) fn drop_host_cache(device: &Path) -> Result<(), Failure> {
     OpenOptions::new()
         .write(true)
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_device_is_written_and_one_that_is_not_there_is_an_error() {
+    fn the_device_is_written_and_a_missing_one_is_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let device = folder.path().join("forget");
         assert_eq!(drop_host_cache(&device).expect_err("none").errno, Some(2));

@@ -1,6 +1,5 @@
-//! What the kernel says of the trial's device: its log, and the errors that file systems and disks
-//! count themselves. An error that was never returned to a program is found here: a failed
-//! write-back, a read that succeeded when it was repeated.
+//! Kernel messages and error counters of the trial's device. They reveal errors that were never
+//! returned to a program: a failed write-back, a read that succeeded after a retry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,25 +8,25 @@ use std::path::{Path, PathBuf};
 use fslab_model::{Failure, FailureKind, KernelMessage};
 use fslab_sys::{KernelLine, KernelLog};
 
-/// Messages that are kept of one step or phase, and those that explain a failure.
+/// Messages kept of a step or phase, and those that explain a failure.
 const KEPT_MAX: usize = 12;
 const EXPLAINING_MAX: usize = 3;
-/// Bytes that are kept of a message.
+/// Bytes kept of a message.
 const MESSAGE_BYTES_MAX: usize = 300;
 
-/// The levels of syslog(2).
+/// Levels of syslog(2).
 const LEVEL_CRITICAL: u32 = 2;
 const LEVEL_ERROR: u32 = 3;
 const LEVEL_WARNING: u32 = 4;
 
-/// What a message says, in lower case, that is an error whatever its level.
+/// Texts, in lower case, that mark an error at any level.
 const ALWAYS_ERRORS: [&str; 4] = [
     "i/o error",
     "error, dev ",
     "forced readonly",
     "remounting filesystem read-only",
 ];
-/// What makes a warning an error: it is of data that were not read or written.
+/// Texts that make a warning an error: data was not read or written.
 const ERRORS_AS_WARNINGS: [&str; 12] = [
     "io error",
     "io failure",
@@ -42,7 +41,7 @@ const ERRORS_AS_WARNINGS: [&str; 12] = [
     "corrupt",
     "csum failed",
 ];
-/// What makes a message of an error's level one of data.
+/// Texts that mark an error at level error.
 const ERRORS_AS_ERRORS: [&str; 6] = [
     "error",
     "fail",
@@ -51,22 +50,22 @@ const ERRORS_AS_ERRORS: [&str; 6] = [
     "timed out",
     "timeout",
 ];
-/// A device that has no such command: mkfs tries, and writes zeroes itself.
+/// A command that the device does not support: mkfs tries it, then writes zeroes itself.
 const NO_SUCH_COMMAND: &str = "operation not supported error";
-/// The sign of a full file system: that is no fault of the device.
+/// Marks of a full file system, which is no error of the device.
 const FULL: [&str; 4] = ["no space", "enospc", "error -28", "errno=-28"];
 
-/// Watches over the devices of a trial.
+/// Watches the devices of a trial.
 #[derive(Debug)]
 pub(crate) struct KernelWatch {
-    /// Names in the kernel: the device's own, and those of what is below it.
+    /// Kernel names of the device and of those below it.
     names: BTreeSet<String>,
     log: KernelLog,
     counts: BTreeMap<PathBuf, u64>,
 }
 
 impl KernelWatch {
-    /// Watches over the device of that name in the kernel, by `log` and from now on.
+    /// Watches the device of this kernel name, by `log` and the counters from now on.
     pub(crate) fn over(device: &str, log: KernelLog) -> Self {
         let names = with_those_below(device);
         let mut watch = Self {
@@ -78,23 +77,23 @@ impl KernelWatch {
         watch
     }
 
-    /// Why the log tells nothing, or not all; `None` where all of it was read.
+    /// Why the log is unreadable or incomplete; `None` if all of it was read.
     pub(crate) fn lack(&self) -> Option<String> {
         match self.log.refusal() {
             Some(error) => Some(format!("not readable: {error}")),
             None if self.log.has_gaps() => {
-                Some("not whole: messages were overwritten before they were read".to_owned())
+                Some("incomplete: messages were overwritten before they were read".to_owned())
             }
             None => None,
         }
     }
 
-    /// What was said of the devices since the last call, shortened.
+    /// The messages about the devices since the last call, shortened.
     pub(crate) fn look(&mut self, during: &str) -> Vec<KernelMessage> {
         let lines = self.log.since();
         let concerning = lines.iter().filter(|line| self.concerns(line));
-        let said = concerning.map(|line| (line.text.clone(), is_error(line)));
-        let mut found: Vec<(String, bool)> = said.collect();
+        let texts = concerning.map(|line| (line.text.clone(), is_error(line)));
+        let mut found: Vec<(String, bool)> = texts.collect();
         found.extend(self.counted());
         shortened(during, found)
     }
@@ -105,14 +104,14 @@ impl KernelWatch {
         is_weighty && !is_lack && self.names.iter().any(|name| has_word(&line.text, name))
     }
 
-    /// Counts of errors that have grown.
+    /// Error counters that have increased.
     fn counted(&mut self) -> Vec<(String, bool)> {
         let counts = self.read_counts();
         let mut grown = Vec::new();
         for (file, count) in &counts {
             let before = self.counts.get(file).copied().unwrap_or(0);
             if *count > before {
-                // A disk that repeats a command counts that, too: what it gave in the end is right.
+                // A disk counts successful retries, too; their data is correct.
                 let is_error = !file.ends_with(DISK_ERRORS);
                 let text = format!("{}: {before} before, {count} now", file.display());
                 grown.push((text, is_error));
@@ -147,10 +146,10 @@ impl KernelWatch {
     }
 }
 
-/// Errors that a SCSI disk has counted, below its folder; in hexadecimal.
+/// Error count of a SCSI disk, below its folder; hexadecimal.
 const DISK_ERRORS: &str = "device/ioerr_cnt";
 
-/// `errors_count` is decimal, a disk's count has 0x before it.
+/// `errors_count` is decimal; a disk's count has the prefix 0x.
 fn number(text: &str) -> Option<u64> {
     let text = text.trim();
     match text.strip_prefix("0x") {
@@ -159,7 +158,7 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// The files in which Btrfs counts the errors of its devices, with what is in them.
+/// The files with Btrfs's error counts of its devices, and their contents.
 fn btrfs_counts(names: &BTreeSet<String>) -> Vec<(PathBuf, String)> {
     let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
     let volumes = entries("/sys/fs/btrfs".into()).map(|entry| entry.path());
@@ -179,7 +178,7 @@ fn btrfs_counts(names: &BTreeSet<String>) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// The device, the disk that it is a partition of, and all that it is built on.
+/// The device, the disk that it is a partition of, and all devices below.
 fn with_those_below(device: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut waiting = vec![device.to_owned()];
@@ -209,7 +208,7 @@ fn with_those_below(device: &str) -> BTreeSet<String> {
     names
 }
 
-/// Whether `name` stands in `text` and is no part of a longer name: `loop1` is not in `loop10`.
+/// True if `text` contains `name` as a separate word: `loop1` is not in `loop10`.
 fn has_word(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| {
@@ -233,7 +232,7 @@ fn is_error(line: &KernelLine) -> bool {
     (as_warning || as_error) && !has(&FULL)
 }
 
-/// Errors before what is none, equal ones in a row as one, and of too many the first.
+/// Sorts errors first, merges successive equal messages, and cuts the list.
 fn shortened(during: &str, found: Vec<(String, bool)>) -> Vec<KernelMessage> {
     let mut messages: Vec<KernelMessage> = Vec::new();
     for (text, is_error) in found {
@@ -273,7 +272,7 @@ fn cut(text: &str) -> String {
     text
 }
 
-/// The failure that the errors among `messages` are; `None` where there is none.
+/// The failure for the errors among `messages`; `None` if there are none.
 pub(crate) fn failure_of(messages: &[KernelMessage]) -> Option<Failure> {
     let errors: Vec<&KernelMessage> = messages.iter().filter(|it| it.is_error).collect();
     let first = errors.first()?;
@@ -301,10 +300,10 @@ mod tests {
         }
     }
 
-    /// Each was logged by Linux 6.18 on a loop device whose backing file could not grow, or stands
-    /// so in the source of the driver.
+    /// Each was logged by Linux 6.18 on a loop device whose backing file could not grow, or is in
+    /// the driver's source.
     #[test]
-    fn what_drivers_say_of_lost_data_is_an_error() {
+    fn messages_of_lost_data_are_errors() {
         for (level, text) in [
             (
                 3,
@@ -357,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drivers_say_of_every_mount_is_none() {
+    fn messages_of_every_mount_are_none() {
         for (level, text) in [
             (
                 6,
@@ -375,7 +374,7 @@ mod tests {
                 4,
                 "FAT-fs (loop0): Volume was not properly unmounted. Please run fsck.",
             ),
-            // Every mkfs.ext4 on a file of tmpfs behind a loop device, on Linux 6.18.
+            // On every mkfs.ext4 on a loop device over tmpfs, with Linux 6.18.
             (
                 3,
                 "operation not supported error, dev loop0, sector 688 op 0x9:(WRITE_ZEROES) flags",
@@ -392,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_known_by_its_whole_name() {
+    fn a_device_is_matched_by_its_complete_name() {
         assert!(has_word("EXT4-fs (loop1): x", "loop1"));
         assert!(has_word("Aborting journal on device loop1-8.", "loop1"));
         assert!(!has_word("I/O error, dev loop10, sector 3", "loop1"));
@@ -401,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn many_messages_are_few_errors_first_and_no_control_character_gets_through() {
+    fn messages_are_limited_and_sorted_errors_first_without_control_characters() {
         let mut found = vec![
             ("a \u{1b}[2J".to_owned(), false),
             ("b".to_owned(), true),

@@ -1,8 +1,8 @@
-//! How much files are in pieces: the layout score of Smith and Seltzer ("File System Aging",
-//! SIGMETRICS 1997), from what the file system tells of the places of blocks.
+//! Fragmentation of files: the layout score of Smith and Seltzer ("File System Aging", SIGMETRICS
+//! 1997), from the block addresses that the file system reports.
 //!
-//! The score is the share of blocks, but for the first of each file, that stand right behind the
-//! one before: 1 where every file is in one piece, 0 where no two blocks of a file are neighbours.
+//! The score is the share of blocks, except the first of each file, that directly follow the block
+//! before: 1 if every file is contiguous, 0 if no two successive blocks are adjacent.
 
 use std::fs::File;
 use std::io;
@@ -12,42 +12,43 @@ use fslab_engine::StopFlag;
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::{Extent, extents, extents_by_block, map_block_bytes};
 
-/// Blocks that are asked for one by one; beyond it, only every so many files are looked at.
+/// Limit of blocks queried one by one; above it, only every n-th file is examined.
 const ASKED_BLOCKS_MAX: u64 = 1 << 17;
 
-/// A file to look at, and how long it is.
+/// A file to examine, and its length.
 pub(crate) struct FileRef {
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
 }
 
-/// Which call shows where blocks are.
+/// The ioctl that reports block addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Method {
     Extents,
     Blocks,
 }
 
-/// How files lie.
+/// Layout of files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layout {
     /// Files whose blocks have addresses.
     pub(crate) files: u64,
-    /// Pieces in which these are.
+    /// Their fragments.
     pub(crate) fragments: u64,
-    /// Their blocks, but for the first of each.
+    /// Their blocks except the first of each file.
     followers: u64,
-    /// How many of those stand right behind the one before.
+    /// Those that directly follow the block before.
     neighbours: u64,
-    /// How it was found.
+    /// The method.
     pub(crate) by: String,
 }
 
 impl Layout {
-    /// Looks at `files`, which were written back. `Err` says why it cannot be known here.
+    /// Examines `files`, which must have been written back. The inner `Err` says why the layout is
+    /// unknown.
     ///
     /// # Errors
-    /// The outer one where a file cannot be opened, or the trial is to stop.
+    /// The outer error: a file cannot be opened, or the trial is to stop.
     pub(crate) fn of(files: &[FileRef], stop: &StopFlag) -> Result<Result<Self, String>, Failure> {
         let Some(first) = files.iter().find(|file| file.bytes > 0) else {
             return Ok(Err("there are no files".into()));
@@ -89,18 +90,17 @@ impl Layout {
         Ok(Ok(layout))
     }
 
-    /// The score; `None` where no file has two blocks.
+    /// The score; `None` if no file has two blocks.
     pub(crate) fn score(&self) -> Option<f64> {
         (self.followers > 0).then(|| self.neighbours as f64 / self.followers as f64)
     }
 
-    /// Pieces of a file on the average; `None` where no file has a block.
+    /// Mean number of fragments per file; `None` if no file has a block.
     pub(crate) fn fragments_per_file(&self) -> Option<f64> {
         (self.files > 0).then(|| self.fragments as f64 / self.files as f64)
     }
 
-    /// Counts a file; one whose data has no addresses is left out. What was allocated behind its
-    /// end is no part of it.
+    /// Adds a file, unless its data has no addresses. Blocks allocated beyond its end are ignored.
     fn add(&mut self, extents: &[Extent], bytes: u64, block_bytes: u64) {
         let mut before: Option<Extent> = None;
         for extent in extents.iter().filter(|extent| extent.logical < bytes) {
@@ -136,16 +136,16 @@ fn cannot(looked: &FileRef, error: &io::Error) -> Failure {
     Failure::new(FailureKind::Io, text).because(error)
 }
 
-/// The call that answers here, or why none does.
+/// The ioctl that works here, or why none does.
 fn choose(file: &File) -> Result<Method, String> {
     let by_extents = match extents(file) {
         Ok(found) if !found.is_empty() => return Ok(Method::Extents),
-        Ok(_) => "it tells no extent".to_owned(),
+        Ok(_) => "it reports no extent".to_owned(),
         Err(error) => error.to_string(),
     };
     let by_block = match extents_by_block(file) {
         Ok(found) if !found.is_empty() => return Ok(Method::Blocks),
-        Ok(_) => "it tells no block".to_owned(),
+        Ok(_) => "it reports no block".to_owned(),
         Err(error) => error.to_string(),
     };
     Err(format!("FIEMAP: {by_extents}; FIBMAP: {by_block}"))
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
     use fslab_sys::ExtentFlags;
 
-    /// Extents of so many blocks, each beginning at a block of the device.
+    /// Extents by (blocks, device block).
     fn layout(files: &[&[(u64, u64)]]) -> Layout {
         let mut layout = Layout::default();
         for file in files {
@@ -177,10 +177,10 @@ mod tests {
     }
 
     #[test]
-    fn the_score_is_the_share_of_blocks_right_behind_the_one_before() {
+    fn the_score_is_the_share_of_blocks_that_follow_the_block_before() {
         let whole = layout(&[&[(10, 5)], &[(100, 1)]]);
         assert_eq!((whole.score(), whole.fragments), (Some(1.0), 2));
-        // Five blocks, of which one begins elsewhere: 3 of the 4 that follow are neighbours.
+        // Five blocks, one of them elsewhere: 3 of the 4 that follow are adjacent.
         let broken = layout(&[&[(10, 3), (20, 2)]]);
         assert_eq!(broken.score(), Some(0.75));
         assert_eq!(broken.fragments_per_file(), Some(2.0));
@@ -189,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn extents_that_go_on_where_the_last_one_ended_are_one_piece() {
+    fn adjacent_extents_are_one_fragment() {
         let joined = layout(&[&[(10, 3), (13, 2)]]);
         assert_eq!((joined.score(), joined.fragments), (Some(1.0), 1));
     }
 
     #[test]
-    fn files_of_one_block_have_no_score_and_what_is_behind_the_end_does_not_count() {
+    fn files_of_one_block_have_no_score_and_blocks_beyond_the_end_do_not_count() {
         assert_eq!(layout(&[&[(1, 1)], &[(5, 1)]]).score(), None);
         let mut beyond = Layout::default();
         let extent = |logical, physical| Extent {

@@ -1,7 +1,7 @@
-//! One trial on this kernel: format, mount, phases with their cache policy, unmount, check.
+//! A trial on this kernel: format, mount, phases with their cache policy, unmount, check.
 //!
-//! Reads one specification, writes events, prints and decides nothing else. Where it runs, and what
-//! its device is, is the venue's affair; what it mounts, it unmounts.
+//! Reads a specification and writes events, nothing else. The venue decides where it runs and
+//! prepares its device; the trial unmounts everything it mounts.
 //!
 //! ```text
 //!     run_trial --> Target (directory | volume | fake) --> stages --> rounds --> phases --> events

@@ -1,5 +1,5 @@
-//! `fslab mkfs` within the trial's process: where that holds its memory, another fslab would take
-//! as much of the measured memory as its build decides.
+//! `fslab mkfs` inside the trial's process: if that has locked its memory, a second fslab process
+//! would take an amount of the measured memory that depends on its build.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,9 +8,9 @@ use fslab_format::{FormatOptions, Volume};
 use fslab_fs::CommandLine;
 use fslab_model::{Failure, FailureKind};
 
-/// What is formatted, and how.
+/// Parsed arguments of `fslab mkfs`.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Words<'a> {
+struct Arguments<'a> {
     name: &'a str,
     device: &'a str,
     label: Option<&'a str>,
@@ -18,8 +18,8 @@ struct Words<'a> {
     identity: Option<&'a str>,
 }
 
-impl<'a> Words<'a> {
-    /// Of `mkfs NAME --force [OPTIONS] DEVICE`; `None` where there is anything else.
+impl<'a> Arguments<'a> {
+    /// Parses `mkfs NAME --force [OPTIONS] DEVICE`; `None` for any other arguments.
     fn of(arguments: &'a [String]) -> Option<Self> {
         let (device, words) = arguments.split_last()?;
         let mut words = words.iter().map(String::as_str);
@@ -61,11 +61,11 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Formats as `line` says, and gives what the command prints.
+/// Formats as requested by `line`; returns what the command would print.
 pub(crate) fn run(line: &CommandLine) -> Result<String, Failure> {
-    let words = Words::of(&line.arguments);
-    let options = words.as_ref().and_then(Words::options);
-    let (Some(words), Some(options)) = (words, options) else {
+    let parsed = Arguments::of(&line.arguments);
+    let options = parsed.as_ref().and_then(Arguments::options);
+    let (Some(parsed), Some(options)) = (parsed, options) else {
         let text = format!("cannot understand `{}`", line.words().join(" "));
         return Err(Failure::new(FailureKind::BadInput, text));
     };
@@ -73,11 +73,11 @@ pub(crate) fn run(line: &CommandLine) -> Result<String, Failure> {
         let text = format!("`{}` failed", line.words().join(" "));
         Failure::new(FailureKind::Format, text).because(error)
     };
-    let formatter = fslab_format::find(words.name).map_err(|error| failed(&error))?;
-    let volume = Volume::open(Path::new(words.device)).map_err(|error| failed(&error))?;
+    let formatter = fslab_format::find(parsed.name).map_err(|error| failed(&error))?;
+    let volume = Volume::open(Path::new(parsed.device)).map_err(|error| failed(&error))?;
     fslab_format::format(formatter, &volume, &options).map_err(|error| failed(&error))?;
     let (title, size) = (formatter.title(), volume.size());
-    Ok(format!("{title} on {}, {size}\n", words.device))
+    Ok(format!("{title} on {}, {size}\n", parsed.device))
 }
 
 #[cfg(test)]
@@ -89,19 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn words_are_understood_in_both_ways_and_no_others() {
+    fn options_are_parsed_in_both_forms_and_no_others() {
         let given = words("mkfs hfs+ --force --label=A --block-size 4096 /dev/x");
-        let found = Words::of(&given).expect("understood");
+        let found = Arguments::of(&given).expect("understood");
         assert_eq!((found.name, found.device), ("hfs+", "/dev/x"));
         assert_eq!((found.label, found.block_size), (Some("A"), Some("4096")));
         assert!(found.options().is_some());
         for wrong in ["mkfs hfs+ --list /dev/x", "trial hfs+ /dev/x", "mkfs"] {
-            assert_eq!(Words::of(&words(wrong)), None, "{wrong}");
+            assert_eq!(Arguments::of(&words(wrong)), None, "{wrong}");
         }
     }
 
     #[test]
-    fn an_image_is_formatted_and_one_that_is_not_there_is_a_failure() {
+    fn an_image_is_formatted_and_a_missing_one_is_a_failure() {
         let image = tempfile::NamedTempFile::new().expect("a file");
         image.as_file().set_len(64 << 20).expect("sparse");
         let line = |device: &str| CommandLine {

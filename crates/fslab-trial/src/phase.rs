@@ -1,4 +1,4 @@
-//! One phase: cold or not, measured, settled.
+//! A phase: prepare the caches, measure, settle.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -14,51 +14,51 @@ use fslab_workload::{Finished, RunError, Workload};
 use crate::cache_warmer::CacheWarmer;
 use crate::confined::Fence;
 use crate::counters;
-use crate::disturbances::{Backlog, Vigil, Watched};
+use crate::disturbances::{Backlog, Observation, Watched};
 use crate::host::drop_host_cache;
 use crate::start_state;
 use crate::target::{CacheDropResult, Steps, Target};
 use crate::virtual_time::{HostMoment, timed};
 
-/// From here on a phase says that the harness is a part of its figures.
+/// Share of the harness in the elapsed time above which the phase gets a note.
 const HARNESS_SHARE_MAX: f64 = 0.05;
 
-/// A phase with all that it needs.
+/// A phase and its context.
 pub(crate) struct Phase<'a> {
     pub(crate) spec: &'a PhaseSpec,
     pub(crate) workload: &'a Workload,
     pub(crate) subject: &'a Subject,
     pub(crate) cold: ColdMethod,
-    /// Where a host is asked to forget what it keeps of the device; `None` where there is none.
+    /// The device that makes the host drop the disk's pages; `None` if there is no host.
     pub(crate) host_forgets: Option<&'a Path>,
-    /// Its root is the folder in which this round of the phases works, as it is called outside.
+    /// Its root is the folder of this round, as an outside path.
     pub(crate) context: &'a RunContext,
-    /// What keeps names in the tree.
+    /// The confinement to the tree.
     pub(crate) fence: &'a Fence,
-    /// The round that it belongs to; `None` where the phases run once.
+    /// The round; `None` if the phases run once.
     pub(crate) round: Option<Round>,
-    /// What the harness costs; `None` where no real time passes.
+    /// Costs of the harness; `None` in virtual time and for the null engine.
     pub(crate) calibration: Option<Calibration>,
-    /// Whether the clock moves only while the disk works.
+    /// True if the clock advances only while the disk works.
     pub(crate) virtual_time: bool,
-    /// How many phases of this trial have a record before this one.
+    /// Number of phases of this trial recorded before this one.
     pub(crate) number: usize,
-    /// What the trial has written and its device has not.
+    /// The trial's writes that the device has not written yet.
     pub(crate) backlog: &'a RefCell<Backlog>,
-    /// In which state phases in virtual time began.
+    /// Start states of phases in virtual time.
     pub(crate) start_states: &'a RefCell<Facts>,
 }
 
-/// What became of the caches before a phase.
+/// Result of preparing the caches.
 enum Prepared {
-    /// They are as they are to be, with what a reader must know of that.
+    /// Prepared, with a note for the reader if needed.
     Ready(Option<String>),
-    /// They cannot be: the phase is skipped.
+    /// Not possible: the phase is skipped.
     Impossible(String),
 }
 
 impl Phase<'_> {
-    /// A record of this phase without figures.
+    /// A record of this phase without results.
     pub(crate) fn without_figures(&self, outcome: PhaseOutcome) -> PhaseRecord {
         let kind = self.workload.kind(&self.spec.parameters);
         let record = PhaseRecord::empty(self.spec, kind, self.workload.headline(), outcome);
@@ -68,7 +68,7 @@ impl Phase<'_> {
         }
     }
 
-    /// Runs it. After a failure, which is in the record or beside it, the trial must not go on.
+    /// Runs the phase. After a returned failure, or one in the record, the trial must not continue.
     pub(crate) fn run(
         &self,
         target: &mut Target,
@@ -81,14 +81,14 @@ impl Phase<'_> {
             }
             Err(mut failure) => {
                 if failure.kind == FailureKind::NoSpace && failure.hint.is_none() {
-                    failure.hint = Some(self.advice_where_full());
+                    failure.hint = Some(self.hint_when_full());
                 }
                 (self.without_figures(PhaseOutcome::Failed { failure }), None)
             }
         }
     }
 
-    fn advice_where_full(&self) -> String {
+    fn hint_when_full(&self) -> String {
         match self.subject.filled_percent() {
             0 => "the file system ran full: take a larger --size, or smaller files".into(),
             filled => format!(
@@ -117,7 +117,8 @@ impl Phase<'_> {
         if let Some(write_back) = target.write_back_mut() {
             write_back.begin(self.number);
         }
-        let vigil = (!self.virtual_time && !matches!(target, Target::Fake)).then(Vigil::begin);
+        let observation =
+            (!self.virtual_time && !matches!(target, Target::Fake)).then(Observation::begin);
         self.note_start_state();
         let host_before = self.host_moment();
         let meter = target.meter();
@@ -128,10 +129,10 @@ impl Phase<'_> {
         };
         let after = meter.and_then(counters::DeviceMeter::read);
         let host_after = self.host_moment();
-        let ended = vigil.map(|vigil| {
+        let ended = observation.map(|observation| {
             let written = before.map(|before| before.write_bytes);
-            let backlog_bytes = vigil.backlog(&mut self.backlog.borrow_mut(), written);
-            (vigil.end(), backlog_bytes)
+            let backlog_bytes = observation.backlog(&mut self.backlog.borrow_mut(), written);
+            (observation.end(), backlog_bytes)
         });
         target.ensure_mounted()?;
         let mut record = self.without_figures(PhaseOutcome::Done);
@@ -149,7 +150,7 @@ impl Phase<'_> {
         }
         take_measured(&mut record, finished.measured);
         if self.virtual_time {
-            // The guest's own account knows no processor time.
+            // The guest's accounting has no processor time in virtual time.
             record.cpu = None;
             record
                 .threads
@@ -170,7 +171,7 @@ impl Phase<'_> {
         Ok(record)
     }
 
-    /// Notes in which state of memory a phase in virtual time begins.
+    /// Records the memory state at the start of a phase in virtual time.
     fn note_start_state(&self) {
         let state = self.virtual_time.then(start_state::now).flatten();
         let name = format!("{START_STATE_FACT}{}", self.spec.name);
@@ -178,7 +179,7 @@ impl Phase<'_> {
         states.extend(state.map(|state| (name, state)));
     }
 
-    /// Runs the workload, confined to the tree; gives the reason where it cannot run here.
+    /// Runs the workload confined to the tree; the inner `Err` says why it cannot run here.
     fn issue(&self, target: &Target) -> Result<Result<Finished, String>, Failure> {
         self.fence.within(target.root(), |inside| {
             let context = inside.context(self.context);
@@ -208,7 +209,7 @@ impl Phase<'_> {
         }))
     }
 
-    /// Makes the caches as cold or as warm as the phase is to find them.
+    /// Drops or warms the caches as the phase requires.
     fn prepare_caches(&self, target: &mut Target, steps: &mut Steps) -> Result<Prepared, Failure> {
         let files = self.workload.data_files(&self.spec.parameters)?;
         match (self.spec.cache, &*target) {
@@ -224,7 +225,7 @@ impl Phase<'_> {
             }
             (CachePolicy::Warm, _) => {
                 let kind = self.workload.kind(&self.spec.parameters);
-                let brought = self.fence.within(target.root(), |inside| {
+                let warmed = self.fence.within(target.root(), |inside| {
                     let warmer = CacheWarmer {
                         root: &inside.path(&self.context.root),
                         files,
@@ -233,7 +234,7 @@ impl Phase<'_> {
                     };
                     warmer.run().map_err(|it| inside.seen_outside(it))
                 })?;
-                return Ok(Prepared::Ready(brought?));
+                return Ok(Prepared::Ready(warmed?));
             }
         }
         Ok(Prepared::Ready(None))
@@ -243,7 +244,7 @@ impl Phase<'_> {
         self.virtual_time.then(HostMoment::now).flatten()
     }
 
-    /// What the workload needs and the file system has not, as a sentence.
+    /// The first requirement of the workload that the file system lacks, as a sentence.
     fn lack(&self, target: &Target) -> Result<Option<String>, Failure> {
         let Some(entry) = entry_of(target) else {
             return Ok(None);
@@ -255,7 +256,7 @@ impl Phase<'_> {
         Ok(lacking.map(|lacking| format!("{}: {lacking}", entry.name)))
     }
 
-    /// What the file system can do with the subject's options.
+    /// The file system's capabilities with the subject's options.
     fn abilities_of(&self, entry: &FileSystem) -> Capabilities {
         if entry.name == self.subject.fs() {
             entry.capabilities_of(self.subject)
@@ -277,8 +278,8 @@ impl Phase<'_> {
         }
     }
 
-    /// Times sync and unmount after a phase that asks for it. What was measured stays, whatever
-    /// becomes of this.
+    /// Times sync and unmount after a phase that asks for it. A failure does not affect the phase's
+    /// results.
     fn settle(
         &self,
         record: &mut PhaseRecord,
@@ -329,7 +330,7 @@ fn thread_record(thread: ThreadMeasured) -> ThreadRecord {
     }
 }
 
-/// The catalogue's entry of what the target has: of a directory, that of what is mounted there.
+/// The catalogue entry of the target's file system; of a directory, by its mount.
 fn entry_of(target: &Target) -> Option<&'static FileSystem> {
     match target {
         Target::Directory(directory) => {
@@ -341,9 +342,8 @@ fn entry_of(target: &Target) -> Option<&'static FileSystem> {
     }
 }
 
-/// What the entry of the file system promises of this target. Options of the subject's own may take
-/// from it or add to it, and then nothing is promised; neither is it of a directory, since nobody
-/// knows how the file system there was made.
+/// The capabilities that the file system's entry promises for this target: none if the subject has
+/// extra options, which may change them, and none for a directory, whose mkfs options are unknown.
 pub(crate) fn promises(target: &Target, subject: &Subject) -> Option<Capabilities> {
     let plain = subject.mkfs_arguments().is_empty() && subject.mount_options().is_empty();
     match target {

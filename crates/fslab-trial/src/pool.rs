@@ -1,7 +1,7 @@
-//! A pool of ZFS on the trial's device, and the daemon that serves it where the kernel cannot.
+//! A ZFS pool on the trial's device, and its daemon if the kernel has no ZFS.
 //!
-//! Invariant: a daemon that was started here has ended when the pool is dropped; a daemon of
-//! somebody else is never used, since its pools are none of ours.
+//! Invariant: a daemon started here has ended when the pool is dropped; other daemons are never
+//! used, since their pools are not the trial's.
 
 use std::fs;
 use std::io;
@@ -16,18 +16,18 @@ use fslab_model::{Failure, FailureKind, StepRecord};
 use crate::command::{self, Ran, elapsed_ns};
 use crate::server::Server;
 
-/// How often a scrub is asked how far it is.
+/// Poll interval of a scrub.
 const SCRUB_POLL: Duration = Duration::from_millis(100);
 
-/// The pool's commands, ready to be used.
+/// An open pool.
 pub(crate) struct Pool {
     commands: PoolCommands,
-    /// `None` where the kernel serves pools.
+    /// `None` if the kernel has ZFS.
     _daemon: Option<Server>,
 }
 
 impl Pool {
-    /// Makes the folder that the pool is looked for in, and starts the daemon where one is needed.
+    /// Creates the folder in which the pool is searched, and starts the daemon if one is needed.
     pub(crate) fn open(commands: &PoolCommands, device: &Path) -> Result<Self, Failure> {
         link_device(&commands.folder, device).map_err(|error| {
             let text = format!("cannot make the folder {}", commands.folder);
@@ -58,8 +58,7 @@ impl Pool {
         &self.commands.export
     }
 
-    /// Imports the pool, has everything read and verified, and exports it. What was found is what
-    /// the last command printed.
+    /// Imports the pool, scrubs it, and exports it. The result is the output of the status command.
     pub(crate) fn scrub(&self) -> Result<Ran, Failure> {
         let began = Instant::now();
         self.import()?;
@@ -86,15 +85,15 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // The folder holds a link and nothing else; what stays is replaced by the next trial.
+        // The folder only contains a link; if it stays, the next trial replaces it.
         let folder = Path::new(&self.commands.folder);
         let _ = fs::remove_dir_all(folder);
-        // Other pools' folders keep the one above.
+        // Fails if other pools have folders there.
         let _ = folder.parent().map(fs::remove_dir);
     }
 }
 
-/// Whether the running kernel has the driver that does without a daemon.
+/// True if the running kernel has the driver.
 fn serves_pools(fs_type: &str) -> bool {
     let drivers = fs::read_to_string("/proc/filesystems").unwrap_or_default();
     drivers
@@ -116,7 +115,7 @@ fn start_daemon(commands: &PoolCommands) -> Result<Server, Failure> {
     let program = commands.daemon.tool.program;
     if answers()? {
         let text = format!("{program} already runs, with other pools");
-        let hint = format!("export its pools and stop {program}: a trial starts one of its own");
+        let hint = format!("export its pools and stop {program}: a trial starts its own");
         return Err(Failure::new(FailureKind::Unsupported, text).hint(hint));
     }
     let mut server = Server::start(&commands.daemon)?;
@@ -129,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_folder_of_a_pool_holds_a_link_to_its_device_alone() {
+    fn the_folder_of_a_pool_has_only_a_link_to_its_device() {
         let folder = tempfile::tempdir().expect("a directory");
         let pools = folder.path().join("pools/disk");
         let pools = pools.to_str().expect("temporary paths are UTF-8");
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_is_known_by_its_whole_name() {
+    fn a_driver_is_matched_by_its_complete_name() {
         assert!(serves_pools("proc"));
         assert!(!serves_pools("pro"));
     }

@@ -1,5 +1,5 @@
-//! What is found out about a step or a phase when it is over: what the kernel said of the device,
-//! and whether earlier writes were lost. Either takes figures back that were reported before.
+//! Checks after a step or phase: kernel messages about the device, and lost writes. Either
+//! invalidates results that were reported before.
 
 use std::io::Write;
 
@@ -10,24 +10,24 @@ use crate::events::EventWriter;
 use crate::kernel_watch::{KernelWatch, failure_of};
 use crate::target::Target;
 
-/// The name of the fact that says what of the kernel's log was not read.
+/// Name of the fact about missing parts of the kernel log.
 const LOG_FACT: &str = "kernel_log";
 
-/// Looks back on what a trial has done so far.
+/// Reviews what a trial has done so far.
 ///
-/// In virtual time it looks once, when all is over: what is read between phases would move the
-/// clock of those that follow, and a sync more would be in the figures. The log of a guest is the
-/// trial's alone, and is read whole then.
+/// In virtual time it reviews once, at the end: reads between phases would advance the clock of
+/// later phases, and an additional sync would change their results. A guest's log belongs to the
+/// trial alone and is read from its start.
 pub(crate) struct Review {
-    /// `None` where there is no device, and in virtual time until the end.
+    /// `None` if there is no device, and in virtual time until the end.
     kernel: Option<KernelWatch>,
     virtual_time: bool,
-    /// Phases that have a record.
+    /// Number of recorded phases.
     recorded: usize,
 }
 
 impl Review {
-    /// From now on.
+    /// Starts the review.
     pub(crate) fn of(target: &Target, virtual_time: bool) -> Self {
         let kernel = || target.kernel_watch(KernelLog::mark());
         Self {
@@ -37,19 +37,19 @@ impl Review {
         }
     }
 
-    /// Whether a sync at the end would be in figures.
+    /// True if an additional sync would change results.
     pub(crate) fn is_of_virtual_time(&self) -> bool {
         self.virtual_time
     }
 
-    /// Before the last look.
-    pub(crate) fn come_to_the_end(&mut self, target: &Target) {
+    /// Must be called before the last review.
+    pub(crate) fn start_final(&mut self, target: &Target) {
         if self.virtual_time {
-            self.kernel = target.kernel_watch(KernelLog::whole());
+            self.kernel = target.kernel_watch(KernelLog::from_start());
         }
     }
 
-    /// What of the kernel's log cannot be known; empty where all is read.
+    /// Missing parts of the kernel log; empty if it was read completely.
     pub(crate) fn facts(&self) -> Facts {
         let lack = self.kernel.as_ref().and_then(KernelWatch::lack);
         lack.map(|lack| (LOG_FACT.to_owned(), lack))
@@ -57,7 +57,7 @@ impl Review {
             .collect()
     }
 
-    /// How many phases have a record.
+    /// Number of recorded phases.
     pub(crate) fn recorded(&self) -> usize {
         self.recorded
     }
@@ -68,7 +68,7 @@ impl Review {
         events.emit(EventBody::Phase(Box::new(record)));
     }
 
-    /// Reports what the kernel said since the last look; gives the failure that this is, if any.
+    /// Reports kernel messages since the last call; returns the failure if there are errors.
     pub(crate) fn look<W: Write>(
         &mut self,
         during: &str,
@@ -82,7 +82,7 @@ impl Review {
         failure
     }
 
-    /// As [`Self::look`], for a step after which the trial cannot go on.
+    /// As [`Self::look`], for a step after which the trial cannot continue.
     pub(crate) fn demand<W: Write>(
         &mut self,
         during: &str,
@@ -92,7 +92,7 @@ impl Review {
     }
 }
 
-/// Takes the figures back of all phases from `from` on.
+/// Invalidates the results of all phases from `from` on.
 pub(crate) fn withdraw<W: Write>(from: usize, failure: Failure, events: &mut EventWriter<W>) {
     events.emit(EventBody::Withdrawn { from, failure });
 }

@@ -1,8 +1,8 @@
-//! Between the rounds of a trial: what the round before left is removed, where a mount ends the
-//! file system is mounted anew, and the next round gets a new folder.
+//! Between the rounds of a trial: removes the files of the last round, remounts the file system if
+//! the round ends a mount, and makes a new folder.
 //!
-//! None of it is part of a phase; each is a step. What is removed is written back at
-//! once, so that no round pays for the removal of another's files.
+//! Each of these is a step, not part of a phase. Removals are written back at once, so that no
+//! round pays for the files of another.
 
 use std::fs;
 use std::io;
@@ -18,17 +18,17 @@ use crate::command::elapsed_ns;
 use crate::confined::{Fence, Inside};
 use crate::target::{Steps, Target};
 
-/// The name of the step that removes what a round left.
+/// Name of the step that removes the files of a round.
 const CLEAR: &str = "clear";
 
-/// The rounds of one trial.
+/// The rounds of a trial.
 pub(crate) struct RoundRunner<'a> {
     rounds: Rounds,
     /// The context of a trial without rounds.
     context: &'a RunContext,
     fence: &'a Fence,
-    /// The round that was run last, with its folder.
-    left: Option<(Round, PathBuf)>,
+    /// The last round and its folder.
+    last: Option<(Round, PathBuf)>,
 }
 
 impl<'a> RoundRunner<'a> {
@@ -37,16 +37,16 @@ impl<'a> RoundRunner<'a> {
             rounds,
             context,
             fence,
-            left: None,
+            last: None,
         }
     }
 
-    /// What the next round is to be announced as; `None` where nothing is to be done before it.
+    /// Name of the step before the next round; `None` if there is none.
     pub(crate) fn announcement(&self) -> Option<&'static str> {
-        self.left.is_some().then_some(CLEAR)
+        self.last.is_some().then_some(CLEAR)
     }
 
-    /// Prepares `round` and gives the context of its phases.
+    /// Prepares `round`; returns the context of its phases.
     pub(crate) fn begin_round(
         &mut self,
         round: Round,
@@ -61,7 +61,7 @@ impl<'a> RoundRunner<'a> {
         if matches!(target, Target::Fake) {
             return Ok(context);
         }
-        if let Some((before, folder)) = self.left.take() {
+        if let Some((before, folder)) = self.last.take() {
             steps.push(self.clear(&folder, target)?);
             if before.mount != round.mount {
                 target.remount(steps)?;
@@ -72,12 +72,12 @@ impl<'a> RoundRunner<'a> {
         let made = self.fence.within(target.root(), made)?;
         made.map_err(|error| cannot("make", &folder, &error))?;
         context.root.clone_from(&folder);
-        self.left = Some((round, folder));
+        self.last = Some((round, folder));
         Ok(context)
     }
 
-    /// The first round has the trial's own seed, so that it does what a trial without rounds does;
-    /// each other one its own, so that their mean is one over several draws.
+    /// The first round uses the trial's seed and so does the same as a trial without rounds; each
+    /// later round uses another, so that their mean covers several random draws.
     fn seed(&self, round: Round) -> u64 {
         let index = u64::from(round.mount) * u64::from(self.rounds.iterations);
         match index + u64::from(round.iteration) {
@@ -113,7 +113,7 @@ impl<'a> RoundRunner<'a> {
     }
 }
 
-/// A name that every file system takes, those of eight characters and no case included.
+/// A name valid on every file system, also with 8 characters and without case.
 fn name(round: Round) -> String {
     format!("m{}i{}", round.mount, round.iteration)
 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn each_round_has_a_seed_and_an_empty_folder_of_its_own_and_what_was_left_is_gone() {
+    fn each_round_has_its_own_seed_and_empty_folder_and_old_files_are_removed() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("other"), "kept").expect("written");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_that_run_once_run_where_they_always_did() {
+    fn phases_that_run_once_run_in_the_root() {
         let context = RunContext::new(EngineKind::Null, "/nonexistent", 7);
         let fence = Fence::NotNeeded;
         let mut runner = RoundRunner::new(Rounds::ONE, &context, &fence);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_somebodys_is_not_mounted_anew() {
+    fn an_existing_directory_is_not_remounted() {
         let folder = tempfile::tempdir().expect("a folder");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
         let fence = Fence::build();

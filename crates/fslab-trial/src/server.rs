@@ -1,9 +1,8 @@
-//! Programs that work while a file system is mounted: those that serve it, and those beside it.
+//! Programs that run while a file system is mounted: FUSE servers, and helpers such as cleaners.
 //!
-//! Invariant: a server that is dropped has ended, and one whose trial is killed is killed by the
-//! kernel. It leads its own process group: who asks the trial's group to stop must not end
-//! what the trial still has to unmount. A companion goes into the background by itself, and only
-//! the trial knows its number.
+//! Invariant: dropping a server ends it, and the kernel kills it if its trial is killed. A server
+//! leads a separate process group: a signal to the trial's group must not end it before the trial
+//! has unmounted. A companion daemonizes, and only the trial knows its PID.
 
 use std::io::Read;
 use std::process::{ExitStatus, Stdio};
@@ -16,32 +15,32 @@ use fslab_sys::{ProcessGroup, ProcessIdentity, Signal};
 
 use crate::command;
 
-/// How often it is asked whether something has happened: short beside any mount.
+/// Poll interval, short compared with any mount.
 pub(crate) const POLL: Duration = Duration::from_millis(1);
-/// How long a companion may take to end.
-const COMPANION_PATIENCE: Duration = Duration::from_secs(10);
+/// Time for a companion to end.
+const COMPANION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A program that serves a file system in the foreground.
+/// A FUSE server in the foreground.
 pub(crate) struct Server {
     program: &'static str,
     group: ProcessGroup,
-    /// Reads what it complains of, so that it never waits for a reader.
+    /// Reads its standard error, so that it never blocks on the pipe.
     listener: Option<JoinHandle<String>>,
 }
 
 impl Server {
     pub(crate) fn start(line: &CommandLine) -> Result<Self, Failure> {
         let mut command = command::plain(line)?;
-        fslab_sys::end_with_parent(&mut command);
+        fslab_sys::kill_with_parent(&mut command);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let mut group =
             ProcessGroup::spawn(command).map_err(|error| command::cannot_start(line, &error))?;
         let listener = group.stderr.take().map(|mut stream| {
             thread::spawn(move || {
-                let mut said = Vec::new();
-                // What was read up to an error is as good as it gets.
-                let _ = stream.read_to_end(&mut said);
-                String::from_utf8_lossy(&said).into_owned()
+                let mut errors = Vec::new();
+                // After a read error the part read so far is used.
+                let _ = stream.read_to_end(&mut errors);
+                String::from_utf8_lossy(&errors).into_owned()
             })
         });
         Ok(Self {
@@ -51,8 +50,7 @@ impl Server {
         })
     }
 
-    /// Waits until `is_ready`, which is asked again and again, or fails with the server's words
-    /// where it ends before that.
+    /// Waits until `is_ready` returns true; fails with the server's messages if it ends first.
     pub(crate) fn wait_until(
         &mut self,
         kind: FailureKind,
@@ -69,7 +67,7 @@ impl Server {
         }
     }
 
-    /// Waits for it to end by itself, as it does when it has nothing more to serve.
+    /// Waits for its regular end after the unmount.
     pub(crate) fn wait_end(&mut self) -> Result<(), Failure> {
         let kind = FailureKind::Unmount;
         self.group.wait().map_err(|error| self.lost(kind, &error))?;
@@ -79,15 +77,15 @@ impl Server {
         }
     }
 
-    /// How it ended, and a sentence with the end of what it wrote to standard error.
+    /// Its exit status, and a sentence with the end of its standard error.
     fn reap(&mut self, kind: FailureKind) -> Result<(ExitStatus, String), Failure> {
         let reaped = self.group.reap();
         let (status, _) = reaped.map_err(|error| self.lost(kind, &error))?;
-        let said = self.listener.take().and_then(|it| it.join().ok());
-        let words = command::last_lines(&said.unwrap_or_default());
+        let errors = self.listener.take().and_then(|it| it.join().ok());
+        let lines = command::last_lines(&errors.unwrap_or_default());
         Ok((
             status,
-            format!("{} ended with {status}: {words}", self.program),
+            format!("{} ended with {status}: {lines}", self.program),
         ))
     }
 
@@ -97,7 +95,7 @@ impl Server {
     }
 }
 
-/// A program that works beside a mounted file system, in the background.
+/// A daemon that belongs to a mounted file system.
 pub(crate) struct Companion {
     process: ProcessIdentity,
 }
@@ -107,8 +105,8 @@ impl Companion {
         let began_ticks = fslab_sys::boot_ticks();
         let ran = command::run("companion", &command.line)?;
         let failed = || {
-            let words = command::last_lines(&ran.output);
-            let text = format!("`{}` did not start: {words}", ran.record.command.join(" "));
+            let lines = command::last_lines(&ran.output);
+            let text = format!("`{}` did not start: {lines}", ran.record.command.join(" "));
             Failure::new(FailureKind::Mount, text)
         };
         let number = ran
@@ -118,13 +116,13 @@ impl Companion {
         let process = number
             .and_then(|number| number.trim().parse().ok())
             .map(ProcessIdentity::of)
-            // A process that was there before is not the one that the command started.
+            // A process that existed before is not the one that the command started.
             .filter(|process| !process.is_alive() || process.started_since(began_ticks))
             .ok_or_else(failed)?;
         Ok(Self { process })
     }
 
-    /// Ends it; a file system is busy until then. `false`: it had ended before, by itself.
+    /// Ends the companion, which keeps the file system busy; false if it had ended before.
     pub(crate) fn stop(&self) -> Result<bool, Failure> {
         let text = format!("cannot end the companion process {}", self.process.pid);
         let failed = || Failure::new(FailureKind::Unmount, text.clone());
@@ -134,7 +132,7 @@ impl Companion {
             return Ok(false);
         }
         while self.process.is_alive() {
-            if began.elapsed() > COMPANION_PATIENCE {
+            if began.elapsed() > COMPANION_TIMEOUT {
                 return Err(failed());
             }
             thread::sleep(POLL);
@@ -164,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_ends_too_early_is_a_failure_with_its_words() {
+    fn a_server_that_ends_too_early_is_a_failure_with_its_messages() {
         let mut server = Server::start(&shell("echo no such disk >&2; exit 3")).expect("starts");
         let failure = server
             .wait_until(FailureKind::Mount, || Ok(false))
@@ -185,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_companion_is_found_by_the_number_that_it_prints_and_ended_by_it() {
+    fn a_companion_is_ended_by_the_pid_that_it_prints() {
         let script = "setsid sleep 600 >/dev/null 2>&1 & echo PID=$!; sleep 0.2";
         let command = |prefix| CompanionCommand {
             line: shell(script),
@@ -203,9 +201,9 @@ mod tests {
         assert!(Companion::start(&silent).is_err());
     }
 
-    /// Whatever process had the number that was printed was ended.
+    /// Any process with the printed PID had been ended.
     #[test]
-    fn a_process_that_was_there_before_its_companion_is_not_ended() {
+    fn a_process_older_than_the_companion_is_not_ended() {
         let mut other = std::process::Command::new("sleep");
         let mut other = other.arg("600").spawn().expect("starts");
         let begin = fslab_sys::boot_ticks();

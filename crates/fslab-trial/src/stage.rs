@@ -1,8 +1,8 @@
-//! What is done to a fresh file system between its first mount and its first phase: it is aged, or
-//! filled, as its subject says.
+//! Stages: ageing or filling a fresh file system between its first mount and its first phase, as
+//! its subject says.
 //!
-//! Afterwards it is unmounted and mounted again, so that the phases find of it in memory what they
-//! find of a fresh one: nothing.
+//! Afterwards the file system is remounted, so that the phases find the caches empty, as with a
+//! fresh one.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::events::EventWriter;
 use crate::target::{CacheDropResult, Steps, Target};
 use crate::volume::Volume;
 
-/// Puts the file system through the stages of its subject.
+/// Runs the stages of the subject.
 pub(crate) fn run<W: Write>(
     spec: &TrialSpec,
     stop: &StopFlag,
@@ -40,7 +40,7 @@ pub(crate) fn run<W: Write>(
                 stop,
                 file_bytes_max,
             };
-            go_through(stage, &site).map_err(|failure| inside.seen_outside(failure))
+            run_stage(stage, &site).map_err(|failure| inside.seen_outside(failure))
         })??;
         let elapsed_ns = elapsed_ns(began);
         let mut steps = Steps::new();
@@ -60,7 +60,7 @@ pub(crate) fn run<W: Write>(
     Ok(())
 }
 
-/// How full it is now. Some file systems give back with the unmount what they had set aside.
+/// Adds how full it is. Some file systems release reservations at unmount.
 fn add_fullness(stage: &Stage, root: &Path, done: &mut Done) -> Result<(), Failure> {
     let room = FileSystemRoom::of(root).map_err(|error| {
         let text = format!("cannot ask for the room of {}", root.display());
@@ -74,7 +74,7 @@ fn add_fullness(stage: &Stage, root: &Path, done: &mut Done) -> Result<(), Failu
     Ok(())
 }
 
-/// Only what the trial made itself, and on a device, is filled and aged.
+/// Only file systems that the trial made on a device are filled and aged.
 fn ageable<'a>(spec: &TrialSpec, target: &'a Target) -> Result<&'a Volume, Failure> {
     let stage = spec.subject.stages().first().map_or("age", Stage::name);
     let refused = |kind, reason: &str| {
@@ -89,14 +89,14 @@ fn ageable<'a>(spec: &TrialSpec, target: &'a Target) -> Result<&'a Volume, Failu
         ),
         Target::Directory(_) => refused(
             FailureKind::BadInput,
-            "a directory of somebody's is used as it is; the venues loop, block, guest and sim \
-             make a file system of their own",
+            "a directory is used as it is; the venues loop, block, guest and sim make a file \
+             system",
         ),
         Target::Fake => refused(FailureKind::BadInput, "there are no files in it"),
     }
 }
 
-fn go_through(stage: &Stage, site: &Site<'_>) -> Result<Done, Failure> {
+fn run_stage(stage: &Stage, site: &Site<'_>) -> Result<Done, Failure> {
     match stage {
         Stage::Age(ageing) => age(site, ageing),
         Stage::Fill { full_percent } => fill(site, *full_percent),
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_trial_did_not_make_itself_is_neither_aged_nor_filled() {
+    fn only_file_systems_made_by_the_trial_are_aged_or_filled() {
         let spec = |subject: &str, device: DeviceSpec| TrialSpec {
             format: FORMAT_VERSION,
             trial: TrialId {

@@ -1,12 +1,12 @@
-//! The state in which a trial in virtual time begins: the same for every build of fslab and on
-//! every machine, but for what a perturbation changes on purpose.
+//! The start state of a trial in virtual time: the same for every build of fslab and on every
+//! machine, except for the perturbation.
 //!
 //! ```text
-//!     the program's memory is locked     in the set-up memory, so that no page is taken later
-//!     process ids are used up            as many as the perturbation says
-//!     caches are dropped                 what boot and loader have read is forgotten
-//!     the next second begins             and with it the same tick of the clock
-//!     the measured memory opens          without the pages that the perturbation holds back
+//!     lock the program's memory          in the set-up memory: no page is taken later
+//!     use up process IDs                 as many as the perturbation says
+//!     drop the caches                    of boot and loader
+//!     wait for the next second           and so for the same timer tick
+//!     open the measured memory           without the pages that the perturbation holds back
 //! ```
 
 use std::fs;
@@ -18,17 +18,17 @@ use std::time::Duration;
 use fslab_model::{Failure, FailureKind, Perturbation};
 use fslab_sys::MEASURED_MEMORY;
 
-/// Where the kernel describes the measured memory, and draws a random number.
+/// The kernel's description of the measured memory, with a random number.
 const MEMORY_STATE: &str = "/sys/module/fslab/parameters/memory_state";
-/// The stack of the thread that does the work: it is there at once, and does not grow.
+/// Stack of the worker thread: allocated at once, so that it does not grow later.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Locks the memory of this process, and runs `work` in a thread whose stack is there at once.
+/// Locks the memory of this process, and runs `work` in a thread with a preallocated stack.
 ///
 /// # Errors
-/// Where memory cannot be locked, or no thread started.
-pub(crate) fn in_held_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    fslab_sys::hold_memory()?;
+/// If memory cannot be locked or the thread cannot be started.
+pub(crate) fn in_locked_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    fslab_sys::lock_memory()?;
     thread::scope(|scope| {
         let builder = thread::Builder::new().stack_size(STACK_BYTES);
         let worker = builder.spawn_scoped(scope, work)?;
@@ -38,7 +38,7 @@ pub(crate) fn in_held_memory<T: Send>(work: impl FnOnce() -> T + Send) -> io::Re
     })
 }
 
-/// Brings the guest into the state from which it is measured.
+/// Brings the guest into its start state.
 pub(crate) fn reach(perturbation: Perturbation) -> Result<(), Failure> {
     let cannot = |error: io::Error| {
         Failure::new(
@@ -55,17 +55,17 @@ pub(crate) fn reach(perturbation: Perturbation) -> Result<(), Failure> {
     fs::write(MEASURED_MEMORY, perturbation.memory_pages.to_string()).map_err(cannot)
 }
 
-/// A thread has a number of a process.
+/// Uses up process IDs: each thread has one.
 fn use_up_process_ids(count: u32) -> io::Result<()> {
     for _ in 0..count {
         let thread = thread::Builder::new().stack_size(64 << 10);
-        // It does nothing, and cannot panic.
+        // It does nothing and cannot panic.
         let _ = thread.spawn(|| {})?.join();
     }
     Ok(())
 }
 
-/// The state of memory, process ids and random numbers now; `None` where no kernel describes it.
+/// The state of memory, process IDs and random numbers; `None` if the kernel does not describe it.
 pub(crate) fn now() -> Option<String> {
     let text = fs::read_to_string(Path::new(MEMORY_STATE)).ok()?;
     Some(text.trim().to_owned())
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_without_measured_memory_is_refused_with_the_way_to_a_kernel() {
+    fn a_system_without_measured_memory_is_refused_with_a_hint() {
         let failure = reach(Perturbation::NONE).expect_err("this is no guest");
         assert!(failure.hint.is_some_and(|hint| hint.contains("lab build")));
         assert_eq!(now(), None);

@@ -1,4 +1,4 @@
-//! What a trial works on, and how it is made cold.
+//! The target of a trial, and how its caches are dropped.
 
 use std::path::{Path, PathBuf};
 
@@ -16,18 +16,18 @@ pub(crate) enum Target {
     Directory(UsedDirectory),
     /// A device that this trial formats and mounts.
     Volume(Box<Volume>),
-    /// Nothing: workloads run on the null engine.
+    /// No files: workloads run on the null engine.
     Fake,
 }
 
-/// A directory that is not the trial's.
+/// A directory that the trial has not made.
 pub(crate) struct UsedDirectory {
     path: PathBuf,
     write_back: WriteBack,
 }
 
 impl UsedDirectory {
-    /// Watches the write-back of its file system from now on.
+    /// Starts watching the write-back of its file system.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let mut write_back = WriteBack::default();
         write_back.open(path)?;
@@ -42,19 +42,19 @@ impl UsedDirectory {
     }
 }
 
-/// What became of the wish for cold caches.
+/// Result of dropping the caches.
 pub(crate) enum CacheDropResult {
     /// They are cold.
     Cold,
-    /// They cannot be, for this phase: it is skipped.
+    /// Not possible for this phase, which is skipped.
     Impossible(String),
 }
 
-/// Steps that were taken on the way, for the record.
+/// Steps for the record.
 pub(crate) type Steps = Vec<StepRecord>;
 
 impl Target {
-    /// A directory may be on anything that is mounted; only what a trial makes itself must be in
+    /// The target of a specification. A directory may be on any file system; a volume's must be in
     /// the catalogue.
     pub(crate) fn of(spec: &TrialSpec) -> Result<Self, Failure> {
         Ok(match &spec.device {
@@ -77,7 +77,7 @@ impl Target {
         })
     }
 
-    /// The directory below which workloads work.
+    /// The directory in which workloads run.
     pub(crate) fn root(&self) -> &Path {
         match self {
             Self::Directory(directory) => &directory.path,
@@ -86,7 +86,7 @@ impl Target {
         }
     }
 
-    /// Whether there is something in it that this trial has not made.
+    /// True if it contains files that this trial has not made.
     pub(crate) fn holds_something(&self) -> bool {
         match self {
             Self::Directory(used) => used.path.read_dir().is_ok_and(|mut it| it.next().is_some()),
@@ -94,7 +94,7 @@ impl Target {
         }
     }
 
-    /// The device to watch; `None` where there is none.
+    /// The device to measure; `None` if there is none.
     pub(crate) fn meter(&self) -> Option<DeviceMeter> {
         match self {
             Self::Directory(directory) => DeviceMeter::below(&directory.path),
@@ -104,8 +104,8 @@ impl Target {
         }
     }
 
-    /// Removes everything that the phases may find in memory. `files` are the phase's own files, by
-    /// their whole paths, where evicting them is enough.
+    /// Drops all caches that the phase could use. `files` are the phase's files by absolute path,
+    /// if evicting them is sufficient.
     pub(crate) fn make_cold(
         &mut self,
         method: ColdMethod,
@@ -135,12 +135,12 @@ impl Target {
                 };
                 let evicted = fence.within(&tree, |inside| {
                     let files = files.iter().map(|file| inside.path(file));
-                    // Of what the phase makes itself, nothing is in memory yet.
+                    // Files that the phase makes are not in memory yet.
                     let files: Vec<_> = files.filter(|file| file.exists()).collect();
                     fslab_engine::evict(&files).map_err(|error| inside.seen_outside(error.into()))
                 })?;
                 match evicted {
-                    // tmpfs, for one, has nowhere else to keep its pages.
+                    // tmpfs, for example, stores its files in the page cache alone.
                     Err(failure) if failure.kind == FailureKind::Unsupported => {
                         return Ok(CacheDropResult::Impossible(failure.message));
                     }
@@ -151,7 +151,7 @@ impl Target {
         Ok(CacheDropResult::Cold)
     }
 
-    /// Unmounts and mounts again, and empties the caches: nothing of the mount before is in memory.
+    /// Unmounts, mounts and drops the caches.
     pub(crate) fn remount(&mut self, steps: &mut Steps) -> Result<(), Failure> {
         match self {
             Self::Fake => Ok(()),
@@ -169,21 +169,20 @@ impl Target {
         }
     }
 
-    /// Writes back what is dirty, and says how long that took; `None` where there is nothing to
-    /// write back.
+    /// Writes back dirty data and returns the time in ns; `None` if there is nothing to write back.
     pub(crate) fn sync(&mut self) -> Result<Option<u64>, Failure> {
         match self {
             Self::Volume(volume) => volume.sync().map(Some),
             Self::Directory(UsedDirectory { path, write_back }) => {
                 let elapsed_ns = write_back.sync(path)?;
-                write_back.is_safe();
+                write_back.mark_safe();
                 Ok(Some(elapsed_ns))
             }
             Self::Fake => Ok(None),
         }
     }
 
-    /// Whether its writes reach the device; `None` where nothing is written.
+    /// The state of write-back; `None` if nothing is written.
     pub(crate) fn write_back(&self) -> Option<&WriteBack> {
         match self {
             Self::Volume(volume) => Some(volume.write_back()),
@@ -201,7 +200,7 @@ impl Target {
         }
     }
 
-    /// A watch over what the kernel says of the device in `log`; `None` where there is none.
+    /// A watch over kernel messages about the device in `log`; `None` if there is no device.
     pub(crate) fn kernel_watch(&self, log: KernelLog) -> Option<KernelWatch> {
         let below = match self {
             Self::Directory(directory) => {
@@ -212,14 +211,14 @@ impl Target {
         Some(KernelWatch::over(&below, log))
     }
 
-    /// Fails where the directory shows another file system than it did at first.
+    /// Fails if another file system is mounted on the directory than at first.
     pub(crate) fn ensure_mounted(&self) -> Result<(), Failure> {
         self.write_back()
             .map_or(Ok(()), |write_back| write_back.ensure_mounted(self.root()))
     }
 
-    /// Times sync and unmount, and mounts again; `None` where nothing of ours is mounted, or where
-    /// files would be lost by that.
+    /// Times sync and unmount, and mounts again; `None` if the trial has mounted nothing, or
+    /// unmounting would lose the files.
     pub(crate) fn settle(&mut self, steps: &mut Steps) -> Result<Option<Settled>, Failure> {
         let Self::Volume(volume) = self else {
             return Ok(None);
@@ -239,7 +238,7 @@ impl Target {
     }
 }
 
-/// Whether its files end with the mount.
+/// True if its files are lost at unmount.
 fn is_in_memory(volume: &Volume) -> bool {
     !volume.file_system().capabilities.persistent
 }

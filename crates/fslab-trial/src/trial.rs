@@ -1,4 +1,4 @@
-//! The sequence of one trial.
+//! The steps of a trial.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,17 +22,17 @@ use crate::start_state;
 use crate::target::{Steps, Target};
 use crate::write_back::WriteBack;
 
-/// Runs the trial that `spec` describes and writes its events to `output`, the last of them `end`.
+/// Runs the trial of `spec` and writes its events to `output`, ending with `end`.
 ///
-/// Every failure is an event; what was mounted is unmounted. The trial stops between two operations
-/// when `stop` is raised. In virtual time the process stays in the memory that it has locked.
+/// Every failure is an event, and everything mounted is unmounted. If `stop` is raised, the trial
+/// stops before the next operation. In virtual time the process keeps to the memory that it has
+/// locked.
 ///
 /// # Errors
-/// Only where the events could not be written, so that a failure would not be read, or where memory
-/// cannot be locked.
+/// If the events cannot be written, so that a failure would be lost, or memory cannot be locked.
 pub fn run_trial(spec: &TrialSpec, stop: &StopFlag, output: impl Write + Send) -> io::Result<()> {
     match spec.virtual_time {
-        true => start_state::in_held_memory(|| write_trial(spec, stop, output))?,
+        true => start_state::in_locked_memory(|| write_trial(spec, stop, output))?,
         false => write_trial(spec, stop, output),
     }
 }
@@ -94,7 +94,7 @@ fn try_trial<W: Write>(
     context.foreign_links = target.holds_something();
     context.promises = crate::phase::promises(&target, &spec.subject);
     context.allow_commands = spec.allow_commands;
-    // Where the processor takes no time, neither does the harness.
+    // The harness costs nothing in virtual time.
     let takes_time = engine != EngineKind::Null && !spec.virtual_time;
     let calibration = takes_time.then(fslab_engine::calibrate);
     if let Some(calibration) = calibration {
@@ -119,7 +119,7 @@ struct TrialContext {
     context: RunContext,
     fence: Fence,
     calibration: Option<Calibration>,
-    /// Why no phase is to run on this machine.
+    /// Why no phase can run on this machine.
     missing_fact: Option<String>,
 }
 
@@ -134,7 +134,7 @@ fn calibration_facts(calibration: Calibration) -> Facts {
         .into()
 }
 
-/// Versions of the tools and names of the devices.
+/// Facts about clock, kernel, device and tools.
 fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     let mut facts = Facts::new();
     let clock = match spec.counter_hz {
@@ -171,7 +171,7 @@ fn facts(spec: &TrialSpec, target: &Target) -> Facts {
     facts
 }
 
-/// Formats and mounts.
+/// Makes and mounts the file system.
 fn prepare<W: Write>(
     target: &mut Target,
     review: &mut Review,
@@ -191,7 +191,7 @@ fn prepare<W: Write>(
     review.demand("mount", events)
 }
 
-/// Which phases are not run any more, and why.
+/// Phases to skip, with reasons.
 #[derive(Default)]
 struct Skips {
     all: Option<String>,
@@ -203,7 +203,7 @@ impl Skips {
         self.all.get_or_insert(reason);
     }
 
-    /// The rest of the phase's group; everything, where it has none.
+    /// Skips the rest of the phase's group; of the trial, if it has none.
     fn group_of(&mut self, spec: &PhaseSpec, reason: String) {
         match &spec.group {
             Some(group) => drop(self.groups.insert(group.clone(), reason)),
@@ -221,7 +221,7 @@ fn after(failed: &PhaseSpec) -> String {
     format!("the phase '{}' before it failed", failed.name)
 }
 
-/// The first fact that the study demands and this machine has not.
+/// The first fact that the study requires and this machine lacks.
 fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
     let differs = |(name, demanded): (&String, &String)| match found.get(name) {
         Some(value) if value == demanded => None,
@@ -235,8 +235,8 @@ fn missing_fact(spec: &TrialSpec, found: &Facts) -> Option<String> {
     spec.required_facts.iter().find_map(differs)
 }
 
-/// Runs the phases as often as they are to run. Where everything is to be skipped, nothing is done
-/// between rounds any more, and the phases of those that are left are recorded as skipped.
+/// Runs all rounds. Once everything is to be skipped, the remaining phases are only recorded as
+/// skipped, without steps between rounds.
 fn run_rounds<W: Write>(
     spec: &TrialSpec,
     trial_context: &TrialContext,
@@ -269,7 +269,7 @@ fn run_rounds<W: Write>(
             }
             context = entered?;
         }
-        // Files of a group are made anew with each round, and so is its chance.
+        // Each round makes the files of a group again, and so retries a failed group.
         skips.groups.clear();
         let turn = RoundContext {
             round: (!spec.rounds.is_one()).then_some(round),
@@ -284,9 +284,9 @@ fn run_rounds<W: Write>(
     Ok(())
 }
 
-/// One round of the phases.
+/// Context of one round.
 struct RoundContext<'a> {
-    /// `None` where there is only one.
+    /// `None` if there is only one.
     round: Option<Round>,
     context: RunContext,
     calibration: Option<Calibration>,
@@ -296,7 +296,7 @@ struct RoundContext<'a> {
 }
 
 impl RoundContext<'_> {
-    /// What a person reads who watches the trial, or asks where it died.
+    /// Name of the current step, for progress and crash reports.
     fn place(&self, phase: &PhaseSpec) -> String {
         match self.round {
             None => phase.name.clone(),
@@ -312,8 +312,7 @@ impl RoundContext<'_> {
     }
 }
 
-/// Runs the phases in order. After a failure the rest of the phase's group is skipped for that
-/// reason, and recorded so.
+/// Runs the phases in order. After a failure the rest of the phase's group is recorded as skipped.
 fn run_phases<W: Write>(
     spec: &TrialSpec,
     turn: &RoundContext<'_>,
@@ -352,7 +351,7 @@ fn run_phases<W: Write>(
         let from = suspects_from(target);
         let (mut record, failure) = phase.run(target, &mut steps);
         events.add_facts(turn.start_states.take());
-        // Where nothing confines it, it was refused, and has made none.
+        // Without confinement the phase was refused and has made no links.
         context.foreign_links |= has_foreign_names && !turn.fence.is_missing();
         steps
             .into_iter()
@@ -377,13 +376,13 @@ fn run_phases<W: Write>(
     Ok(())
 }
 
-/// The first phase of which something may not be on the device.
+/// The first phase whose data may not be on the device.
 fn suspects_from(target: &Target) -> usize {
     target.write_back().map_or(0, WriteBack::suspects_from)
 }
 
-/// Why figures of phases so far are to be taken back: a sync has found that writes were lost, or
-/// the kernel has reported errors of the device.
+/// The failure that invalidates earlier results: a sync found lost writes, or the kernel reported
+/// errors of the device.
 fn lost<W: Write>(
     target: &mut Target,
     during: &str,
@@ -395,8 +394,8 @@ fn lost<W: Write>(
     by_sync.or(by_kernel)
 }
 
-/// Syncs, unmounts and checks. Whatever fails before the check takes the figures back of all phases
-/// since the last sync that succeeded.
+/// Syncs, unmounts and checks. A failure before the check invalidates the results of all phases
+/// since the last successful sync.
 fn finish<W: Write>(
     target: &mut Target,
     stop: &StopFlag,
@@ -411,7 +410,7 @@ fn finish<W: Write>(
     };
     if is_mounted && !review.is_of_virtual_time() {
         events.begin("sync");
-        // Its error is what `lost` takes below.
+        // `lost` returns its error below.
         let _ = target.sync();
     }
     let unmounted = unmount(target, events);
@@ -426,7 +425,7 @@ fn finish<W: Write>(
     if !review.is_of_virtual_time() {
         return checked.and(review.demand("check", events));
     }
-    review.come_to_the_end(target);
+    review.start_final(target);
     if let Some(failure) = review.look("the trial", events) {
         withdraw(0, failure, events);
     }
@@ -517,9 +516,9 @@ mod tests {
         builder.finish(None)
     }
 
-    /// The plan of a store that somebody else has made was run without a question.
+    /// A plan from the store of another user had been run without asking.
     #[test]
-    fn a_trial_that_was_given_no_leave_ends_before_it_formats_anything() {
+    fn a_trial_without_permission_for_commands_ends_before_it_formats() {
         let mut parameters = Parameters::new();
         parameters.insert("argv".into(), "true".into());
         let command = PhaseSpec::new("evil", "command", parameters);
@@ -552,7 +551,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_directory_cold_metadata_is_skipped_for_a_reason_and_cold_data_is_measured() {
+    fn in_a_directory_cold_metadata_is_skipped_and_cold_data_is_measured() {
         let folder = tempfile::tempdir().expect("a directory");
         let phases = vec![
             phase("write", "write", CachePolicy::Keep),
@@ -620,7 +619,7 @@ mod tests {
     }
 
     #[test]
-    fn every_record_of_a_trial_with_rounds_says_its_round_and_a_failed_group_has_another_chance() {
+    fn records_of_a_trial_with_rounds_have_their_round_and_a_failed_group_is_retried() {
         let folder = tempfile::tempdir().expect("a directory");
         let grouped = |name, workload| PhaseSpec {
             group: Some("a".into()),
@@ -684,7 +683,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_a_fact_that_the_study_demands_runs_no_phase_and_says_so() {
+    fn without_a_required_fact_all_phases_are_skipped() {
         let phases = vec![phase("write", "write", CachePolicy::Keep)];
         let demanded = |name: &str, value: &str| TrialSpec {
             rounds: Rounds::ONE,
@@ -704,7 +703,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_is_told_to_stop_says_that_it_was_interrupted() {
+    fn a_stopped_trial_reports_that_it_was_interrupted() {
         let folder = tempfile::tempdir().expect("a directory");
         let device = DeviceSpec::Directory {
             path: folder.path().into(),
@@ -723,7 +722,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_as_short_as_the_harness_are_said_to_be() {
+    fn a_large_share_of_the_harness_is_noted() {
         let folder = tempfile::tempdir().expect("a directory");
         let bytewise = r#"{"file_size": 50000, "record": 1}"#;
         let short = PhaseSpec {

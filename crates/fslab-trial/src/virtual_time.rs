@@ -1,18 +1,18 @@
-//! What a trial in virtual time asks of its host: the processor time that it costs there. Its own
-//! clock says nothing of that, since in it the processor takes no time.
+//! The processor time that a trial in virtual time costs on its host; in virtual time computation
+//! takes none.
 
 use std::fs;
 use std::path::Path;
 
 use fslab_model::{Failure, FailureKind, HostCost, Window};
 
-/// Where the simulated disk shows both clocks of the host: processor time, and time that passed.
+/// Host clocks, shown by the simulated disk: processor time and real time.
 const HOST_CLOCKS: &str = "/sys/block/simdisk/host_clocks";
 
-/// Where the guest's kernel keeps the virtual time.
+/// The guest kernel's page with the virtual time.
 const CLOCK: &str = "/dev/simclock";
 
-/// Reads the virtual time from memory from now on.
+/// Makes this process read the virtual time from memory.
 pub(crate) fn read_clock() -> Result<(), Failure> {
     fslab_sys::read_clock_of_page(Path::new(CLOCK)).map_err(|error| {
         Failure::new(FailureKind::Device, "cannot read the virtual clock")
@@ -21,7 +21,7 @@ pub(crate) fn read_clock() -> Result<(), Failure> {
     })
 }
 
-/// Both clocks of the host at a moment, in nanoseconds.
+/// A reading of both host clocks, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostMoment {
     cpu_ns: u64,
@@ -29,7 +29,7 @@ pub(crate) struct HostMoment {
 }
 
 impl HostMoment {
-    /// Now; `None` without a simulated disk.
+    /// Reads the clocks; `None` without a simulated disk.
     pub(crate) fn now() -> Option<Self> {
         Self::parse(&fs::read_to_string(HOST_CLOCKS).ok()?)
     }
@@ -42,7 +42,7 @@ impl HostMoment {
         })
     }
 
-    /// What was spent from here to `end`.
+    /// The time from here to `end`.
     pub(crate) fn until(self, end: Self) -> HostCost {
         HostCost {
             cpu_ns: end.cpu_ns.saturating_sub(self.cpu_ns),
@@ -51,7 +51,7 @@ impl HostMoment {
     }
 }
 
-/// Runs `work` and says when that was.
+/// Runs `work` and returns when it ran.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Window) {
     let begin_ns = fslab_sys::monotonic_ns();
     let done = work();
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cost_is_what_both_clocks_have_moved() {
+    fn the_cost_is_the_difference_of_both_clocks() {
         let moment = |text| HostMoment::parse(text).expect("two numbers");
         let cost = moment("10 200\n").until(moment("15 300\n"));
         assert_eq!((cost.cpu_ns, cost.real_ns), (5, 100));

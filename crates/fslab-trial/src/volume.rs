@@ -1,6 +1,6 @@
-//! A block device with a file system that this trial makes, mounts and unmounts.
+//! A block device on which this trial makes, mounts and unmounts a file system.
 //!
-//! Invariant: whatever happens, a volume that is dropped is not mounted any more.
+//! Invariant: a dropped volume is unmounted.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,30 +14,30 @@ use crate::command::{self, Ran, last_lines};
 use crate::pool::Pool;
 use crate::write_back::WriteBack;
 
-/// How many of the kernel's messages explain a refused mount.
+/// Kernel messages shown for a failed mount.
 const KERNEL_LINES_SHOWN: usize = 4;
 
-/// Where a volume is and what is to be on it.
+/// A volume's device and file system.
 pub(crate) struct VolumeSpec {
     pub(crate) file_system: &'static FileSystem,
     pub(crate) subject: Subject,
     pub(crate) device: PathBuf,
-    /// What the device was when the run began; empty where it is not compared.
+    /// Identity of the device when the run began; empty if not compared.
     pub(crate) identity: DeviceIdentity,
     pub(crate) mount_point: PathBuf,
     pub(crate) size: Bytes,
-    /// The folder shared with the host; `None` outside of a guest.
+    /// The device that makes the host drop the disk's pages; `None` outside of a guest.
     pub(crate) host_forgets: Option<PathBuf>,
-    /// Whether each call moves the clock, so that what is only looked at would change figures.
+    /// True if each call advances the clock, so that additional checks would change results.
     pub(crate) virtual_time: bool,
 }
 
 pub(crate) struct Volume {
     spec: VolumeSpec,
-    /// What the paths are in commands.
+    /// The paths as text, for commands.
     device_text: String,
     mount_point_text: String,
-    /// Before the pool: fields are dropped in their order, and the pool's daemon serves the mount.
+    /// Before the pool: fields are dropped in order, and the pool's daemon serves the mount.
     attachment: Option<Attachment>,
     pool: Option<Pool>,
     write_back: WriteBack,
@@ -84,8 +84,8 @@ impl Volume {
         })
     }
 
-    /// Opens the device and demands that it is the one that the run began with. As long as the file
-    /// is open, the kernel gives its name to no other.
+    /// Opens the device and checks that it is the one of the run's start. While the file is open,
+    /// the kernel does not reuse the device's name.
     fn hold(&self) -> Result<Option<File>, Failure> {
         if self.spec.identity.is_empty() {
             return Ok(None);
@@ -114,9 +114,9 @@ impl Volume {
         }
     }
 
-    /// Makes the file system. `Ok(None)`: this one needs no making.
+    /// Makes the file system; `None` if it needs no mkfs.
     ///
-    /// A pool is mounted as soon as it is made: it is exported again, and that counts as making.
+    /// A new pool is mounted at once: it is exported again, and the export counts as part of mkfs.
     pub(crate) fn format(&mut self) -> Result<Option<StepRecord>, Failure> {
         let file_system = self.spec.file_system;
         let line = file_system.mkfs_command(&self.place(), &self.spec.subject)?;
@@ -167,14 +167,14 @@ impl Volume {
         failure.hint(hint)
     }
 
-    /// Writes back what is dirty, and takes the error of every write-back since the mount. What a
-    /// program of its own serves is written back by the kernel alone: what the program holds back,
-    /// it writes when it is unmounted.
+    /// Writes back dirty data and returns the time in ns; fails if any write-back since the mount
+    /// has failed. For a FUSE server, only the kernel's data is written back; the server writes its
+    /// own at unmount.
     pub(crate) fn sync(&mut self) -> Result<u64, Failure> {
         let elapsed_ns = self.write_back.sync(&self.spec.mount_point)?;
         let is_held_back = self.attachment.as_ref().is_some_and(Attachment::is_served);
         if !is_held_back {
-            self.write_back.is_safe();
+            self.write_back.mark_safe();
         }
         Ok(elapsed_ns)
     }
@@ -187,7 +187,7 @@ impl Volume {
         &mut self.write_back
     }
 
-    /// In a guest, has the host forget what it keeps of the disk in its own memory.
+    /// In a guest, makes the host drop the disk's pages from its page cache.
     pub(crate) fn drop_host_cache(&self) -> Result<(), Failure> {
         let folder = self.spec.host_forgets.as_deref();
         folder.map_or(Ok(()), crate::host::drop_host_cache)
@@ -205,7 +205,7 @@ impl Volume {
         self.write_back.close();
         let record = attachment.detach()?;
         self.attachment = None;
-        self.write_back.is_safe();
+        self.write_back.mark_safe();
         Ok(record)
     }
 
@@ -213,9 +213,9 @@ impl Volume {
         self.attachment.is_some()
     }
 
-    /// Checks the unmounted file system, changing nothing. `Ok(None)`: it has no checker.
+    /// Checks the unmounted file system without changes; no record if it has no checker.
     ///
-    /// The record is there even where the checker finds fault, so that its words are kept.
+    /// If the checker finds errors, the record is also returned, for its output.
     pub(crate) fn check(&self) -> (Option<StepRecord>, Option<Failure>) {
         let _held = match self.hold() {
             Ok(held) => held,
@@ -257,7 +257,7 @@ impl Volume {
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        // Only an unwinding trial comes here mounted.
+        // Still mounted only after a panic.
         self.write_back.close();
         if let Some(attachment) = &self.attachment {
             attachment.abandon();
@@ -266,8 +266,8 @@ impl Drop for Volume {
 }
 
 fn with_kernel_lines(mut failure: Failure, kernel: &[KernelLine]) -> Failure {
-    let said = kernel.len().saturating_sub(KERNEL_LINES_SHOWN);
-    let lines = kernel[said..].iter();
+    let first = kernel.len().saturating_sub(KERNEL_LINES_SHOWN);
+    let lines = kernel[first..].iter();
     failure
         .causes
         .extend(lines.map(|line| format!("the kernel says: {}", line.text)));

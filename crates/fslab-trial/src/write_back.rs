@@ -1,11 +1,12 @@
-//! Whether what the phases wrote has reached the device.
+//! Tracks whether the phases' writes have reached the device.
 //!
-//! A write that the page cache took may fail long after its phase was measured, and its error is
-//! reported by the next sync alone. One descriptor of the file system is open from the mount to the
-//! unmount: the kernel reports by it every failed write-back in between, whoever was told before.
+//! A write to the page cache may fail long after its phase was measured, and only the next sync
+//! reports the error. One descriptor of the file system stays open from mount to unmount: the
+//! kernel reports every failed write-back in between through it, even if other programs saw the
+//! error first.
 //!
-//! Nothing is written back that the study does not ask for: each sync that is made anyway is a
-//! point up to which all is known to be good, and the last one is made before the trial ends.
+//! No sync is added between phases: each one that the study makes marks all earlier data as safe,
+//! and the last one precedes the end of the trial.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,20 +16,20 @@ use fslab_sys::WriteBackWatch;
 
 use crate::command::elapsed_ns;
 
-/// The watch over one file system, and which phases it vouches for.
+/// Watches one file system; knows which phases are safe.
 #[derive(Debug, Default)]
 pub(crate) struct WriteBack {
     watch: Option<WriteBackWatch>,
-    /// Phases up to this one, not included, have been begun.
+    /// Number of phases started.
     begun: usize,
-    /// What phases up to this one wrote, not included, is on the device.
+    /// Number of phases whose data is on the device.
     safe: usize,
-    /// The first error of a sync, until it is taken.
+    /// The first sync error, until it is taken.
     lost: Option<Failure>,
 }
 
 impl WriteBack {
-    /// Watches the file system of `root` from now on.
+    /// Starts watching the file system of `root`.
     pub(crate) fn open(&mut self, root: &Path) -> Result<(), Failure> {
         let watch = WriteBackWatch::open(root).map_err(|error| {
             let text = format!("cannot open {} to watch its write-back", root.display());
@@ -38,33 +39,33 @@ impl WriteBack {
         Ok(())
     }
 
-    /// Ends the watch: a file system is busy for as long as it lasts.
+    /// Stops watching: the watch keeps the file system busy.
     pub(crate) fn close(&mut self) {
         self.watch = None;
     }
 
-    /// Says that the phase of this number is about to write.
+    /// Marks phase number `phase` as started.
     pub(crate) fn begin(&mut self, phase: usize) {
         self.begun = self.begun.max(phase + 1);
     }
 
-    /// Whether phases were begun of which something may not be on the device.
+    /// True if data of started phases may not be on the device.
     pub(crate) fn has_suspects(&self) -> bool {
         self.safe < self.begun
     }
 
-    /// The first phase of which something may not be on the device.
+    /// The first phase whose data may not be on the device.
     pub(crate) fn suspects_from(&self) -> usize {
         self.safe
     }
 
-    /// Says that everything that was written is on the device.
-    pub(crate) fn is_safe(&mut self) {
+    /// Marks all written data as being on the device.
+    pub(crate) fn mark_safe(&mut self) {
         self.safe = self.begun;
     }
 
-    /// Writes back what is dirty, takes every error of it since the mount, and says how long that
-    /// took. Whether what was written is on the device now, the caller knows.
+    /// Writes back dirty data and returns the time in ns; fails if a write-back since the mount has
+    /// failed. The caller decides whether the data is safe now.
     pub(crate) fn sync(&mut self, root: &Path) -> Result<u64, Failure> {
         let began = Instant::now();
         let synced = match &self.watch {
@@ -83,12 +84,12 @@ impl WriteBack {
         Ok(elapsed_ns(began))
     }
 
-    /// The error of a sync that was not taken yet.
+    /// The sync error that has not been taken yet.
     pub(crate) fn take_lost(&mut self) -> Option<Failure> {
         self.lost.take()
     }
 
-    /// Fails where `root` shows another file system than the one that is watched.
+    /// Fails if another file system than the watched one is mounted on `root`.
     pub(crate) fn ensure_mounted(&self, root: &Path) -> Result<(), Failure> {
         let Some(watch) = &self.watch else {
             return Ok(());
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phases_are_suspect_from_their_begin_until_all_is_on_the_device() {
+    fn phases_are_suspect_from_their_start_until_all_data_is_on_the_device() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut write_back = WriteBack::default();
         write_back.open(folder.path()).expect("opens");
@@ -129,20 +130,20 @@ mod tests {
             0,
             "a sync alone vouches for nothing"
         );
-        write_back.is_safe();
+        write_back.mark_safe();
         assert_eq!(write_back.suspects_from(), 2);
         assert_eq!(write_back.take_lost(), None);
     }
 
     #[test]
-    fn what_is_not_there_any_more_is_not_the_file_system_of_the_trial() {
+    fn another_file_system_on_the_mount_point_is_detected() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut write_back = WriteBack::default();
         write_back.open(folder.path()).expect("opens");
         write_back
             .ensure_mounted(folder.path())
             .expect("it is there");
-        // /proc is a file system of its own.
+        // /proc is a separate file system.
         let failure = write_back
             .ensure_mounted(Path::new("/proc"))
             .expect_err("another one");

@@ -1,4 +1,4 @@
-//! Every workload of the registry keeps its names in the tree of its subject.
+//! Every workload of the registry stays in the tree of its subject.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 const SIZE: Bytes = Bytes::mib(32);
 
-/// Parameters by which a workload that takes long by default does not.
+/// Parameters that shorten workloads with a long default.
 fn given(workload: &str) -> Parameters {
     let given = match workload {
         "command" => r#"{"argv": ["touch", "made-by-a-program"]}"#,
@@ -24,8 +24,7 @@ fn given(workload: &str) -> Parameters {
     serde_json::from_str(given).expect("a map")
 }
 
-/// Every text among the parameters, and the first folder of it: those that are names of files or
-/// folders are among them.
+/// Every text parameter, and its first folder: the names of files and folders are among them.
 fn texts(parameters: &Parameters) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<&Value> = parameters.values().collect();
@@ -44,8 +43,8 @@ fn texts(parameters: &Parameters) -> Vec<String> {
     found
 }
 
-/// A tree in which every name that `parameters` tell leads to the canary beside it: `odd` ones by a
-/// relative link, the others by an absolute one, and to a file or a folder.
+/// A tree in which every name in `parameters` is a link to the canary beside it: for `odd` ones
+/// relative, else absolute, and to a file or a folder.
 fn set_traps(folder: &Path, parameters: &Parameters, files: &[PathBuf], turn: usize) -> PathBuf {
     let tree = folder.join(format!("tree{turn}"));
     fs::create_dir(&tree).expect("makes");
@@ -69,7 +68,7 @@ fn set_traps(folder: &Path, parameters: &Parameters, files: &[PathBuf], turn: us
     tree
 }
 
-/// Every name of the canary, with all that a call on a name could change.
+/// Every path of the canary, with all properties that a call could change.
 fn canary_of(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![folder.join("canary")];
@@ -140,7 +139,7 @@ fn events(spec: &TrialSpec, stop: &StopFlag) -> Vec<EventBody> {
     text.lines().map(event).collect()
 }
 
-/// A flag that is raised soon: what follows a link does so when it begins.
+/// A flag that is raised soon: a workload follows links at its start.
 fn soon() -> StopFlag {
     let stop = StopFlag::new();
     let raised = stop.clone();
@@ -151,7 +150,8 @@ fn soon() -> StopFlag {
     stop
 }
 
-/// Whatever a workload called its files, a link of that name in the tree led it to the host's.
+/// Whatever names a workload used for its files, a link of that name in the tree led it to the
+/// host's.
 #[test]
 fn no_workload_follows_a_link_out_of_the_tree() {
     if !is_superuser() {
@@ -186,9 +186,9 @@ fn no_workload_follows_a_link_out_of_the_tree() {
     }
 }
 
-/// The traps of the test above do lead out: without confinement the canary is hit.
+/// The links of the test above do point out: without confinement the canary is changed.
 #[test]
-fn the_same_traps_are_followed_where_nothing_confines_a_workload() {
+fn without_confinement_the_same_links_are_followed() {
     let scene = scene();
     let before = canary_of(scene.path());
     let write = fslab_workload::find("write").expect("is there");
@@ -203,10 +203,9 @@ fn the_same_traps_are_followed_where_nothing_confines_a_workload() {
     assert_ne!(canary_of(scene.path()), before);
 }
 
-/// A program is not confined: one that worked in a tree of links that a trace chose would have
-/// followed them.
+/// A program is not confined: in a tree of links from a trace it would have followed them.
 #[test]
-fn no_program_is_started_among_links_that_a_trace_made() {
+fn no_program_is_started_in_a_tree_with_links_of_a_trace() {
     if !is_superuser() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The process of one trial: its own group, a clean environment, a time limit, an end.
+//! A trial's process: its own process group, a clean environment, a time limit, and its exit.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,30 +10,30 @@ use fslab_model::{Event, Failure, FailureKind, RecordBuilder, TrialSpec};
 use fslab_sys::{ProcessGroup, ProcessIdentity, Signal};
 
 use crate::control::Control;
-use crate::guest::{HelperWatch, Share, TrialStatus, last_words};
-use crate::listening::{Lines, console_of};
+use crate::guest::{HelperWatch, Share, TrialStatus, kernel_errors};
+use crate::trial_output::{Lines, console_of};
 
-/// From the request to end until the group is killed.
+/// From SIGTERM until SIGKILL for the group.
 const GRACE: Duration = Duration::from_secs(15);
-/// From the kill until the process is given up: the kernel does not let it go.
-const KILL_PATIENCE: Duration = Duration::from_secs(10);
-/// How long the pipes of a process that is gone are read.
-const PIPE_PATIENCE: Duration = Duration::from_secs(2);
-/// How often limit and control are looked at.
+/// From SIGKILL until the process counts as stuck in the kernel.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout for the pipes of a process that has ended.
+const PIPE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Interval at which time limit and stop requests are checked.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What a trial's process left.
+/// Result of a trial's process.
 pub(crate) struct Ending {
     pub(crate) builder: RecordBuilder,
-    /// Why it ended, where it did not end by itself.
+    /// The failure that ended it, if any.
     pub(crate) death: Option<Failure>,
     pub(crate) console: String,
     pub(crate) elapsed: Duration,
-    /// Whether it is still there, beyond the reach of a signal: what it holds must stay leased.
+    /// True if SIGKILL did not end it: its resources must stay leased.
     pub(crate) is_stuck: bool,
 }
 
-/// How a trial's process is started and bounded.
+/// How a trial's process is started and limited.
 pub(crate) struct Launch<'a> {
     pub(crate) spec: &'a TrialSpec,
     pub(crate) transport: Transport<'a>,
@@ -41,12 +41,12 @@ pub(crate) struct Launch<'a> {
     pub(crate) control: &'a Control,
 }
 
-/// How specification, events and status are passed.
+/// How specification, events and exit status are transferred.
 #[derive(Clone, Copy)]
 pub(crate) enum Transport<'a> {
     /// Standard input, standard output, exit status.
     Pipes,
-    /// Files in the folder that a guest shares with us.
+    /// Files in the folder shared with a guest.
     Shared(&'a Share),
 }
 
@@ -61,30 +61,31 @@ pub(crate) fn trial_command(program: &Path) -> Command {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // A trial whose conductor is killed must unmount.
+    // If the conductor is killed, the trial must still unmount.
     fslab_sys::terminate_with_parent(&mut command);
     command
 }
 
-/// Why the process was asked to end.
+/// Why the process was signalled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cause {
     Limit,
     Request,
-    /// A helper of the guest kernel, by its number, has died: the guest would wait for it for ever.
+    /// A helper process of the guest kernel, by its PID, has died: the guest would wait for it
+    /// forever.
     Helper(u32),
 }
 
 /// How the process ended.
 enum End {
-    /// It is gone.
+    /// It has ended.
     Gone(io::Result<ExitStatus>),
-    /// It was killed, and is still there.
+    /// It was killed but still exists.
     Stuck,
 }
 
 impl Launch<'_> {
-    /// Starts the process and stays until all of its group is gone.
+    /// Starts the process and waits until its complete group has ended.
     pub(crate) fn run(
         &self,
         command: Command,
@@ -96,9 +97,9 @@ impl Launch<'_> {
         };
         let began = Instant::now();
         let (mut group, lines, console) = self.start(command).map_err(cannot_start)?;
-        let noted = started(group.identity());
-        let input = group.stdin.take().filter(|_| noted.is_ok());
-        if noted.is_err() {
+        let recorded = started(group.identity());
+        let input = group.stdin.take().filter(|_| recorded.is_ok());
+        if recorded.is_err() {
             let _ = group.signal(Signal::Kill);
         }
         let fed = feed(input, self.spec);
@@ -116,14 +117,14 @@ impl Launch<'_> {
             }
         });
         let is_stuck = matches!(end, End::Stuck);
-        // Whatever still holds the pipe is not waited for.
-        let console = console.recv_timeout(PIPE_PATIENCE).unwrap_or_default();
+        // A process that still holds the pipe is not waited for.
+        let console = console.recv_timeout(PIPE_TIMEOUT).unwrap_or_default();
         let death = self
             .death(end, cause, &builder)
-            .map(|failure| with_words(failure, &console));
-        let fed = fed.recv_timeout(PIPE_PATIENCE).unwrap_or(Ok(()));
-        // What kept it from beginning says more than how it ended then.
-        let death = (noted.err().map(cannot_start))
+            .map(|failure| with_kernel_errors(failure, &console));
+        let fed = fed.recv_timeout(PIPE_TIMEOUT).unwrap_or(Ok(()));
+        // The cause of a failed start says more than the exit that followed.
+        let death = (recorded.err().map(cannot_start))
             .or(death)
             .or_else(|| fed.err().map(cannot_start))
             .or_else(|| garbage.map(protocol_failure));
@@ -136,7 +137,7 @@ impl Launch<'_> {
         })
     }
 
-    /// Starts the process and listens to it.
+    /// Starts the process and the threads that read its output.
     fn start(&self, mut command: Command) -> io::Result<(ProcessGroup, Lines, Receiver<String>)> {
         match self.transport {
             Transport::Pipes => {
@@ -148,7 +149,7 @@ impl Launch<'_> {
             Transport::Shared(share) => {
                 let exchange = share.exchange();
                 std::fs::write(exchange.spec(), serde_json::to_vec(self.spec)?)?;
-                // Before the guest runs: later, another file could have its name.
+                // Opened before the guest runs, which could replace the file.
                 let events = fslab_sys::open_regular(&exchange.events())?;
                 let (reader, writer) = io::pipe()?;
                 command.stdout(writer.try_clone()?).stderr(writer);
@@ -159,7 +160,7 @@ impl Launch<'_> {
         }
     }
 
-    /// Takes lines until the process has ended; ends it at its limit or on request.
+    /// Reads lines until the process has ended; ends it at its limit or on request.
     fn watch(
         &self,
         mut group: ProcessGroup,
@@ -168,7 +169,7 @@ impl Launch<'_> {
     ) -> (End, Option<Cause>) {
         let began = Instant::now();
         let mut cause = None;
-        let mut told: Option<Instant> = None;
+        let mut signalled: Option<Instant> = None;
         let mut killed: Option<Instant> = None;
         let mut listening = true;
         let mut helpers = HelperWatch::default();
@@ -183,18 +184,18 @@ impl Launch<'_> {
                 std::thread::sleep(Duration::from_millis(1));
             }
             if let Transport::Shared(_) = self.transport
-                && told.is_none()
+                && signalled.is_none()
                 && let Some(helper) = helpers.dead_of(group.id())
             {
                 cause = Some(Cause::Helper(helper));
-                told = Some(began);
+                signalled = Some(began);
                 let _ = group.signal(Signal::Kill);
             }
             if group.has_ended().unwrap_or(true) {
-                // This kills what it started and left behind, which would hold the device.
+                // Kills processes of the group that are left and would keep the device busy.
                 let status = group.reap().map(|(status, _)| status);
                 lines.complete();
-                while let Ok(line) = lines.next(PIPE_PATIENCE) {
+                while let Ok(line) = lines.next(PIPE_TIMEOUT) {
                     take(line);
                 }
                 return (End::Gone(status), cause);
@@ -206,15 +207,15 @@ impl Launch<'_> {
             } else {
                 None
             };
-            match (wanted, told) {
+            match (wanted, signalled) {
                 (Some(why), None) => {
                     cause = Some(why);
-                    told = Some(Instant::now());
+                    signalled = Some(Instant::now());
                     let _ = group.signal(Signal::Terminate);
                 }
                 (_, Some(since)) if since.elapsed() > GRACE || self.control.kill_requested() => {
                     let _ = group.signal(Signal::Kill);
-                    if killed.get_or_insert_with(Instant::now).elapsed() > KILL_PATIENCE {
+                    if killed.get_or_insert_with(Instant::now).elapsed() > KILL_TIMEOUT {
                         group.abandon();
                         return (End::Stuck, cause);
                     }
@@ -224,14 +225,14 @@ impl Launch<'_> {
         }
     }
 
-    /// Why the process ended, unless it ended by itself and in order.
+    /// The failure of the process; `None` if it ended regularly.
     fn death(&self, end: End, cause: Option<Cause>, builder: &RecordBuilder) -> Option<Failure> {
         let place = builder.place();
         let place = place.map_or_else(String::new, |step| format!(" during '{step}'"));
         let status = match end {
             End::Gone(Ok(status)) => status,
             End::Gone(Err(error)) => {
-                let text = "cannot learn how the trial's process ended";
+                let text = "cannot get the exit status of the trial's process";
                 return Some(Failure::new(FailureKind::Crash, text).because(&error));
             }
             End::Stuck => {
@@ -242,11 +243,11 @@ impl Launch<'_> {
                 );
             }
         };
-        // A trial that was done before it heard of it was not ended by anybody.
+        // A trial that completed before the signal arrived is not a failure.
         match cause.filter(|_| !(status.success() && builder.has_ended_undisturbed())) {
             Some(Cause::Limit) => {
                 let limit_s = self.limit.as_secs();
-                let text = format!("the trial passed its limit of {limit_s} s{place}");
+                let text = format!("the trial exceeded its limit of {limit_s} s{place}");
                 return Some(
                     Failure::new(FailureKind::Timeout, text)
                         .hint("--trial-limit sets another; a hang shows in the kernel's log"),
@@ -283,17 +284,17 @@ impl Launch<'_> {
     }
 }
 
-/// `failure` with the last messages of the guest kernel as causes.
-fn with_words(mut failure: Failure, console: &str) -> Failure {
-    let words = last_words(console).into_iter();
+/// Adds the last errors of the guest kernel to the causes of `failure`.
+fn with_kernel_errors(mut failure: Failure, console: &str) -> Failure {
+    let errors = kernel_errors(console).into_iter();
     failure
         .causes
-        .extend(words.map(|line| format!("the kernel says: {line}")));
+        .extend(errors.map(|line| format!("the kernel says: {line}")));
     failure
 }
 
-/// Hands the specification to the process, which may never read it: by a thread, whose end is in
-/// the answer.
+/// Writes the specification to the process in a thread, since the process may never read it; the
+/// result is received from the thread.
 fn feed(input: Option<ChildStdin>, spec: &TrialSpec) -> Receiver<io::Result<()>> {
     let (sender, fed) = channel();
     let text = serde_json::to_vec(spec);
@@ -303,12 +304,12 @@ fn feed(input: Option<ChildStdin>, spec: &TrialSpec) -> Receiver<io::Result<()>>
     std::thread::spawn(move || {
         let written = text.map_err(io::Error::from).and_then(|text| {
             match input.write_all(&text) {
-                // It died before it read: its exit status says more than this.
+                // The process died before it read; its exit status says more.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 other => other,
             }
         });
-        // Its end of input comes before the answer that it was fed.
+        // The process gets end-of-file before the result is sent.
         drop(input);
         let _ = sender.send(written);
     });

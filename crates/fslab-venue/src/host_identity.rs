@@ -1,15 +1,15 @@
-//! Which machine, boot and PID namespace a lease was written in.
+//! The machine, boot and PID namespace in which a lease was written.
 
 use serde::{Deserialize, Serialize};
 
-/// The system on which processes are numbered.
+/// Identity of the system that assigned a PID.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HostIdentity {
-    /// /etc/machine-id, or the host's name where there is none.
+    /// /etc/machine-id, or the host name if there is none.
     machine: Option<String>,
-    /// Differs after each start of the kernel.
+    /// Changes with every boot.
     boot: Option<String>,
-    /// Containers on one kernel number their processes apart.
+    /// Containers on one kernel have separate PIDs.
     pid_namespace: Option<String>,
 }
 
@@ -27,14 +27,14 @@ impl HostIdentity {
         }
     }
 
-    /// Whether what was mounted and made there is mounted and made here: the same kernel, or the
-    /// same machine before it was started anew.
+    /// True if mounts and files made there exist here: the same boot, or the same machine before a
+    /// reboot.
     pub(crate) fn is_this_machine(&self) -> bool {
         let here = Self::here();
         self.boot == here.boot || self.machine == here.machine
     }
 
-    /// Whether process numbers mean the same there and here.
+    /// True if PIDs mean the same processes there and here.
     pub(crate) fn is_here(&self) -> bool {
         let here = Self::here();
         self.boot == here.boot && self.pid_namespace == here.pid_namespace
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_that_was_started_anew_is_the_same_and_its_processes_are_not() {
+    fn a_rebooted_machine_is_the_same_and_its_processes_are_not() {
         let before = HostIdentity {
             boot: Some("another".into()),
             ..HostIdentity::here()

@@ -1,13 +1,13 @@
-//! Leases: what a trial has mounted, attached and created, written down before it is done.
+//! Leases: what a trial mounts, attaches and creates, recorded before it is done.
 //!
-//! A lease is a small file below the user's state directory. Its first line says what belongs to a
-//! trial; it is complete before the file has its name, and never written again. A second line, once
-//! there is one, names the trial's process. The owner holds a lock on the file, and so do the
-//! trial's process and whatever that started, by inheritance: a lease that can be locked has no
-//! owner any more, and what it names may be undone.
+//! A lease is a small file below the user's state directory. Its first line lists a trial's
+//! resources; the file is complete before it gets its name, and the line is never changed. A second
+//! line, added later, names the trial's process. The owner holds a lock on the file, and so do the
+//! trial's process and its children, by inheritance: a lease that can be locked has no owner, and
+//! its resources may be undone.
 //!
-//! Invariant: a lease is acted on only where no one but this user and root can have written it; and
-//! what it may name is bounded by [`crate::undo`].
+//! Invariant: a lease is acted on only if no one but this user and root can have written it;
+//! [`crate::undo`] limits what it may name.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -24,23 +24,23 @@ use crate::orphans::{kill_orphans, kill_trial};
 use crate::time_limit::{bounded_by, limit_of};
 use crate::undo::{self, Undone};
 
-/// The latest form of a lease that is understood: the first had no mark.
+/// The newest readable format; format 1 had no mark.
 const LEASE_FORMAT: u32 = 2;
-/// How long an orphaned trial has to clean up by itself before it is killed.
-const ORPHAN_PATIENCE: Duration = Duration::from_secs(20);
+/// Time for an orphaned trial to clean up before it is killed.
+const ORPHAN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What a trial has made. Each path is undone if it is there, in the order of the fields.
+/// Resources of a trial. Each existing path is undone, in the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeasedResources {
-    /// Unmounted, then removed: `mnt` in the work folder.
+    /// `mnt` in the work folder: unmounted, then removed.
     pub(crate) mount_point: Option<PathBuf>,
-    /// Detached from its loop device, then removed: `disk.img` in the work folder.
+    /// `disk.img` in the work folder: its loop device is detached, then it is removed.
     pub(crate) image: Option<PathBuf>,
-    /// A marked folder that is removed with everything in it.
+    /// A marked folder that is removed with its contents.
     pub(crate) scratch: Option<PathBuf>,
-    /// A marked folder that is removed when all else in it is gone.
+    /// A marked folder that is removed when it is empty.
     pub(crate) work_folder: Option<PathBuf>,
-    /// What the marked folder is known by. The first format had none.
+    /// Identifies the marked folder. Absent in format 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mark: Option<String>,
 }
@@ -56,25 +56,25 @@ struct LeaseRecord {
     resources: LeasedResources,
 }
 
-/// The folder of all leases of this user.
+/// The folder of this user's leases.
 #[derive(Clone, Debug)]
 pub struct Leases(PathBuf);
 
-/// A lease that is held.
+/// A lease held by this process.
 pub(crate) struct Lease {
     file: File,
     folder: TrustedFolder,
-    /// The file's name without its extension, which names what it is for.
+    /// File name without its extension.
     name: String,
     record: LeaseRecord,
 }
 
-/// What `reclaim` undid, or could not.
+/// Result of `reclaim`.
 #[derive(Debug, Default)]
 pub struct Reclaimed {
     /// Paths that were unmounted, detached or removed.
     pub undone: Vec<PathBuf>,
-    /// Why something is still there.
+    /// Why resources are left.
     pub failures: Vec<Failure>,
 }
 
@@ -85,17 +85,17 @@ impl Leases {
         Self(state_folder.join("leases"))
     }
 
-    /// Demands that leases can be written, by writing one of nothing.
+    /// Checks that leases can be written, by writing an empty one.
     pub(crate) fn ensure_writable(&self) -> Result<(), Failure> {
-        let chance = fslab_sys::random_name().map_err(|error| no_chance(&error))?;
-        self.take(&format!("probe-{chance}"), LeasedResources::default())?
+        let random = fslab_sys::random_name().map_err(|error| no_random_name(&error))?;
+        self.take(&format!("probe-{random}"), LeasedResources::default())?
             .undo()
             .map(drop)
     }
 
-    /// Writes a lease down and locks it.
+    /// Writes a lease and locks it.
     pub(crate) fn take(&self, name: &str, resources: LeasedResources) -> Result<Lease, Failure> {
-        let mark = fslab_sys::random_name().map_err(|error| no_chance(&error))?;
+        let mark = fslab_sys::random_name().map_err(|error| no_random_name(&error))?;
         let record = LeaseRecord {
             format: LEASE_FORMAT,
             owner: ProcessIdentity::of(std::process::id()),
@@ -106,7 +106,7 @@ impl Leases {
             },
         };
         let written = TrustedFolder::open_or_make(&self.0).and_then(|folder| {
-            let file = write_down(&folder, name, &record)?;
+            let file = write_lease(&folder, name, &record)?;
             Ok((folder, file))
         });
         let (folder, file) = written.map_err(|error| {
@@ -133,10 +133,10 @@ impl Leases {
         })
     }
 
-    /// Undoes what dead runs have left. What belongs to a living one stays.
+    /// Undoes the leases of dead runs. Those of running ones are kept.
     ///
     /// # Errors
-    /// Where the leases cannot be listed; what cannot be undone is in the answer.
+    /// If the leases cannot be listed; failures to undo are in the result.
     pub fn reclaim(&self) -> io::Result<Reclaimed> {
         let mut reclaimed = Reclaimed::default();
         let folder = match TrustedFolder::open(&self.0) {
@@ -171,17 +171,17 @@ impl Leases {
     }
 }
 
-/// The name of the file of the lease `name`.
+/// File name of the lease `name`.
 fn file_name(name: &str) -> String {
     format!("{name}.json")
 }
 
-fn no_chance(error: &io::Error) -> Failure {
+fn no_random_name(error: &io::Error) -> Failure {
     Failure::new(FailureKind::Device, "cannot choose a random name").because(error)
 }
 
-/// The lease has its name only when it is complete and locked.
-fn write_down(folder: &TrustedFolder, name: &str, record: &LeaseRecord) -> io::Result<File> {
+/// Writes a lease; it gets its name when it is complete and locked.
+fn write_lease(folder: &TrustedFolder, name: &str, record: &LeaseRecord) -> io::Result<File> {
     let draft = format!("{}.draft", fslab_sys::random_name()?);
     let mut file = folder.make_file(&draft)?;
     let mut line = serde_json::to_vec(record)?;
@@ -198,7 +198,7 @@ fn write_down(folder: &TrustedFolder, name: &str, record: &LeaseRecord) -> io::R
     Ok(file)
 }
 
-/// A draft that no process holds is of a run that was killed before it made anything.
+/// An unlocked draft is of a run that was killed before it made anything.
 fn discard_draft(folder: &TrustedFolder, name: &Path) {
     let Some(name) = name.to_str() else { return };
     let is_dead = folder
@@ -214,17 +214,17 @@ impl Lease {
         &self.record.resources
     }
 
-    /// Lets what `command` starts hold the lease, too.
+    /// Lets the process of `command` inherit the lock on the lease.
     pub(crate) fn share_with(&self, command: &mut Command) {
         fslab_sys::let_child_inherit(command, &self.file);
     }
 
-    /// The file that is locked: who holds it open keeps the lease.
+    /// The locked file: a process that has it open holds the lease.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Notes the trial's process, so that an orphan can be found.
+    /// Records the trial's process, so that an orphan can be found.
     pub(crate) fn set_trial(&mut self, trial: ProcessIdentity) -> io::Result<()> {
         let mut line = serde_json::to_vec(&trial)?;
         line.push(b'\n');
@@ -232,7 +232,7 @@ impl Lease {
         self.file.sync_data()
     }
 
-    /// Takes over the lease of a dead owner; `None` where the owner lives, or the lease is gone.
+    /// Takes over the lease of a dead owner; `None` if the owner lives or the lease is gone.
     fn inherit(leases: &Path, name: &str) -> Result<Option<Self>, Failure> {
         let file_name = file_name(name);
         let path = leases.join(&file_name);
@@ -249,7 +249,7 @@ impl Lease {
         file.read_to_string(&mut text).map_err(unreadable)?;
         let mut lines = text.lines();
         let record = read_record(lines.next().unwrap_or_default(), &path)?;
-        // Half a second line is one that was cut off by a kill: the process then was only starting.
+        // An incomplete second line was cut off by a kill while the process was starting.
         let trial = lines
             .next()
             .and_then(|line| serde_json::from_str(line).ok());
@@ -260,7 +260,7 @@ impl Lease {
         if !held.wait_for_lock(trial.as_ref()).map_err(unreadable)? {
             return Ok(None);
         }
-        // Another may have undone it meanwhile.
+        // Another process may have undone it meanwhile.
         if !folder.is_named(&file, &file_name).map_err(unreadable)? {
             return Ok(None);
         }
@@ -272,8 +272,8 @@ impl Lease {
         }))
     }
 
-    /// Undoes what the lease names and gives it up. Where something cannot be undone the lease
-    /// stays, for the next attempt. Returns the paths that were there.
+    /// Undoes the lease's resources and removes the lease. If a resource cannot be undone, the
+    /// lease is kept for the next attempt. Returns the paths that existed.
     pub(crate) fn undo(self) -> Result<Vec<PathBuf>, Failure> {
         let path = self.folder.path().join(file_name(&self.name));
         let resources = &self.record.resources;
@@ -299,12 +299,13 @@ impl Lease {
         }
     }
 
-    /// By a process that can be left behind: it holds the lease for as long as it hangs.
+    /// Undoes the resources in a process that may be left behind; it holds the lease while it
+    /// hangs.
     fn undo_within_limit(&self) -> Result<Undone, Failure> {
         let resources = &self.record.resources;
-        let witness = undo::witness_of(resources);
+        let activity = undo::activity_of(resources);
         let limit = TimeLimit {
-            witness: &*witness,
+            activity: &*activity,
             ..limit_of(&self.file, &|| true)
         };
         let what = format!("undo what the lease {} names", self.name);
@@ -340,7 +341,7 @@ struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Waits until no process holds the lease; false where its owner lives.
+    /// Waits until no process holds the lease; false if its owner lives.
     fn wait_for_lock(&self, trial: Option<&ProcessIdentity>) -> io::Result<bool> {
         let began = Instant::now();
         loop {
@@ -349,19 +350,19 @@ impl Held<'_> {
                 Err(TryLockError::Error(error)) => return Err(error),
                 Err(TryLockError::WouldBlock) => {}
             }
-            // Process numbers say something only in the system that gave them.
+            // PIDs are valid only in the system that assigned them.
             if !self.record.host.is_here() || self.record.owner.is_alive() {
                 return Ok(false);
             }
-            // The owner is dead, and the kernel has signalled its trial: it is cleaning up, or is
-            // gone already and has left helpers.
+            // The owner is dead, and the kernel has signalled its trial, which cleans up or has
+            // ended and left helpers.
             match trial {
                 Some(trial) if !trial.is_alive() => kill_orphans(trial.pid, self.file),
-                Some(trial) if began.elapsed() > ORPHAN_PATIENCE => kill_trial(trial, self.file),
-                _ if began.elapsed() > ORPHAN_PATIENCE => return Ok(false),
+                Some(trial) if began.elapsed() > ORPHAN_TIMEOUT => kill_trial(trial, self.file),
+                _ if began.elapsed() > ORPHAN_TIMEOUT => return Ok(false),
                 _ => {}
             }
-            if began.elapsed() > 2 * ORPHAN_PATIENCE {
+            if began.elapsed() > 2 * ORPHAN_TIMEOUT {
                 return Ok(false);
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -380,7 +381,7 @@ mod tests {
 
     const NAME: &str = "20261121-143205-k3f9-c0r0-1";
 
-    /// The leases in `folder`, and one of a scratch folder that is made as a trial makes it.
+    /// The leases in `folder`, with one of a scratch folder that is made as by a trial.
     fn leased_scratch(folder: &Path) -> (Leases, Lease, PathBuf) {
         let scratch = undo::folder_of(NAME, folder);
         let leases = Leases::below(&folder.join("state"));
@@ -395,7 +396,7 @@ mod tests {
         (leases, lease, scratch)
     }
 
-    /// The file of the one lease, and its first line as JSON.
+    /// The file of the only lease, and its first line as JSON.
     fn written(leases: &Leases) -> (PathBuf, serde_json::Value) {
         let path = leases.0.join(file_name(NAME));
         let text = fs::read_to_string(&path).expect("the lease");
@@ -403,7 +404,7 @@ mod tests {
         (path, serde_json::from_str(line).expect("JSON"))
     }
 
-    /// Demands that nothing is done, and that this is said.
+    /// Asserts that nothing is done and the reason is reported.
     fn expect_refused(leases: &Leases, why: &str) {
         let reclaimed = leases.reclaim().expect("listed");
         assert_eq!(reclaimed.undone, Vec::<PathBuf>::new());
@@ -415,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_leased_is_undone_and_the_lease_is_gone() {
+    fn leased_resources_are_undone_and_the_lease_is_removed() {
         let folder = tempfile::tempdir().expect("a directory");
         let (leases, lease, scratch) = leased_scratch(folder.path());
         let undone = lease.undo().expect("undone");
@@ -444,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draft_of_a_killed_run_is_removed_and_what_is_not_understood_is_kept_and_told() {
+    fn a_draft_of_a_killed_run_is_removed_and_an_unreadable_lease_is_kept_and_reported() {
         let folder = tempfile::tempdir().expect("a directory");
         let leases = Leases::below(folder.path());
         fs::create_dir_all(leases.0.join("odd.json")).expect("a folder of that name");
@@ -464,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lease_of_another_machine_is_left_to_it() {
+    fn the_lease_of_another_machine_is_left_alone() {
         let folder = tempfile::tempdir().expect("a directory");
         let (leases, lease, scratch) = leased_scratch(folder.path());
         drop(lease);
@@ -484,10 +485,10 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_that_is_held_by_a_stranger_kills_nobody() {
+    fn a_lease_held_by_an_unrelated_process_kills_none() {
         let folder = tempfile::tempdir().expect("a directory");
         let (leases, mut lease, _) = leased_scratch(folder.path());
-        // A process number that was given to another since: its start is not the one noted.
+        // The PID was reused: the process start time is not the recorded one.
         let mut line = serde_json::to_value(ProcessIdentity::of(std::process::id())).expect("JSON");
         line["start_ticks"] = 1.into();
         lease
@@ -504,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_empty_is_not_removed_and_said_so() {
+    fn a_folder_that_is_not_empty_is_not_removed_and_reported() {
         let folder = tempfile::tempdir().expect("a directory");
         let work = undo::folder_of(NAME, folder.path());
         let leases = Leases::below(folder.path());
@@ -521,9 +522,9 @@ mod tests {
         assert!(work.join("precious").exists());
     }
 
-    /// Root removed any folder that a lease named, whoever had written the lease.
+    /// Root had removed any folder that a lease named, no matter who had written the lease.
     #[test]
-    fn a_lease_of_what_no_trial_made_removes_nothing() {
+    fn a_lease_of_a_folder_that_no_trial_made_removes_nothing() {
         let folder = tempfile::tempdir().expect("a directory");
         let (leases, lease, scratch) = leased_scratch(folder.path());
         drop(lease);
@@ -544,7 +545,7 @@ mod tests {
             expect_refused(&leases, "cannot act on the lease");
         }
         assert!(precious.join("file").exists() && scratch.join("file").exists());
-        // A folder of the right name, but without the mark of this lease.
+        // A folder of the right name without the mark of this lease.
         let other = folder.path().join("other");
         fs::create_dir(&other).expect("a folder");
         let named = undo::folder_of(NAME, &other);
@@ -552,7 +553,7 @@ mod tests {
         fs::write(named.join("file"), "x").expect("a file");
         forge("scratch", named.to_str().into());
         expect_refused(&leases, "refusing to touch");
-        // And one to which a symbolic link of the right name leads.
+        // A symbolic link of the right name to another folder.
         fs::remove_dir_all(&named).expect("removed");
         std::os::unix::fs::symlink(&scratch, &named).expect("a link");
         expect_refused(&leases, "cannot open the folder");
@@ -606,8 +607,8 @@ mod tests {
         assert_eq!(reclaimed.undone, [scratch], "{:?}", reclaimed.failures);
     }
 
-    /// Whoever unmounts lazily under the feet of a trial has it write into the folder below, and
-    /// the folder could not be removed then.
+    /// After a lazy unmount during a trial, the trial writes into the folder below, which then
+    /// could not be removed.
     #[test]
     fn files_below_a_mount_point_are_removed_with_it() {
         let folder = tempfile::tempdir().expect("a directory");

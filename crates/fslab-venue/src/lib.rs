@@ -1,25 +1,25 @@
-//! Where a trial runs: prepares its device, starts its process, and undoes everything afterwards.
+//! Venues: prepare a trial's device, start its process, and undo everything afterwards.
 //!
 //! ```text
-//!     Venue --- Place: dir | image behind a loop device | block        what is prepared
+//!     Venue --- Place: dir | image behind a loop device | block        prepares the device
 //!           |          | disk of a guest | fake
-//!           --- Lease: written before anything is made                what is undone
-//!           --- undo: of what a lease names, and of nothing else
-//!           --- child: one process group per trial, or a guest        who does it
-//!           --- guest: a guest kernel, from its boot to power off
+//!           --- Lease: the resources, written before they are made
+//!           --- undo: undoes the resources of a lease and nothing else
+//!           --- child: one process group per trial, or a guest
+//!           --- guest: a guest kernel, from boot to power-off
 //! ```
-//! Invariant: whatever a venue makes stands in a lease first, and what a lease names is undone by
-//! the same code after a success, an error, and a kill.
+//! Invariant: every resource of a venue is in a lease before it is made, and the same code undoes
+//! it after success, an error, or a kill.
 
 mod child;
 mod control;
 mod guest;
 mod host_identity;
 mod lease;
-mod listening;
 mod orphans;
 mod places;
 mod time_limit;
+mod trial_output;
 mod undo;
 mod venue;
 

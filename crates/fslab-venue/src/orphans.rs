@@ -1,25 +1,25 @@
-//! What a dead trial has left running. The kernel ends a trial's process with its conductor, but
-//! not what that process had started: a guest kernel has helpers, which then wait for ever.
+//! Kills processes left by a dead trial. The kernel ends a trial's process with its conductor, but
+//! not that process's children: the helpers of a guest kernel wait forever.
 //!
-//! Invariant: a process is killed only where it holds the trial's lease open, as whatever the trial
-//! starts does by inheritance, and runs as this user. A number in a file proves nothing.
+//! Invariant: a process is killed only if it holds the trial's lease open, inherited from the
+//! trial, and runs as this user. A PID in a file proves nothing.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 
 use fslab_sys::{ProcessIdentity, ProcessStat, Signal};
 
-/// Kills what is left of the process group `group`, whose first process is dead: those of its
-/// processes that hold `lease` open. A group that was given the number since holds no such file.
+/// Kills the processes of the group `group`, whose leader is dead, that hold `lease` open. An
+/// unrelated group that reuses the number does not.
 pub(crate) fn kill_orphans(group: u32, lease: &File) {
     for pid in members_of(group) {
         let is_meant = || group_of(pid) == Some(group) && is_own(pid) && has_open(pid, lease);
-        // It fails where they have ended meanwhile.
+        // Fails for processes that have ended meanwhile.
         let _ = fslab_sys::signal_if(pid, Signal::Kill, is_meant);
     }
 }
 
-/// Kills an orphaned trial that lives, and what it has started.
+/// Kills an orphaned trial that still lives, and its children.
 pub(crate) fn kill_trial(trial: &ProcessIdentity, lease: &File) {
     if trial.is_alive() && group_of(trial.pid) == Some(trial.pid) {
         kill_orphans(trial.pid, lease);
@@ -36,7 +36,7 @@ fn group_of(pid: u32) -> Option<u32> {
     ProcessStat::of(pid).map(|it| it.group)
 }
 
-/// Whether the process runs as the same user as this one.
+/// True if the process runs as this user.
 fn is_own(pid: u32) -> bool {
     let owner = |pid: &str| fs::metadata(format!("/proc/{pid}/status")).map(|it| it.uid());
     matches!((owner(&pid.to_string()), owner("self")), (Ok(its), Ok(ours)) if its == ours)
@@ -48,7 +48,7 @@ fn has_open(pid: u32, file: &File) -> bool {
     };
     let entries = fs::read_dir(format!("/proc/{pid}/fd"));
     let mut links = entries.into_iter().flatten().flatten();
-    // What is no regular file below the state folder is not asked for: its server may hang.
+    // Only regular files below the state folder are examined: stat(2) on others may hang.
     links.any(|entry| {
         let is_lease = fs::read_link(entry.path())
             .is_ok_and(|target| target.extension().is_some_and(|end| end == "json"));
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_the_lease_is_killed_and_no_other_process() {
+    fn processes_that_hold_the_lease_are_killed_and_no_others() {
         let folder = tempfile::tempdir().expect("a folder");
         let (ours, other) = (folder.path().join("a.json"), folder.path().join("b.json"));
         fs::write(&ours, "").expect("written");
@@ -91,9 +91,9 @@ mod tests {
         assert!(!status.success());
     }
 
-    /// A trial that hung was killed by the number that its lease names, whoever had that.
+    /// A hung trial had been killed by the PID in its lease, even if that had been reused.
     #[test]
-    fn a_living_process_that_a_lease_names_is_killed_only_where_it_holds_that_lease() {
+    fn a_process_named_by_a_lease_is_killed_only_if_it_holds_that_lease() {
         let folder = tempfile::tempdir().expect("a folder");
         let lease = folder.path().join("a.json");
         fs::write(&lease, "").expect("written");

@@ -1,7 +1,7 @@
-//! Work on devices and folders that may hang, done under a time limit and by a process apart.
+//! Runs work on devices and folders, which may hang, in a separate process under a time limit.
 //!
-//! Invariant: the process of the run itself opens no device that a trial uses, and neither mounts,
-//! unmounts nor removes: where the kernel never answers, the run still ends.
+//! Invariant: the run's own process opens no device of a trial, and does not mount, unmount or
+//! remove: the run ends even if the kernel never answers.
 
 use std::fs::File;
 use std::io;
@@ -12,19 +12,19 @@ use fslab_sys::TimeLimit;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// How long nothing may move before a device counts as hanging.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// Time without progress after which a device counts as hanging.
+pub(crate) const STALL_LIMIT: Duration = Duration::from_secs(30);
 
-/// Does `work`, which is to `what` something, within [`PATIENCE`]; it says by what it is given that
-/// it is alive.
+/// Runs `work` under the limit [`STALL_LIMIT`]; it calls its argument to report progress. `what`
+/// names the work in errors, such as `prepare /dev/sdb`.
 pub(crate) fn within_limit<T: Serialize + DeserializeOwned>(
     what: &str,
     work: impl FnOnce(&dyn Fn()) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    bounded_by(&TimeLimit::of(PATIENCE), what, work)
+    bounded_by(&TimeLimit::of(STALL_LIMIT), what, work)
 }
 
-/// The same under a limit of the caller's.
+/// Runs `work` under a limit of the caller.
 pub(crate) fn bounded_by<T: Serialize + DeserializeOwned>(
     limit: &TimeLimit,
     what: &str,
@@ -50,12 +50,12 @@ pub(crate) fn bounded_by<T: Serialize + DeserializeOwned>(
     serde_json::from_slice::<Result<T, Failure>>(&report).map_err(|error| failed(error.into()))?
 }
 
-/// The limit for work that belongs to a lease: it holds the lease's file, and so the lease, for as
-/// long as it hangs.
+/// The limit of work for a lease: its process holds the lease's file, and so the lease, while it
+/// hangs.
 pub(crate) fn limit_of<'a>(lease: &'a File, go_on: &'a dyn Fn() -> bool) -> TimeLimit<'a> {
     TimeLimit {
         keeps: Some(lease),
         go_on,
-        ..TimeLimit::of(PATIENCE)
+        ..TimeLimit::of(STALL_LIMIT)
     }
 }

@@ -1,15 +1,15 @@
-//! Undoing what a lease names, and nothing else.
+//! Undoes the resources of a lease, and nothing else.
 //!
 //! ```text
 //!     PARENT/fslab-NAME          work folder or scratch, with its mark
 //!                      /mnt      mount point
 //!                      /disk.img image
 //! ```
-//! Invariant: what is unmounted, detached or removed lies in a folder that fslab has made for this
-//! very lease. The path must be of the form above, with the lease's own name; the folder must
-//! belong to this user and carry the lease's mark. Leases of the first format have no mark: of them
-//! the names are believed, and that the folder is this user's alone. Nothing is done by way of a
-//! symbolic link, and no other file system that is mounted in such a folder is touched.
+//! Invariant: everything that is unmounted, detached or removed is in a folder that fslab made for
+//! this lease. The path must have the form above, with the lease's name; the folder must belong to
+//! this user and carry the lease's mark. Leases of format 1 have no mark: for them, the name is
+//! checked and that the folder is private to this user. Symbolic links are not followed, and other
+//! file systems mounted in such a folder are left alone.
 
 use std::fs;
 use std::io;
@@ -21,25 +21,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::lease::LeasedResources;
 
-/// The mount point's name in the work folder.
+/// Name of the mount point in the work folder.
 pub(crate) const MOUNT_POINT_NAME: &str = "mnt";
-/// The image's name in the work folder.
+/// Name of the image in the work folder.
 pub(crate) const IMAGE_NAME: &str = "disk.img";
 
-/// What was undone, and why the rest was not.
+/// Result of undoing a lease.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Undone {
-    /// What was there, and is not any more.
+    /// Paths that existed and are gone.
     pub(crate) paths: Vec<PathBuf>,
     pub(crate) failure: Option<Failure>,
 }
 
-/// The folder of the lease `name`, in `parent`.
+/// The folder of the lease `name` in `parent`.
 pub(crate) fn folder_of(name: &str, parent: &Path) -> PathBuf {
     parent.join(format!("fslab-{name}"))
 }
 
-/// Whether a lease of these names nothing, as the one of a probe.
+/// True for a lease without resources, such as a probe's.
 pub(crate) fn is_nothing(resources: &LeasedResources) -> bool {
     let nothing = LeasedResources {
         mark: resources.mark.clone(),
@@ -48,7 +48,7 @@ pub(crate) fn is_nothing(resources: &LeasedResources) -> bool {
     *resources == nothing
 }
 
-/// Demands that the lease `name` names no more than fslab makes for a lease of that name.
+/// Checks that the lease `name` names only resources that fslab makes for such a lease.
 pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), String> {
     let LeasedResources {
         mount_point,
@@ -65,17 +65,17 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
             let image = image.as_ref().map(|path| (path, IMAGE_NAME));
             (work, [mount_point, image])
         }
-        _ => return Err("it names what no trial has".into()),
+        _ => return Err("it names resources that no trial has".into()),
     };
     if !is_lease_name(name) {
-        return Err(format!("'{name}' is the name of no trial"));
+        return Err(format!("'{name}' is not the name of a trial"));
     }
     if mark.as_ref().is_some_and(|mark| !is_mark(mark)) {
-        return Err("its mark is none".into());
+        return Err("its mark is malformed".into());
     }
     let not_made = |path: &Path| format!("{} was not made for it", path.display());
     let is_plain = |part: Component| matches!(part, Component::RootDir | Component::Normal(_));
-    // Components leave out a dot and doubled slashes: the text must be without them, too.
+    // `components` drops dots and doubled slashes: the text must not contain them.
     let rebuilt: PathBuf = folder.components().collect();
     let is_direct = folder.is_absolute()
         && folder.components().all(is_plain)
@@ -92,7 +92,7 @@ pub(crate) fn ensure_own(name: &str, resources: &LeasedResources) -> Result<(), 
     Ok(())
 }
 
-/// `RUN-cCELLrREPEAT-PID` of a trial, or `shell-PID`.
+/// `RUN-cCELLrREPEAT-PID` for a trial, or `shell-PID`.
 fn is_lease_name(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let Some((what, pid)) = name.rsplit_once('-') else {
@@ -115,8 +115,8 @@ fn is_mark(mark: &str) -> bool {
     mark.len() >= 32 && mark.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A number that changes as long as the device does something that is mounted for the lease.
-pub(crate) fn witness_of(resources: &LeasedResources) -> Box<dyn Fn() -> u64> {
+/// A counter that changes while the device mounted for the lease does I/O.
+pub(crate) fn activity_of(resources: &LeasedResources) -> Box<dyn Fn() -> u64> {
     let device = resources.mount_point.as_ref().and_then(|mount_point| {
         let mounts = fslab_sys::mounts().ok()?;
         let mounted = mounts.iter().find(|it| it.mount_point == *mount_point)?;
@@ -128,8 +128,8 @@ pub(crate) fn witness_of(resources: &LeasedResources) -> Box<dyn Fn() -> u64> {
     })
 }
 
-/// Undoes what the lease names, in the order of its fields; calls `alive` as it goes on. What it
-/// names was looked at before by [`ensure_own`].
+/// Undoes the resources in the order of the fields; calls `alive` to report progress. The caller
+/// has checked them with [`ensure_own`].
 pub(crate) fn undo(resources: &LeasedResources, alive: &dyn Fn()) -> Undone {
     let mut undoing = Undoing {
         resources,
@@ -166,7 +166,7 @@ impl Undoing<'_> {
             folder => Some(folder.map_err(cannot_open)?),
         };
         let Some(folder) = folder else {
-            // Somebody removed the folder: a loop device still holds the image that was in it.
+            // The user removed the folder: a loop device may still hold its image.
             return self.detach(path);
         };
         self.ensure_mark(&folder).map_err(|error| {
@@ -215,7 +215,7 @@ impl Undoing<'_> {
         Ok(())
     }
 
-    /// Detaches the loop device of the image in `folder`, which may be gone.
+    /// Detaches the loop device of the image in `folder`, which may no longer exist.
     fn detach(&mut self, folder: &Path) -> Result<(), Failure> {
         if self.resources.image.is_none() {
             return Ok(());
@@ -242,7 +242,7 @@ impl Undoing<'_> {
             Failure::new(FailureKind::Device, text).because(&error)
         };
         if let Some(mount_point) = &self.resources.mount_point {
-            // Whoever unmounts under the feet of a trial has it write into the folder below.
+            // After a lazy unmount by the user, the trial writes into the folder below.
             let removed = folder.remove_tree(MOUNT_POINT_NAME, self.alive);
             self.note(mount_point, removed.map_err(|it| failed(mount_point, it))?);
         }
@@ -284,15 +284,15 @@ mod tests {
     }
 
     #[test]
-    fn what_a_trial_makes_may_be_named() {
+    fn a_lease_may_name_resources_of_a_trial() {
         assert_eq!(ensure_own(NAME, &work(NAME)), Ok(()));
         assert_eq!(ensure_own("shell-9", &work("shell-9")), Ok(()));
         assert_eq!(ensure_own("probe", &LeasedResources::default()), Ok(()));
     }
 
-    /// A lease once could name any folder, and root removed it.
+    /// A lease had been able to name any folder, which root removed.
     #[test]
-    fn what_no_trial_makes_may_not_be_named() {
+    fn a_lease_may_not_name_other_resources() {
         let scratch = |path: &str| LeasedResources {
             scratch: Some(path.into()),
             ..LeasedResources::default()

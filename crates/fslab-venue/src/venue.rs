@@ -1,4 +1,4 @@
-//! A venue that is open: it runs trials, one after the other or side by side.
+//! An open venue: runs trials, one after the other or in parallel.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -17,28 +17,28 @@ use crate::control::Control;
 use crate::guest::{Clock, Guest, GuestSettings, GuestTask, add_insight, name_full_disk};
 use crate::lease::{Lease, Leases};
 use crate::places::{Block, Directory, Fake, GuestDisk, Image, Place, Prepared, Preparing, Start};
-use crate::time_limit::PATIENCE;
+use crate::time_limit::STALL_LIMIT;
 
-/// Where a guest has its host forget what the host's memory holds of the disk.
+/// Guest device that makes the host drop the disk's data from its page cache.
 const FORGET: &str = "/dev/fslab-forget";
 
-/// What a venue needs to know beside the plan.
+/// Settings of a venue besides the plan.
 #[derive(Clone, Debug)]
 pub struct VenueSettings {
-    /// The program that is started as `PROGRAM trial`.
+    /// The program started as `PROGRAM trial`.
     pub program: PathBuf,
-    /// Where leases are kept.
+    /// The folder of leases.
     pub leases: Leases,
-    /// Where mount points of the `block` venue are made.
+    /// Folder of the mount points of the `block` venue.
     pub mount_folder: PathBuf,
-    /// The most that the files of a trial take, for venues whose disks are not made in full.
+    /// Upper limit of the bytes that a trial's files take, for venues with sparse disks.
     pub footprint: Bytes,
-    /// The guest kernel, for the `guest` venue.
+    /// The guest kernel of the `guest` and `sim` venues.
     pub guest: Option<GuestSettings>,
 }
 
 impl VenueSettings {
-    /// The guest kernel that was chosen, ready to be booted.
+    /// The chosen guest kernel with memory and clock.
     fn guest_with(&self, memory: Bytes, clock: Clock) -> Result<Guest, Failure> {
         let chosen = self
             .guest
@@ -48,32 +48,32 @@ impl VenueSettings {
     }
 }
 
-/// One trial to be run.
+/// A trial to run.
 #[derive(Clone, Debug)]
 pub struct TrialRequest {
-    /// The run that it belongs to.
+    /// Its run.
     pub run: RunId,
-    /// What is to be done.
+    /// Its task.
     pub task: TrialTask,
-    /// The longest that it may take.
+    /// Its time limit.
     pub limit: Duration,
-    /// Which of the trials that run at the same time this is, from 0.
+    /// Its index among the trials that run in parallel, from 0.
     pub slot: usize,
-    /// Its place in the order of all trials of the run, from 0.
+    /// Its position in the order of all trials of the run, from 0.
     pub position: u32,
 }
 
-/// A venue, open for trials.
+/// An open venue.
 pub struct Venue {
     place: Box<dyn Place>,
-    /// What every record has of the plan: the layers over a guest's root.
+    /// Facts of the plan for every record: the layers over a guest's root.
     facts: Facts,
     settings: VenueSettings,
     lost: OnceLock<Failure>,
 }
 
 impl Venue {
-    /// Opens the venue of a plan: checks what can be checked before the first trial.
+    /// Opens the venue of a plan and makes all checks possible before the first trial.
     ///
     /// # Errors
     /// A [`Failure`] of kind `Permission`, `NoSpace`, `BadInput` or `Device`, with a hint.
@@ -123,17 +123,17 @@ impl Venue {
         })
     }
 
-    /// Why no further trial can be run here: the device is gone, is another one, or hangs.
+    /// Why no further trial can run here: the device is gone, has changed, or hangs.
     pub fn lost(&self) -> Option<&Failure> {
         self.lost.get()
     }
 
-    /// What the device that all trials share is known by; empty where each has its own.
+    /// Identity of the device that all trials share; empty if each has a separate one.
     pub fn device_identity(&self) -> DeviceIdentity {
         self.place.identity()
     }
 
-    /// Runs one trial to its end, whatever the end, and undoes what was made for it.
+    /// Runs a trial and undoes its resources, whether it succeeds or fails.
     pub fn run_trial(
         &self,
         request: &TrialRequest,
@@ -173,7 +173,7 @@ impl Venue {
         control: &Control,
         on_event: impl FnMut(&Event),
     ) -> Result<TrialRecord, Failure> {
-        // Each attempt has its own name: what an earlier one could not undo is still leased.
+        // Each attempt has a separate name: resources of an earlier one may still be leased.
         let name = format!(
             "{}-{}-{}",
             request.run,
@@ -207,7 +207,7 @@ impl Venue {
         let spec = request.task.clone().placed(placement(device, &start));
         let ending = self.launch(request, &spec, &start, &mut lease, control, on_event);
         release(holder);
-        // The lease of a process that cannot be killed stays: its file is locked by that process.
+        // A process that cannot be killed keeps the lock on its lease, so the lease stays.
         let is_stuck = ending.as_ref().is_ok_and(|ending| ending.is_stuck);
         if let (true, DeviceSpec::Block { path, .. }, Start::Here) = (
             is_stuck && !self.place.identity().is_empty(),
@@ -217,7 +217,7 @@ impl Venue {
             let text = format!("{} hangs: a trial on it cannot be ended", path.display());
             let _ = self.lost.set(Failure::new(FailureKind::Timeout, text));
         }
-        // A trace is read before the folder that it lies in is removed.
+        // The trace is read before its folder is removed.
         let record = ending.map(|ending| record_of(&spec, run, &start, ending));
         if let (Start::InGuest(_, share), false) = (&start, is_stuck) {
             share.remove_exchange();
@@ -229,7 +229,7 @@ impl Venue {
         };
         record.facts.extend(facts);
         record.facts.extend(self.facts.clone());
-        // A trial whose device cannot be released has failed, too.
+        // If its device cannot be released, the trial has failed.
         record.outcome = match (record.outcome, left) {
             (TrialOutcome::Done, Some(failure)) => TrialOutcome::Failed { failure },
             (TrialOutcome::Failed { failure }, left) => TrialOutcome::Failed {
@@ -240,8 +240,8 @@ impl Venue {
         Ok(record)
     }
 
-    /// What kept a trial from being prepared. Where that is its limit and not a request to stop,
-    /// the device hangs, and hangs for the next trial, too.
+    /// Converts a failed preparation. If it ran into the trial's limit, the device hangs, and would
+    /// for the next trial, too.
     fn over_limit(&self, failure: Failure, limit: Duration, control: &Control) -> Failure {
         if failure.kind != FailureKind::Interrupted || control.is_stopping() {
             return failure;
@@ -274,7 +274,7 @@ impl Venue {
                 let seed = spec.perturbation.guest_seed(spec.seed);
                 let mut command = guest.command(share, GuestTask::Trial, seed)?;
                 if spec.virtual_time {
-                    settle_on_a_processor(&mut command, request.slot);
+                    pin_to_processor(&mut command, request.slot);
                 }
                 (command, Transport::Shared(share))
             }
@@ -290,7 +290,7 @@ impl Venue {
     }
 }
 
-/// Where a trial runs that is started by `start`, and by which clock.
+/// The device and clock of a trial started by `start`.
 fn placement(device: DeviceSpec, start: &Start) -> Placement {
     let clock = match start {
         Start::Here => None,
@@ -308,7 +308,7 @@ fn placement(device: DeviceSpec, start: &Start) -> Placement {
     }
 }
 
-/// The record of an ended trial; of a simulated disk, with what its trace shows.
+/// The record of a trial that has ended; with the trace's analysis for a simulated disk.
 fn record_of(
     spec: &TrialSpec,
     run: &dyn Fn(Duration, String) -> TrialRun,
@@ -326,8 +326,7 @@ fn record_of(
     record
 }
 
-/// Lets go of a loop device. Where the file below it hangs, so may its last close: a thread does
-/// it, and is left behind.
+/// Closes a loop device in a thread, which is abandoned if the close hangs with the file below.
 fn release(holder: Option<LoopDevice>) {
     let Some(holder) = holder else { return };
     let (sender, released) = channel();
@@ -335,12 +334,12 @@ fn release(holder: Option<LoopDevice>) {
         drop(holder);
         let _ = sender.send(());
     });
-    let _ = released.recv_timeout(PATIENCE);
+    let _ = released.recv_timeout(STALL_LIMIT);
 }
 
-/// Trials side by side each get a processor of their own, and several runs not always the same
-/// ones. In virtual time that is a matter of speed alone: where it cannot be had, nothing is lost.
-fn settle_on_a_processor(command: &mut Command, slot: usize) {
+/// Runs parallel trials on separate processors; several runs start at different ones. In virtual
+/// time this only affects speed: failures are ignored.
+fn pin_to_processor(command: &mut Command, slot: usize) {
     let Ok(processors) = fslab_sys::processors() else {
         return;
     };
@@ -350,7 +349,7 @@ fn settle_on_a_processor(command: &mut Command, slot: usize) {
     }
 }
 
-/// `failure`, and what was left behind besides.
+/// `failure`, with a cleanup error added to its causes.
 fn append_cleanup_error(mut failure: Failure, left: Option<Failure>) -> Failure {
     if let Some(left) = left {
         failure.causes.push(format!("and afterwards: {left}"));
@@ -376,8 +375,8 @@ mod tests {
         venue: Venue,
     }
 
-    /// Writes a file that will be executed, by a process of its own: a child that another test
-    /// forks meanwhile would hold our writing end, and as long no kernel executes it.
+    /// Writes an executable in a separate process: a child forked by another test meanwhile would
+    /// inherit our file open for writing, and execve(2) fails while one exists.
     fn write_program(path: &Path, text: &str) {
         let write = r#"printf %s "$1" > "$2" && chmod 755 "$2""#;
         let mut shell = Command::new("sh");
@@ -444,7 +443,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn the_record_says_how_its_guest_was_perturbed_even_where_the_trial_failed() {
+    fn the_record_of_a_failed_trial_has_the_perturbation_of_its_guest() {
         for script in ["exit 1", "cat > /dev/null"] {
             let bench = bench(script);
             let record = bench
@@ -455,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_reads_its_specification_and_says_hello_and_end_is_done() {
+    fn a_trial_that_reads_its_specification_and_sends_hello_and_end_is_done() {
         let end = r#"echo '{"at_ns":1,"event":"end"}'"#;
         let bench = bench(&format!(
             "grep -q '\"format\":1' || exit 9\n{HELLO}\n{end}\necho x >&2"
@@ -490,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_to_stop_ends_a_trial_even_one_that_does_not_listen() {
+    fn a_stop_request_ends_a_trial_that_ignores_signals() {
         let bench = bench("trap '' TERM\nwhile :; do sleep 0.1; done");
         let control = Control::new();
         let asker = control.clone();
@@ -506,10 +505,10 @@ mod tests {
         );
     }
 
-    /// Its standard input stayed open: it waited for its specification until its limit, and the
-    /// time-out hid the error.
+    /// Its standard input had stayed open: the trial waited for its specification until its limit,
+    /// and the timeout hid the error.
     #[test]
-    fn a_trial_whose_process_cannot_be_noted_ends_at_once_and_with_that_error() {
+    fn a_trial_whose_process_cannot_be_recorded_ends_at_once_with_that_error() {
         let bench = bench("cat > /dev/null; sleep 1000");
         let task = request(LONG).task;
         let spec = task.placed(placement(DeviceSpec::Fake, &Start::Here));
@@ -542,14 +541,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_a_failed_trial() {
+    fn a_missing_program_is_a_failed_trial() {
         let mut bench = bench("exit 0");
         bench.venue.settings.program = Path::new("/nonexistent/fslab").into();
         assert_eq!(failure(&bench, LONG, &Control::new()).errno, Some(2));
     }
 
     #[test]
-    fn a_folder_that_cannot_be_written_and_a_disk_that_is_too_small_are_told_beforehand() {
+    fn an_unwritable_folder_and_a_small_disk_are_reported_beforehand() {
         let bench = bench("exit 0");
         let open = |dir: &Path, footprint: Bytes| {
             let settings = VenueSettings {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fslab_lab::{BuildTool, Cache, Lab, LabShelf};
+use fslab_lab::{BuildTool, Cache, Lab, LabList};
 use fslab_model::Failure;
 use fslab_report::{Column, Table, TableCell, Tone};
 use serde::Serialize;
@@ -32,24 +32,24 @@ struct LabStatus<'a> {
 
 /// Prints the status as a table or as JSON.
 pub(super) fn print(cache: &Cache, json: bool) -> Result<(), CommandError> {
-    let shelf = cache.labs().map_err(Failure::from)?;
+    let list = cache.labs().map_err(Failure::from)?;
     let status = Status {
         cache: cache.folder().display().to_string(),
-        labs: shelf.labs.iter().map(lab_status).collect(),
-        without_root: &shelf.without_root,
-        unreadable: shelf.unreadable.iter().map(ToString::to_string).collect(),
+        labs: list.labs.iter().map(lab_status).collect(),
+        without_root: &list.without_root,
+        unreadable: list.unreadable.iter().map(ToString::to_string).collect(),
         missing_to_build: fslab_lab::missing_tools(),
         obstacle: fslab_lab::runs_here().err(),
     };
     if json {
         return screen::print_json(&status);
     }
-    if shelf.labs.is_empty() {
+    if list.labs.is_empty() {
         let mut lines = vec![format!("no lab in {}", status.cache)];
         lines.extend(notes(&status));
         return screen::print(&(lines.join("\n") + "\n"));
     }
-    screen::print_styled(&screen::render(&table(&shelf, &status)))
+    screen::print_styled(&screen::render(&table(&list, &status)))
 }
 
 /// A sentence about programs that were not installed when the root image was built.
@@ -79,18 +79,18 @@ fn lab_status(lab: &Lab) -> LabStatus<'_> {
     }
 }
 
-fn table(shelf: &LabShelf, status: &Status<'_>) -> Table {
+fn table(list: &LabList, status: &Status<'_>) -> Table {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_unix_s = now.map_or(0, |since| since.as_secs());
     let columns = ["Name", "Lab", "Release", "Built", "Source", "State"];
     Table {
         caption: format!(
             "{} in {}",
-            screen::counted(shelf.labs.len(), "lab"),
+            screen::counted(list.labs.len(), "lab"),
             status.cache
         ),
         columns: columns.map(Column::left).into(),
-        rows: shelf.labs.iter().map(|lab| row(lab, now_unix_s)).collect(),
+        rows: list.labs.iter().map(|lab| row(lab, now_unix_s)).collect(),
         notes: notes(status),
     }
 }

@@ -16,6 +16,6 @@ pub(super) fn put(content: &[u8], file: Option<&Path>) -> Result<(), CommandErro
 /// Writes a regular file atomically. Other files, such as pipes, are written to directly. A
 /// symbolic link is followed, as by `>`.
 pub(super) fn put_file(content: &[u8], path: &Path) -> Result<(), CommandError> {
-    fslab_sys::write_whole(path, content)
+    fslab_sys::write_atomically(path, content)
         .map_err(|error| CommandError::io(format!("cannot write {}", path.display()), &error))
 }

@@ -1,31 +1,32 @@
-//! Walks over the records of a part of a file in the order of a pattern, allocating nothing.
+//! Iterates over the records of a part of a file in the order of an access pattern, without
+//! allocating.
 
 use super::zipf::Zipf;
 use super::{Access, Permutation};
 use fslab_stats::Random;
 
-/// A piece of a file.
+/// A range of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub(crate) offset: u64,
-    /// How long it is.
+    /// Length in bytes.
     pub(crate) length: usize,
 }
 
-/// The part of a file that one cursor visits, cut into records.
+/// The part of a file that a cursor visits, divided into records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    /// Where its first record begins.
+    /// Offset of its first record.
     pub(crate) start: u64,
-    /// Its length in bytes; not 0. A last record may be short.
+    /// Length in bytes; not 0. The last record may be short.
     pub(crate) bytes: u64,
-    /// Length of a record; not 0.
+    /// Record length in bytes; not 0.
     pub(crate) record_bytes: u64,
 }
 
 impl Region {
-    /// Number of records, a short last one included.
+    /// Number of records, including a short last one.
     pub(crate) fn records(self) -> u64 {
         self.bytes.div_ceil(self.record_bytes)
     }
@@ -41,7 +42,7 @@ impl Region {
     }
 }
 
-/// The state of a walk.
+/// The state of an iteration.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursor {
     region: Region,
@@ -67,7 +68,7 @@ enum Order {
 }
 
 impl Cursor {
-    /// A walk over `region` in the order of `access`, which has no fault.
+    /// A cursor over `region` in the order of `access`, which must be valid.
     pub(crate) fn new(region: Region, access: Access, mut random: Random) -> Self {
         let records = region.records();
         let order = match access {
@@ -98,7 +99,7 @@ impl Cursor {
         }
     }
 
-    /// The next extent to visit; walks have no end.
+    /// The next extent; cursors never end.
     #[inline]
     pub(crate) fn next(&mut self) -> Extent {
         let index = match &self.order {
@@ -123,13 +124,13 @@ impl Cursor {
         };
         self.next += 1;
         if self.next == self.records {
-            self.begin_again();
+            self.restart();
         }
         self.region.extent(index)
     }
 
     #[cold]
-    fn begin_again(&mut self) {
+    fn restart(&mut self) {
         self.next = 0;
         if let Order::Once(permutation) = &mut self.order {
             *permutation = Permutation::new(self.records, &mut self.random);
@@ -143,9 +144,10 @@ fn share(records: u64, percent: u8) -> u64 {
     (share as u64).max(1)
 }
 
-/// The `turn`-th record of a walk that takes every `stride`-th record, then those beside them.
+/// The `turn`-th record of a strided walk: every `stride`-th record from the first, then from the
+/// second, and so on.
 fn strided(turn: u64, stride: u64, records: u64) -> u64 {
-    // The first `longer` lanes have one record more than the others.
+    // The first `longer` lanes have one more record than the others.
     let (short, longer) = (records / stride, records % stride);
     let in_longer = longer * (short + 1);
     if turn < in_longer {
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_record_is_as_short_as_the_file_demands() {
+    fn the_last_record_is_short_if_the_file_is_no_multiple() {
         let extents = walk(Access::Sequential, 25, 10, 4);
         let shape: Vec<_> = extents.iter().map(|e| (e.offset, e.length)).collect();
         assert_eq!(shape, [(100, 10), (110, 10), (120, 5), (100, 10)]);

@@ -1,4 +1,4 @@
-//! In what order the records of a file are visited.
+//! Orders in which the records of a file are accessed.
 
 mod cursor;
 mod pattern;

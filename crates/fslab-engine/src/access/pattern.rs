@@ -1,31 +1,31 @@
-//! The patterns there are, as a job names them.
+//! The access patterns of a job.
 
 use serde::{Deserialize, Serialize};
 
-/// In what order the records of a file are visited.
+/// The order in which the records of a file are accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
-    /// From the first to the last, then again from the first.
+    /// First to last, repeatedly.
     Sequential,
-    /// From the last to the first.
+    /// Last to first.
     Reverse,
-    /// Every `stride_records`-th record, then those beside them, until each was visited once.
+    /// Every `stride_records`-th record, then those beside them, until each was accessed once.
     Strided {
-        /// Distance from one visited record to the next, in records; at least 1.
+        /// Distance between successive records, in records; at least 1.
         stride_records: u64,
     },
-    /// Each time any record, with replacement.
+    /// Uniformly random, with replacement.
     RandomUniform,
-    /// Each record exactly once, in a random order; then again in another order.
+    /// Each record once in random order; then again in another order.
     RandomOnce,
-    /// Record of rank k with a probability proportional to 1/k^theta; ranks are scattered over the
-    /// file.
+    /// The record of rank k with a probability proportional to 1/k^theta; ranks are scattered over
+    /// the file.
     Zipf {
-        /// The exponent: more than 0; 0.99 is what the Yahoo! Cloud Serving Benchmark uses.
+        /// The exponent, above 0; the Yahoo! Cloud Serving Benchmark uses 0.99.
         theta: f64,
     },
-    /// A share of the accesses goes to a share of the file, which lies scattered over it.
+    /// A share of the accesses goes to a share of the records, which are scattered over the file.
     HotCold {
         /// Percent of the records that are hot: 1 to 99.
         hot_space_percent: u8,
@@ -35,7 +35,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// Why the pattern makes no sense; `None` where it does.
+    /// Why the pattern is invalid; `None` if it is valid.
     pub(crate) fn fault(self) -> Option<String> {
         match self {
             Self::Strided { stride_records: 0 } => Some("a stride of 0 records".into()),

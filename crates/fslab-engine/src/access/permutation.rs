@@ -1,8 +1,8 @@
-//! A seeded permutation of 0..n that needs no memory per element.
+//! A seeded permutation of 0..n without memory per element.
 //!
-//! Rounds of odd multiplication, addition and xor-shift are each a bijection of k-bit numbers; with
-//! 2^k the power of two at or above n, a result outside 0..n goes round again until it is inside
-//! (cycle walking, Black and Rogaway 2002), which takes fewer than two turns on average.
+//! Rounds of odd multiplication, addition and xor-shift are bijections of k-bit numbers, where 2^k
+//! is the next power of two at or above n. A result outside 0..n is permuted again until it is
+//! inside (cycle walking, Black and Rogaway 2002), which takes fewer than two turns on average.
 
 use fslab_stats::Random;
 
@@ -18,7 +18,7 @@ pub(crate) struct Permutation {
 }
 
 impl Permutation {
-    /// A permutation of 0..`count`, decided by the stream's next numbers; `count` is not 0.
+    /// A permutation of 0..`count` from the next random numbers; `count` is not 0.
     pub(crate) fn new(count: u64, random: &mut Random) -> Self {
         let bits = (u64::BITS - (count - 1).leading_zeros()).max(1);
         let rounds = std::array::from_fn(|_| (random.next_u64() | 1, random.next_u64()));
@@ -30,7 +30,7 @@ impl Permutation {
         }
     }
 
-    /// Where `index`, which is below n, goes.
+    /// The image of `index`, which is below n.
     #[inline]
     pub(crate) fn at(&self, index: u64) -> u64 {
         let mut value = index;
@@ -53,7 +53,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_element_is_met_exactly_once(count in 1_u64..5_000, seed: u64) {
+        fn every_element_occurs_exactly_once(count in 1_u64..5_000, seed: u64) {
             let permutation = Permutation::new(count, &mut Random::new(seed, 0));
             let mut met = vec![false; usize::try_from(count).expect("small")];
             for index in 0..count {
@@ -71,13 +71,13 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_torn_apart() {
+    fn neighbours_are_separated() {
         let count = 10_000;
         let permutation = Permutation::new(count, &mut Random::new(7, 0));
         let close = (1..count)
             .filter(|i| permutation.at(*i).abs_diff(permutation.at(i - 1)) < 100)
             .count();
-        // By chance two of 10,000 are closer than 100 in 2 % of all pairs.
+        // In random pairs of 10,000, 2 % are closer than 100.
         assert!(close < 400, "{close} neighbours stayed close");
     }
 }

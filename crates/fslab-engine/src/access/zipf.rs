@@ -1,5 +1,5 @@
-//! Zipf-distributed ranks without a table: rejection-inversion (Hörmann and Derflinger, "Rejection-
-//! inversion to generate variates from monotone discrete distributions", 1996).
+//! Zipf-distributed ranks without a table, by rejection-inversion (Hörmann and Derflinger,
+//! "Rejection-inversion to generate variates from monotone discrete distributions", 1996).
 
 use fslab_stats::Random;
 
@@ -14,7 +14,7 @@ pub(crate) struct Zipf {
 }
 
 impl Zipf {
-    /// Ranks up to `count`, which is not 0, with the exponent `theta`, which is more than 0.
+    /// Ranks up to `count`, which is not 0, with the exponent `theta`, which is above 0.
     pub(crate) fn new(count: u64, theta: f64) -> Self {
         let mut zipf = Self {
             count: count as f64,
@@ -46,8 +46,8 @@ impl Zipf {
         (-self.theta * x.ln()).exp()
     }
 
-    /// An antiderivative of the density, chosen so that theta = 1 is no special case:
-    /// (x^(1 - theta) - 1) / (1 - theta), which is ln x in the limit.
+    /// An antiderivative of the density that is continuous at theta = 1: (x^(1 - theta) - 1) / (1 -
+    /// theta), which is ln x in the limit.
     fn integral(&self, x: f64) -> f64 {
         let log = x.ln();
         let scaled = (1.0 - self.theta) * log;

@@ -1,19 +1,19 @@
-//! How much of the data a compressing or deduplicating file system can save.
+//! Compressibility and duplication of written data.
 
 use serde::{Deserialize, Serialize};
 
-/// What the data of a job is like. By default nothing of it can be compressed or shared.
+/// Properties of a job's data. By default it cannot be compressed or deduplicated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
-    /// Percent of each block of 4 KiB that is zero bytes: 0 to 100; the stamp always stays.
+    /// Percent of each 4 KiB block that is zero: 0 to 100; the stamp is always present.
     pub compressible_percent: u8,
-    /// Percent of the blocks of 4 KiB that are all the same: 0 to 100. These carry no stamp.
+    /// Percent of the 4 KiB blocks that are identical: 0 to 100. They have no stamp.
     pub duplicate_percent: u8,
 }
 
 impl Content {
-    /// Why the choice makes no sense; `None` where it does.
+    /// Why the choice is invalid; `None` if it is valid.
     pub(crate) fn fault(self) -> Option<String> {
         let wrong = [
             ("compressible", self.compressible_percent),

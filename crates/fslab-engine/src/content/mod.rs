@@ -1,7 +1,7 @@
-//! What is written into files, and whether it comes back.
+//! The data written to files, and its verification.
 //!
-//! The content of a file is a pure function of seed, file, generation and offset, whatever the
-//! records are in which it is written:
+//! A file's contents are a pure function of seed, file, generation and offset, independent of the
+//! records written:
 //!
 //! ```text
 //!     pool   | block 0 | block 1 | ... | block n-1 | block 0 again ...   random, made once
@@ -9,8 +9,8 @@
 //!            k follows from the file and its generation
 //! ```
 //!
-//! So a record is one slice of the pool whose stamps are set in place: writing copies nothing and
-//! makes no random number, and a block that is read back is compared with memory.
+//! So a record is one slice of the pool with its stamps set in place: writing needs no copy and no
+//! random numbers, and verification compares with memory.
 
 mod choice;
 mod pool;

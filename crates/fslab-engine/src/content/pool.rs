@@ -1,4 +1,4 @@
-//! The pool that all written data is taken from, and the comparison of read data with it.
+//! The pool of data for writing, and the comparison of read data with it.
 
 use std::fmt::Write;
 
@@ -8,38 +8,38 @@ use super::Content;
 use super::stamp::{STAMP_BYTES, Stamp};
 use fslab_stats::{Random, mix};
 
-/// A stamp stands at every multiple of this.
+/// Distance of stamps in bytes.
 pub(crate) const BLOCK_BYTES: usize = 4096;
 const BLOCK: u64 = BLOCK_BYTES as u64;
-/// Blocks that differ from one another: 1 MiB, as much as any common file system compresses at
-/// once, little enough to stay in a processor's cache, and a power of two, so that finding a block
-/// needs no division. Beyond it the stamps keep blocks apart.
+/// Distinct blocks: 1 MiB, as much as any common file system compresses at once, small enough for
+/// the processor's cache, and a power of two, so that locating a block needs no division. Beyond it
+/// the stamps make blocks unique.
 const POOL_BLOCKS: u64 = 256;
-/// Bytes of a mismatch that are shown.
+/// Bytes of a mismatch in the message.
 const SHOWN_BYTES: usize = 16;
 
-/// Whose content it is.
+/// The identity of contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileIdentity {
-    /// The file's number: a hash of its path, or of its place in a tree.
+    /// The file's number: a hash of its path, or of its position in a tree.
     pub(crate) file: u64,
-    /// How many times its content was replaced before.
+    /// How often its contents were replaced before.
     pub(crate) generation: u32,
 }
 
-/// Random blocks, made before the clock starts.
+/// Random blocks, made before the measurement.
 pub(crate) struct DataPool {
     seed: u64,
     content: Content,
     blocks: PageBuffer,
-    /// What a duplicate block holds where its stamp would be.
+    /// Start of a duplicate block, where others have a stamp.
     duplicate_head: [u8; STAMP_BYTES],
 }
 
 impl DataPool {
     /// A pool for records of up to `record_bytes`.
     pub(crate) fn new(seed: u64, content: Content, record_bytes: usize) -> Self {
-        // A record may begin in the last block, and anywhere within it.
+        // A record may start anywhere in the last block.
         let slack = record_bytes.div_ceil(BLOCK_BYTES) + 1;
         let distinct = POOL_BLOCKS as usize * BLOCK_BYTES;
         let mut blocks = PageBuffer::zeroed(distinct + slack * BLOCK_BYTES);
@@ -69,7 +69,7 @@ impl DataPool {
         }
     }
 
-    /// The `length` bytes that `identity` holds at `offset`, stamped in place.
+    /// The `length` bytes of `identity` at `offset`, stamped in place.
     #[inline]
     pub(crate) fn slice(&mut self, identity: FileIdentity, offset: u64, length: usize) -> &[u8] {
         let within = (offset % BLOCK) as usize;
@@ -77,7 +77,7 @@ impl DataPool {
         let pool_first = self.pool_block(identity, first);
         let start = pool_first as usize * BLOCK_BYTES;
         for turn in 0..(within + length).div_ceil(BLOCK_BYTES) as u64 {
-            // After the last distinct block the pool goes on with its first ones.
+            // After the last distinct block the pool repeats its first ones.
             let pool_block = (pool_first + turn) % POOL_BLOCKS;
             if is_duplicate(self.content, pool_block) {
                 continue;
@@ -89,11 +89,11 @@ impl DataPool {
         &self.blocks[start + within..][..length]
     }
 
-    /// Compares what was `found` at `offset`, a multiple of 4 KiB, with what `identity` holds
-    /// there; with `older` also with what it held in an earlier generation.
+    /// Compares `found`, read at `offset`, a multiple of 4 KiB, with the contents of `identity`;
+    /// with `older`, also with those of earlier generations.
     ///
     /// # Errors
-    /// A sentence that names the offset, what was expected and what was found.
+    /// A message with the offset, the expected bytes and those found.
     #[inline]
     pub(crate) fn verify(
         &self,
@@ -145,7 +145,7 @@ impl DataPool {
         }
     }
 
-    /// The generation that `found` says it is of, if that is an earlier one of this very block.
+    /// The generation in the stamp of `found`, if it is an earlier one of this block.
     fn generation_of(&self, identity: FileIdentity, block: u64, found: &[u8]) -> u32 {
         Stamp::decode(found, self.seed)
             .filter(|stamp| stamp.file == identity.file && stamp.offset == block * BLOCK)
@@ -183,7 +183,7 @@ impl DataPool {
                 "; the block is of generation {}, not {}",
                 stamp.generation, identity.generation
             ),
-            _ if found.iter().all(|byte| *byte == 0) => "; the whole block is zero".to_owned(),
+            _ if found.iter().all(|byte| *byte == 0) => "; the block is zero".to_owned(),
             _ => String::new(),
         };
         text.push_str(&note);
@@ -191,7 +191,7 @@ impl DataPool {
     }
 }
 
-/// Whether a block of the pool is one of those that are all the same; they are spread evenly.
+/// True for the duplicate blocks of the pool, which are spread evenly.
 #[inline]
 fn is_duplicate(content: Content, pool_block: u64) -> bool {
     let percent = u64::from(content.duplicate_percent);
@@ -222,7 +222,7 @@ mod tests {
         DataPool::new(7, Content::default(), 1 << 20)
     }
 
-    fn whole(pool: &mut DataPool, record_bytes: usize, file_bytes: usize) -> Vec<u8> {
+    fn contents(pool: &mut DataPool, record_bytes: usize, file_bytes: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         while bytes.len() < file_bytes {
             let length = record_bytes.min(file_bytes - bytes.len());
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_content_does_not_depend_on_the_records_it_is_written_in() {
         let mut pool = pool();
-        // Longer than the pool, so that its border is crossed.
+        // Longer than the pool, to cross its end.
         let length = 2 << 20;
         let expected = whole(&mut pool, 1 << 20, length);
         for record_bytes in [1000, 4096, 5000, 65_536] {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn compressible_and_duplicate_data_have_the_share_asked_for() {
+    fn compressible_and_duplicate_data_have_the_requested_share() {
         let content = Content {
             compressible_percent: 75,
             duplicate_percent: 40,
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_belongs_elsewhere_says_where() {
+    fn a_misplaced_block_is_reported_with_its_offset() {
         let mut pool = pool();
         let other = FileIdentity { file: 43, ..FILE };
         let foreign = pool.slice(other, 0, 4096).to_vec();
@@ -295,11 +295,11 @@ mod tests {
         let message = pool.verify(FILE, false, 0, &moved).expect_err("moved");
         assert!(message.ends_with("belongs at offset 8192"), "{message}");
         let message = pool.verify(FILE, false, 0, &[0; 4096]).expect_err("zeros");
-        assert!(message.ends_with("the whole block is zero"), "{message}");
+        assert!(message.ends_with("the block is zero"), "{message}");
     }
 
     #[test]
-    fn an_older_generation_is_accepted_only_where_that_is_asked_for() {
+    fn an_older_generation_is_accepted_only_on_request() {
         let mut pool = pool();
         let old = pool
             .slice(

@@ -1,29 +1,28 @@
-//! The stamp at the start of every block of 4 KiB: which block of which file this is.
+//! The stamp at the start of every 4 KiB block: identifies file and block.
 //!
-//! 32 bytes, little-endian: file, offset, generation, sequence number within the pool, check. The
-//! check is a mix of the others and of the seed, so that a stamp of another run, or a torn one, is
-//! no stamp.
+//! 32 bytes, little-endian: file, offset, generation, sequence number in the pool, check. The check
+//! is a hash of the others and the seed, so that a torn stamp, or one of another run, is invalid.
 
 use fslab_stats::mix;
 
 /// Length of a stamp in bytes.
 pub(crate) const STAMP_BYTES: usize = 32;
 
-/// What a stamp says.
+/// The contents of a stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// The file's number.
     pub(crate) file: u64,
     /// Offset of the block in the file.
     pub(crate) offset: u64,
-    /// How many times the file's content was replaced before.
+    /// How often the file's contents were replaced before.
     pub(crate) generation: u32,
-    /// The block of the pool that the rest was taken from.
+    /// The block of the pool that the data was taken from.
     pub(crate) pool_block: u32,
 }
 
 impl Stamp {
-    /// The stamp as it stands in a file.
+    /// The encoded stamp.
     #[inline]
     pub(crate) fn encode(self, seed: u64) -> [u8; STAMP_BYTES] {
         let last = u64::from(self.pool_block) << 32 | u64::from(self.generation);
@@ -35,7 +34,7 @@ impl Stamp {
         bytes
     }
 
-    /// Reads a stamp from the start of `block`; `None` where there is none of this seed.
+    /// Decodes the stamp at the start of `block`; `None` if there is none with this seed.
     #[inline]
     pub(crate) fn decode(block: &[u8], seed: u64) -> Option<Self> {
         let bytes = block.get(..STAMP_BYTES)?;
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_reads_back_and_a_flipped_bit_makes_it_none() {
+    fn a_stamp_is_decoded_and_a_flipped_bit_makes_it_invalid() {
         let stamp = Stamp {
             file: 3,
             offset: 8192,

@@ -1,20 +1,20 @@
-//! How much is left to do.
+//! The remaining amount of work.
 
 use fslab_sys::SharedCounter;
 
 use crate::jobs::Amount;
 
-/// Operations and time that a thread has left.
+/// Operations and time left for a thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Budget<'t> {
     operations: u64,
     deadline_ns: u64,
-    /// What all threads take their operations from, where they do.
+    /// Tickets shared by all threads, if any.
     tickets: Option<&'t SharedCounter>,
 }
 
 impl<'t> Budget<'t> {
-    /// The budget of `amount` for a part of a file with `records` records, from `now_ns` on.
+    /// The budget of `amount` for a file part of `records` records, starting at `now_ns`.
     pub(crate) fn new(amount: Amount, records: u64, record_bytes: u64, now_ns: u64) -> Self {
         let (operations, time_ns) = match amount {
             Amount::WholeFile => (records, u64::MAX),
@@ -31,12 +31,12 @@ impl<'t> Budget<'t> {
         }
     }
 
-    /// The same, of which each operation needs one of `tickets` as well.
+    /// A budget whose operations also need one of `tickets` each.
     pub(crate) fn with_tickets(self, tickets: Option<&'t SharedCounter>) -> Self {
         Self { tickets, ..self }
     }
 
-    /// Whether anything is left at `now_ns`.
+    /// True if anything is left at `now_ns`.
     #[inline]
     pub(crate) fn has_more(&self, now_ns: u64) -> bool {
         self.operations > 0
@@ -44,7 +44,7 @@ impl<'t> Budget<'t> {
             && self.tickets.is_none_or(SharedCounter::has_more)
     }
 
-    /// Whether an operation may begin at `now_ns`; if so, it is taken from the budget.
+    /// Takes an operation from the budget at `now_ns`; false if none is left.
     #[inline]
     pub(crate) fn take(&mut self, now_ns: u64) -> bool {
         let may = self.operations > 0
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn each_amount_ends_where_it_says() {
+    fn each_amount_ends_as_specified() {
         assert_eq!(taken(Amount::WholeFile), 7);
         assert_eq!(taken(Amount::Operations(9)), 9);
         assert_eq!(taken(Amount::Bytes(41)), 5);

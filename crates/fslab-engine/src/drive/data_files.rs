@@ -1,4 +1,4 @@
-//! Makes the files of a data job what they must be before the clock starts, and opens them.
+//! Prepares the files of a data job before the measurement, and opens them.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use fslab_sys::{DataFile, DataFileOptions, FileAdvice, OpenedSync};
 use crate::jobs::{Advice, DataJob, OpenMode, OpenSync, Preparation};
 use crate::{EngineError, RunContext};
 
-/// Creates, empties, and reserves space for the files of all threads, as `job` says.
+/// Creates, truncates and preallocates the files of all threads as `job` requires.
 pub(crate) fn prepare_files(context: &RunContext, job: &DataJob) -> Result<(), EngineError> {
     for thread in 0..job.owners() {
         for (index, file) in job.files_of(thread).into_iter().enumerate() {
@@ -18,8 +18,8 @@ pub(crate) fn prepare_files(context: &RunContext, job: &DataJob) -> Result<(), E
     Ok(())
 }
 
-/// Sees to it that a file is as long as a mapping of `end` bytes must be: one that is written is
-/// extended by a hole, one that is only read must be long enough.
+/// Ensures that a file is long enough for a mapping of `end` bytes: a file to be written is
+/// extended by a hole; a file to be read must be long enough.
 pub(crate) fn lengthen_file(
     path: &Path,
     end: u64,
@@ -72,7 +72,7 @@ fn prepare_file(path: &Path, job: &DataJob, end: u64) -> Result<(), EngineError>
 }
 
 /// Opens the existing file at `path` with the flags of `job`, and gives the kernel its hint. With
-/// `for_mapping` the file is readable even where it is only written, as a mapping demands.
+/// `for_mapping` the file is also opened for reading, as mappings require.
 pub(crate) fn open_data_file(
     path: &Path,
     job: &DataJob,
@@ -90,7 +90,7 @@ pub(crate) fn open_data_file(
         ..DataFileOptions::default()
     };
     let file = DataFile::open(path, options).map_err(|source| {
-        // A file system without O_DIRECT answers open(2) with EINVAL.
+        // Without O_DIRECT support, open(2) returns EINVAL.
         if job.direct && source.kind() == std::io::ErrorKind::InvalidInput {
             EngineError::io("open with O_DIRECT", path, source)
                 .of_kind(FailureKind::Unsupported)

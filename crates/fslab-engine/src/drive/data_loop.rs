@@ -1,4 +1,4 @@
-//! The loop that issues one read or write after the other.
+//! The loop that issues single reads or writes.
 
 use super::budget::Budget;
 use super::data_worker::{Action, DataWorker};
@@ -9,7 +9,7 @@ use crate::access::Extent;
 use crate::jobs::SyncCall;
 use crate::recording::{Clock, Slot, ThreadOutcome};
 
-/// Runs the worker's share of its job on `target`, ramp-up first.
+/// Runs the worker's part of its job on `target`, including the ramp-up.
 pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
     mut worker: DataWorker<'_>,
     mut target: T,
@@ -41,7 +41,7 @@ pub(crate) fn run_data_loop<T: DataTarget, C: Clock>(
     Ok(ThreadOutcome::new(start_ns, end_ns, recorder, used))
 }
 
-/// Issues operations until the budget is used up; gives the end of the last one.
+/// Issues operations until the budget is used up; returns the end of the last one.
 fn issue<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
     target: &mut T,
@@ -111,7 +111,7 @@ fn write<T: DataTarget, C: Clock>(
     sync_if_due(worker, target, clock, end_ns)
 }
 
-/// Reads a record, changes a byte of it, and writes it back.
+/// Reads a record, changes one byte, and writes it back.
 #[inline]
 fn update<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
@@ -136,7 +136,7 @@ fn update<T: DataTarget, C: Clock>(
     sync_if_due(worker, target, clock, end_ns)
 }
 
-/// Counts a write that ended at `end_ns`, and makes it durable where that is due.
+/// Counts a write that ended at `end_ns`, and syncs if a sync is due.
 #[inline]
 fn sync_if_due<T: DataTarget, C: Clock>(
     worker: &mut DataWorker<'_>,
@@ -162,6 +162,6 @@ fn sync<T: DataTarget, C: Clock>(
     let done = target.sync(call);
     let end_ns = clock.now_ns();
     done.map_err(|e| worker.failure(call.as_str(), e))?;
-    worker.recorder.companion(slot, start_ns, end_ns);
+    worker.recorder.auxiliary(slot, start_ns, end_ns);
     Ok(end_ns)
 }

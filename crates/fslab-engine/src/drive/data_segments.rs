@@ -1,7 +1,7 @@
-//! One file that is cut into several: what is issued goes to the one that holds the place.
+//! A file divided into segments: each operation goes to the segment with its offset.
 //!
-//! A record never crosses a border, since a segment is a multiple of it. A sync goes to those
-//! segments that were written since the last one.
+//! A segment is a multiple of the record, so that no record crosses a boundary. A sync goes to the
+//! segments written since the last one.
 
 use std::io;
 use std::path::Path;
@@ -15,12 +15,12 @@ use crate::jobs::SyncCall;
 use crate::recording::{MonotonicClock, ThreadOutcome};
 use crate::{EngineError, RunContext};
 
-/// A worker that has all it needs, and waits for the others.
+/// A prepared worker, waiting for the others.
 pub(crate) type ReadyWorker<'a> =
     Box<dyn FnOnce(&WorkerGroup<'_>) -> Result<ThreadOutcome, EngineError> + 'a>;
 
-/// A worker on the files of thread `thread` of its job, each of which `open` opens; it is given the
-/// path, and the length that the file must have.
+/// A worker on the files of thread `thread` of its job, opened by `open` with the path and the
+/// required length.
 pub(crate) fn ready_worker<'a, T: DataTarget + 'a>(
     context: &RunContext,
     worker: DataWorker<'a>,
@@ -44,7 +44,7 @@ fn run_on<'a, T: DataTarget + 'a>(worker: DataWorker<'a>, target: T) -> ReadyWor
     Box::new(move |group| run_data_loop(worker, target, &MonotonicClock, group))
 }
 
-/// The segments of a file, all of them open.
+/// The open segments of a file.
 struct Segmented<T> {
     segments: Vec<Segment<T>>,
     segment_bytes: u64,
@@ -52,7 +52,7 @@ struct Segmented<T> {
 
 struct Segment<T> {
     target: T,
-    /// Whether it was written since the last sync.
+    /// True if it was written since the last sync.
     written: bool,
 }
 
@@ -68,7 +68,7 @@ impl<T> Segmented<T> {
         }
     }
 
-    /// The segment that holds `extent`, and where in it.
+    /// The segment of `extent`, and the offset in it.
     #[inline]
     fn locate(&mut self, extent: Extent) -> (&mut Segment<T>, Extent) {
         let index = extent.offset / self.segment_bytes;

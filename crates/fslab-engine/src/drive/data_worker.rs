@@ -1,4 +1,4 @@
-//! What one thread of a data job carries: where it is, what it writes, what it has noted.
+//! State of a thread of a data job: position, data, recorder.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,30 +15,30 @@ use crate::recording::{Recorder, Slot};
 use crate::{Access, EngineError, RunContext};
 use fslab_stats::{Random, mix, mix_bytes};
 
-/// What the next operation is.
+/// The next operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// What is done.
+    /// Its action.
     pub(crate) action: Action,
-    /// Where.
+    /// Its range.
     pub(crate) extent: Extent,
 }
 
-/// What is done with a record.
+/// Action on a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// It is read.
+    /// Read it.
     Read,
-    /// It is written.
+    /// Write it.
     Write,
-    /// It is read, changed and written back.
+    /// Read it, change a byte, and write it back.
     Update,
 }
 
-/// The state of one thread.
+/// State of a thread.
 pub(crate) struct DataWorker<'a> {
     pub(crate) job: &'a DataJob,
-    /// The folder that the job's files are below.
+    /// The folder of the job's files.
     root: PathBuf,
     thread: u32,
     pub(crate) identity: FileIdentity,
@@ -47,7 +47,7 @@ pub(crate) struct DataWorker<'a> {
     pub(crate) direction: Random,
     /// Reads until the next update.
     until_update: u64,
-    /// What the threads take their operations from; `None` where each has its own.
+    /// Tickets shared by the threads; `None` if each has a separate amount.
     tickets: Option<&'a SharedCounter>,
     pub(crate) pacer: Pacer,
     pub(crate) recorder: Recorder,
@@ -55,16 +55,16 @@ pub(crate) struct DataWorker<'a> {
     pub(crate) write: Slot,
     pub(crate) update: Slot,
     pub(crate) periodic: Option<Periodic>,
-    /// Writes until the next periodic sync; without one, more than there can be.
+    /// Writes until the next periodic sync; without one, unreachable.
     pub(crate) until_sync: u64,
     pub(crate) closing: Option<(SyncCall, Slot)>,
-    /// `None` where nothing is written or verified.
+    /// `None` if nothing is written or verified.
     pub(crate) pool: Option<DataPool>,
-    /// What is read goes here.
+    /// Destination of reads.
     pub(crate) buffer: PageBuffer,
 }
 
-/// A sync every so many writes.
+/// A sync after every `every` writes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Periodic {
     pub(crate) call: SyncCall,
@@ -73,9 +73,9 @@ pub(crate) struct Periodic {
 }
 
 impl<'a> DataWorker<'a> {
-    /// Thread `thread` of `job`, with everything that it will need. `holds_data` is false for an
-    /// engine that keeps no data, so that none is made. Without `tickets` a thread of a job with a
-    /// common amount does its even share of it.
+    /// Thread `thread` of `job` with all its resources. `holds_data` is false for an engine without
+    /// data, so that none is made. Without `tickets` a thread of a job with a total amount does an
+    /// even share of it.
     pub(crate) fn new(
         context: &RunContext,
         job: &'a DataJob,
@@ -130,7 +130,7 @@ impl<'a> DataWorker<'a> {
         }
     }
 
-    /// The sync that is due, if one is; it is due again after as many writes.
+    /// The sync that is due, if any; restarts its count.
     #[inline]
     pub(crate) fn sync_due(&mut self) -> Option<Periodic> {
         if self.until_sync > 0 {
@@ -162,7 +162,7 @@ impl<'a> DataWorker<'a> {
         }
     }
 
-    /// The first of `every` operations updates.
+    /// The first of `every` operations is an update.
     #[inline]
     fn read_or_update(&mut self, every: u64) -> Action {
         if self.until_update == 0 {
@@ -174,8 +174,8 @@ impl<'a> DataWorker<'a> {
         }
     }
 
-    /// Changes one byte of the record in the buffer. Which one, and by how much, follows from the
-    /// seed, the file, its generation and the offset; a second update changes it again.
+    /// Changes one byte of the record in the buffer. Position and value follow from the seed, the
+    /// file, its generation and the offset; a second update changes the byte again.
     #[inline]
     pub(crate) fn change(&mut self, extent: Extent) {
         let number = mix(
@@ -183,12 +183,12 @@ impl<'a> DataWorker<'a> {
             self.identity.generation.into(),
         );
         let at = (number >> 8) % extent.length as u64;
-        // An odd summand is not 0, and takes 256 turns to come back to where it began.
+        // An odd addend is not 0, and 256 updates restore the byte.
         let byte = &mut self.buffer[at as usize];
         *byte = byte.wrapping_add((number & 0xff) as u8 | 1);
     }
 
-    /// The budget of the measured part, from `now_ns` on.
+    /// The budget of the measurement, starting at `now_ns`.
     pub(crate) fn budget(&self, now_ns: u64) -> Budget<'a> {
         let (job, tickets) = (self.job, self.tickets);
         let amount = match job.amount {
@@ -200,7 +200,7 @@ impl<'a> DataWorker<'a> {
         self.budget_of(amount, now_ns).with_tickets(tickets)
     }
 
-    /// The budget of the ramp-up, for which nobody takes a ticket.
+    /// The budget of the ramp-up, which takes no tickets.
     pub(crate) fn ramp_up(&self, now_ns: u64) -> Budget<'a> {
         self.budget_of(Amount::TimeNs(self.job.ramp_up_ns), now_ns)
     }
@@ -214,7 +214,7 @@ impl<'a> DataWorker<'a> {
         )
     }
 
-    /// Compares what the buffer holds with what was written at `extent`, where the job says so.
+    /// Compares the buffer with the data written at `extent`, if the job verifies.
     #[inline]
     pub(crate) fn verify(&self, extent: Extent) -> Result<(), EngineError> {
         match &self.pool {
@@ -223,7 +223,7 @@ impl<'a> DataWorker<'a> {
         }
     }
 
-    /// Compares `found` with what was written at `extent`.
+    /// Compares `found` with the data written at `extent`.
     #[inline]
     pub(crate) fn verify_with(
         &self,
@@ -236,12 +236,12 @@ impl<'a> DataWorker<'a> {
             .map_err(|message| EngineError::corrupt(&self.path_at(extent.offset), message))
     }
 
-    /// The file that holds the byte at `offset`.
+    /// The file with the byte at `offset`.
     fn path_at(&self, offset: u64) -> PathBuf {
         self.root.join(self.job.file_at(self.thread, offset))
     }
 
-    /// The file; where it is cut, the pattern of its segments' names.
+    /// The file; if segmented, the pattern of its segments' names.
     fn path(&self) -> PathBuf {
         let mut path = self
             .root
@@ -253,13 +253,13 @@ impl<'a> DataWorker<'a> {
         path.into()
     }
 
-    /// An operation on the whole file failed.
+    /// The error of a failed operation on the file.
     #[cold]
     pub(crate) fn failure(&self, operation: &'static str, source: io::Error) -> EngineError {
         self.failure_on(&self.path(), operation, source)
     }
 
-    /// An operation at `extent` failed.
+    /// The error of a failed operation at `extent`.
     #[cold]
     pub(crate) fn failure_at(
         &self,
@@ -281,22 +281,22 @@ impl<'a> DataWorker<'a> {
         error
     }
 
-    /// Somebody wants the job to end.
+    /// The error of a stopped job.
     #[cold]
     pub(crate) fn interruption(&self) -> EngineError {
         EngineError::interrupted(&self.path())
     }
 }
 
-/// What thread `thread` of `threads` does of `total`.
+/// The share of thread `thread` of `threads` in `total`.
 fn even_share(total: u64, thread: u32, threads: u32) -> u64 {
     let (thread, threads) = (u64::from(thread), u64::from(threads));
     total / threads + u64::from(thread < total % threads)
 }
 
-/// The part of its file that thread `thread` visits.
+/// The part of its file that thread `thread` accesses.
 fn region_of(job: &DataJob, thread: u32) -> Region {
-    let whole = Region {
+    let file = Region {
         start: job.offset_bytes,
         bytes: job.file_bytes,
         record_bytes: job.record_bytes,
@@ -306,17 +306,17 @@ fn region_of(job: &DataJob, thread: u32) -> Region {
         Access::Sequential | Access::Reverse | Access::Strided { .. } | Access::RandomOnce
     );
     if job.sharing == Sharing::Own || !covers {
-        return whole;
+        return file;
     }
     let border = |thread: u32| {
-        let records = u128::from(whole.records()) * u128::from(thread) / u128::from(job.threads);
-        (records as u64 * whole.record_bytes).min(whole.bytes)
+        let records = u128::from(file.records()) * u128::from(thread) / u128::from(job.threads);
+        (records as u64 * file.record_bytes).min(file.bytes)
     };
     let (from, to) = (border(thread), border(thread + 1));
     Region {
-        start: whole.start + from,
+        start: file.start + from,
         bytes: to - from,
-        ..whole
+        ..file
     }
 }
 

@@ -1,7 +1,7 @@
-//! The measuring loops: what is between two readings of the clock, and nothing more.
+//! The measuring loops: the code between two clock readings.
 //!
-//! Loops are generic over target and clock, and compiled once for each pair. Inside them nothing is
-//! allocated and nothing is locked.
+//! Loops are generic over target and clock, and compiled once per pair. They neither allocate nor
+//! lock.
 
 mod budget;
 mod data_files;

@@ -1,4 +1,4 @@
-//! The loop that performs one operation on one name after the other.
+//! The loop that performs single operations on names.
 
 use std::ffi::CStr;
 use std::io;
@@ -13,7 +13,7 @@ use crate::access::Permutation;
 use crate::jobs::{DirectoryNumber, MetadataJob, MetadataOperation, Order, Refusal, Subjects};
 use crate::recording::{Clock, Slot, ThreadOutcome};
 
-/// One thread's loop with all that it works on.
+/// The loop of one thread.
 pub(super) struct NamesLoop<'a, 'w, T, C> {
     pub(super) worker: NamesWorker<'w>,
     pub(super) target: T,
@@ -22,7 +22,7 @@ pub(super) struct NamesLoop<'a, 'w, T, C> {
     pub(super) end_ns: u64,
 }
 
-/// Runs the worker's share of its job on `target`.
+/// Runs the worker's part of its job on `target`.
 pub(crate) fn run_names_loop<T: NamesTarget, C: Clock>(
     worker: NamesWorker<'_>,
     target: T,
@@ -92,7 +92,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         Ok(())
     }
 
-    /// Lists one directory, and performs `operation` on each of its files as listed.
+    /// Lists a directory, and performs `operation` on its files in the order of the listing.
     pub(super) fn files_of(
         &mut self,
         leaf: Option<u64>,
@@ -113,7 +113,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         }
         self.worker
             .recorder
-            .companion(self.worker.slots.list, start_ns, end_ns);
+            .auxiliary(self.worker.slots.list, start_ns, end_ns);
         if listed.len() as u64 != expected.end - expected.start {
             let name = self.worker.folder(self.worker.leaf_directory(leaf));
             let name = name.to_string_lossy().into_owned();
@@ -132,7 +132,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         Ok(())
     }
 
-    /// Removes all directories, from `level` up to the base.
+    /// Removes all directories from `level` up to the base.
     fn remove_directories(&mut self, level: u32) -> Result<(), EngineError> {
         for level in (1..=level).rev() {
             for index in 0..self.worker.job.tree.directories_at(level) {
@@ -156,7 +156,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         self.end_ns = self.clock.now_ns();
         done.map_err(|e| self.worker.failure("rmdir", &name, e))?;
         let slot = self.worker.slots.remove_directory;
-        self.worker.recorder.companion(slot, start_ns, self.end_ns);
+        self.worker.recorder.auxiliary(slot, start_ns, self.end_ns);
         Ok(())
     }
 
@@ -167,7 +167,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             self.directory(None)?;
         }
         for step in 1..=levels {
-            // What is inside goes before what it is in.
+            // Children are removed before their parents.
             let level = match operation {
                 MetadataOperation::Rmdir => levels + 1 - step,
                 _ => step,
@@ -207,12 +207,12 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             });
         if let Some((start_ns, end_ns)) = self.sync_directory(above)? {
             let slot = self.worker.slots.fsync_directory;
-            self.worker.recorder.companion(slot, start_ns, end_ns);
+            self.worker.recorder.auxiliary(slot, start_ns, end_ns);
         }
         Ok(())
     }
 
-    /// Performs `operation`, with what follows it, on file `number`, and notes it in `slot`.
+    /// Performs `operation` with its further steps on file `number`, and records it in `slot`.
     #[inline]
     pub(super) fn act(
         &mut self,
@@ -227,7 +227,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         let mut done = match operate(&mut self.target, self.clock, job, &task) {
             Ok(done) => done,
             Err((step, source)) => {
-                // Of a symbolic link `name` is only the text.
+                // For a symbolic link, `name` is only its target.
                 let symlink = task.operation == MetadataOperation::Symlink;
                 let name = if symlink { task.other } else { task.name }.to_owned();
                 return Err(self.worker.failure(step, &name, source));
@@ -269,14 +269,14 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             (slots.fsync_directory, synced),
         ] {
             if let Some((start_ns, end_ns)) = span {
-                recorder.companion(slot, start_ns, end_ns);
+                recorder.auxiliary(slot, start_ns, end_ns);
             }
         }
         Ok(())
     }
 
-    /// Makes the directory of file `number`, if this is the first file that is created in it.
-    /// Gives the clock before that.
+    /// Creates the directory of file `number`, if this is the first file created in it. Returns the
+    /// time before.
     #[inline]
     fn enter(
         &mut self,
@@ -288,7 +288,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         };
         let start_ns = self.clock.now_ns();
         let done = match operation {
-            // Its directory is there already.
+            // The directory may exist.
             MetadataOperation::Replace => self.target.ensure_directory(name),
             _ => self.target.make_directory(name),
         };
@@ -299,8 +299,8 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         Ok(Some(start_ns))
     }
 
-    /// Makes a changed directory durable, where the job asks for that and the file system can.
-    /// Gives the time from its start to its end.
+    /// Syncs a changed directory, if the job asks for it and the file system can. Returns start and
+    /// end.
     fn sync_directory(
         &mut self,
         number: Option<DirectoryNumber>,
@@ -342,7 +342,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
         done.map_err(|e| EngineError::io("syncfs", &self.worker.base, e))?;
         self.worker
             .recorder
-            .companion(self.worker.slots.syncfs, start_ns, self.end_ns);
+            .auxiliary(self.worker.slots.syncfs, start_ns, self.end_ns);
         Ok(())
     }
 
@@ -357,7 +357,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     }
 }
 
-/// Whether `error` says that the file system cannot do such a thing, rather than that it failed.
+/// True if `error` means that the file system does not support the operation.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -365,18 +365,17 @@ fn is_refusal(error: &io::Error) -> bool {
     )
 }
 
-/// When an operation began and ended, how many bytes it moved, and when a created file was made
-/// durable meanwhile.
+/// Times and bytes of an operation, and the fsync of a created file during it.
 struct Done<F> {
     start_ns: u64,
     end_ns: u64,
     bytes: u64,
     synced_ns: Option<(u64, u64)>,
-    /// The created file, where its directory is to be durable before it is closed.
+    /// The created file, if its directory is to be synced before it is closed.
     open: Option<F>,
 }
 
-/// Performs `task` and what follows it; where that fails, the name of the step that did.
+/// Performs `task` with its further steps; an error has the name of the failed step.
 #[inline]
 fn operate<T: NamesTarget, C: Clock>(
     target: &mut T,
@@ -411,8 +410,8 @@ fn operate<T: NamesTarget, C: Clock>(
             task.bytes
         }
         operation => {
-            let met = target.perform(task).map_err(failed)?;
-            if operation.reads_data() { met } else { 0 }
+            let count = target.perform(task).map_err(failed)?;
+            if operation.reads_data() { count } else { 0 }
         }
     };
     for step in &job.then {
@@ -420,10 +419,10 @@ fn operate<T: NamesTarget, C: Clock>(
             operation: *step,
             ..*task
         };
-        let met = target
+        let count = target
             .perform(&task)
             .map_err(|source| (step.as_str(), source))?;
-        bytes += if step.reads_data() { met } else { 0 };
+        bytes += if step.reads_data() { count } else { 0 };
     }
     Ok(Done {
         start_ns,

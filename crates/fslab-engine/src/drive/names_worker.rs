@@ -1,4 +1,4 @@
-//! What one thread of a metadata job carries: its share of the tree, its paths, its book.
+//! State of a thread of a metadata job: its part of the tree, paths, recorder.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -18,39 +18,39 @@ use crate::recording::{Recorder, Slot};
 use crate::{EngineError, RunContext};
 use fslab_stats::{Random, mix, mix_bytes};
 
-/// Room for the names of one directory and those above it, before more has to be made.
+/// Initial space for the names in a directory and its parents.
 const ENTRIES_BYTES: usize = 1 << 20;
 
-/// The state of one thread.
+/// State of a thread.
 pub(crate) struct NamesWorker<'a> {
     pub(crate) job: &'a MetadataJob,
     pub(crate) base: PathBuf,
     pub(crate) seed: u64,
-    /// A number for the tree, from which each file's number follows.
+    /// Number of the tree; the files' numbers derive from it.
     tree_identity: u64,
     pub(crate) share: Share,
     pub(crate) random: Random,
     paths: PathWriter,
     others: PathWriter,
-    /// Directories, which stand relative to the base even where files do not.
+    /// Paths of directories, always relative to the base.
     folders: PathWriter,
-    /// What symbolic links to the first file hold.
+    /// Target of symbolic links to the first file.
     link_text: CString,
-    /// The absolute path of the base, where that is to be removed.
+    /// Absolute path of the base, for its removal.
     pub(crate) base_name: CString,
-    /// Room for listings of whatever there is.
+    /// Buffer for directory listings.
     pub(crate) entries: Vec<u8>,
-    /// The deepest directory that the last file was created in.
+    /// The leaf directory of the last created file.
     entered: Option<u64>,
-    /// Whether a changed directory is made durable; `false` once that was refused.
+    /// True if changed directories are synced; false after the file system refused it.
     pub(crate) syncs_directories: bool,
     pub(crate) recorder: Recorder,
     pub(crate) slots: Slots,
-    /// Numbers of the files of one directory, in the order in which it lists them.
+    /// Numbers of the files of a directory, in the order of its listing.
     pub(crate) listed: Vec<u64>,
 }
 
-/// Where the latencies of a metadata job go.
+/// Slots for the latencies of a metadata job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots {
     pub(crate) operation: Slot,
@@ -63,7 +63,7 @@ pub(crate) struct Slots {
     pub(crate) syncfs: Slot,
 }
 
-/// The part of numbered things that one thread visits.
+/// A thread's part of numbered items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     thread: u32,
@@ -71,29 +71,29 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// That of the only thread of a tree.
+    /// The only thread of a tree.
     const ALONE: Self = Self {
         thread: 0,
         threads: 1,
     };
 
-    /// Whether this is the first thread.
+    /// True for the first thread.
     pub(crate) fn is_first(self) -> bool {
         self.thread == 0
     }
 
-    /// The `turn`-th of `count` things, where they are dealt out one by one.
+    /// The `turn`-th item of this thread, if `count` items are dealt out in turn.
     fn dealt(self, count: u64) -> impl Fn(u64) -> u64 + Copy {
         debug_assert!(count > 0);
         move |turn| turn * u64::from(self.threads) + u64::from(self.thread)
     }
 
-    /// How many of `count` things are dealt to this thread.
+    /// How many of `count` items this thread gets.
     pub(crate) fn dealt_count(self, count: u64) -> u64 {
         (count + u64::from(self.threads - 1 - self.thread)) / u64::from(self.threads)
     }
 
-    /// This thread's range of `count` things.
+    /// This thread's contiguous range of `count` items.
     pub(crate) fn range(self, count: u64) -> Range<u64> {
         let border = |thread: u32| {
             (u128::from(count) * u128::from(thread) / u128::from(self.threads)) as u64
@@ -104,7 +104,7 @@ impl Share {
 
 impl Slots {
     fn new(recorder: &mut Recorder, job: &MetadataJob) -> Self {
-        // Only what creates is more than one operation: a turnover also unlinks.
+        // Only a turnover has two operations: create and unlink.
         let operation = match job.operation {
             MetadataOperation::Turnover => MetadataOperation::Create.as_str(),
             _ => job.latency_name(),
@@ -122,7 +122,7 @@ impl Slots {
     }
 }
 
-/// What symbolic links to the first file of `tree` hold, whichever directory they stand in.
+/// Target of symbolic links to the first file of `tree`, valid in all leaf directories.
 fn link_text(tree: &TreeShape, naming: Naming) -> CString {
     let mut text = b"../".repeat(tree.levels() as usize);
     text.extend_from_slice(
@@ -133,14 +133,14 @@ fn link_text(tree: &TreeShape, naming: Naming) -> CString {
     CString::new(text).expect("names of trees hold no zero byte")
 }
 
-/// The path from the root of all, since nothing is its own way to itself.
+/// The absolute path: a directory cannot be removed through a path relative to itself.
 fn absolute_name(base: &Path) -> CString {
-    // Where even the working directory is unknown, removing the base fails by its name.
+    // If the working directory is unknown, removing the base fails later.
     let path = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
     CString::new(path.as_os_str().as_bytes()).unwrap_or_default()
 }
 
-/// What stands after the last slash of `path`.
+/// The last component of `path`.
 fn last_part(path: &CStr) -> &CStr {
     let bytes = path.to_bytes_with_nul();
     let start = bytes
@@ -161,7 +161,7 @@ impl<'a> NamesWorker<'a> {
             (job.tree.base.clone(), Share { thread, threads })
         };
         let base = context.root.join(&below_root);
-        // These calls have no form that starts at an open directory.
+        // These calls have no variant relative to an open directory.
         let absolute = matches!(
             job.operation,
             MetadataOperation::SetXattr | MetadataOperation::GetXattr | MetadataOperation::Truncate
@@ -206,7 +206,7 @@ impl<'a> NamesWorker<'a> {
         }
     }
 
-    /// What `operation` needs to know of file `number`.
+    /// The task of `operation` on file `number`.
     #[inline]
     pub(crate) fn task(&mut self, operation: MetadataOperation, number: u64) -> Task<'_> {
         use MetadataOperation as Operation;
@@ -241,13 +241,13 @@ impl<'a> NamesWorker<'a> {
         task
     }
 
-    /// The name of a directory.
+    /// Path of a directory.
     pub(crate) fn folder(&mut self, number: Option<DirectoryNumber>) -> &CStr {
         self.folders.directory(&self.job.tree, number)
     }
 
-    /// The name of the directory that holds file `number`, where a job that creates files in
-    /// directories made in time comes to it for the first time.
+    /// Path of the directory of file `number`, if the job makes directories on demand and this is
+    /// the first file in it.
     #[inline]
     pub(crate) fn enter(&mut self, operation: MetadataOperation, number: u64) -> Option<&CStr> {
         let in_time = self.job.directories == DirectoryTiming::InTime
@@ -260,13 +260,13 @@ impl<'a> NamesWorker<'a> {
         Some(self.folder(self.leaf_directory(leaf)))
     }
 
-    /// The deepest directory `leaf`; `None` for the base.
+    /// The leaf directory `leaf`; `None` for the base.
     pub(crate) fn leaf_directory(&self, leaf: Option<u64>) -> Option<DirectoryNumber> {
         let level = self.job.tree.levels();
         leaf.map(|index| DirectoryNumber { level, index })
     }
 
-    /// Whose content file `number` has.
+    /// The identity of the contents of file `number`.
     #[inline]
     pub(crate) fn identity(&self, number: u64) -> FileIdentity {
         FileIdentity {
@@ -275,12 +275,12 @@ impl<'a> NamesWorker<'a> {
         }
     }
 
-    /// How the files of the tree are named.
+    /// The naming of the tree's files.
     pub(crate) fn naming(&self) -> Naming {
         self.paths.naming()
     }
 
-    /// What each file of this thread holds: whose content, and how many bytes of it.
+    /// Contents of this thread's files: identity and length in bytes.
     pub(crate) fn contents(&self) -> impl Iterator<Item = (FileIdentity, u64)> {
         let files = self.files();
         (0..files.count).map(move |turn| {
@@ -290,7 +290,7 @@ impl<'a> NamesWorker<'a> {
         })
     }
 
-    /// The kind of name that the job's operation works on.
+    /// The kind of names that the operation uses.
     pub(crate) fn names(&self) -> Names {
         if self.job.operation == MetadataOperation::Readlink {
             Names::Symlinks
@@ -299,7 +299,7 @@ impl<'a> NamesWorker<'a> {
         }
     }
 
-    /// The kind of name that it gives.
+    /// The kind of names that the operation creates.
     pub(crate) fn other_names(&self) -> Names {
         match self.job.operation {
             MetadataOperation::Link => Names::Links,
@@ -309,7 +309,7 @@ impl<'a> NamesWorker<'a> {
         }
     }
 
-    /// The files of this thread: how many, and the number of the first, and the step to the next.
+    /// The numbers of this thread's files.
     pub(crate) fn files(&self) -> Files {
         let tree = &self.job.tree;
         let range = match self.job.sharing {
@@ -336,7 +336,7 @@ impl<'a> NamesWorker<'a> {
         }
     }
 
-    /// The deepest directories of this thread; `None` is the base.
+    /// The leaf directories of this thread; `None` is the base.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = Option<u64>> + use<> {
         let leaves = self.job.tree.leaves();
         let base = (leaves == 0).then_some(None);
@@ -360,7 +360,7 @@ impl<'a> NamesWorker<'a> {
         })
     }
 
-    /// An operation on `name` failed.
+    /// The error of a failed operation on `name`.
     #[cold]
     pub(crate) fn failure(
         &self,
@@ -375,7 +375,7 @@ impl<'a> NamesWorker<'a> {
     }
 }
 
-/// The numbers of the files of one thread.
+/// The numbers of one thread's files: an arithmetic progression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Files {
     first: u64,
@@ -384,7 +384,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The number of the `turn`-th.
+    /// The `turn`-th number.
     #[inline]
     pub(crate) fn number(self, turn: u64) -> u64 {
         self.first + turn * self.step
@@ -399,7 +399,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_base_has_an_absolute_name_even_where_the_root_has_none() {
+    fn the_base_has_an_absolute_path_even_if_the_root_is_relative() {
         let context = RunContext::new(EngineKind::Psync, "somewhere", 1);
         let job = MetadataJob::new(MetadataOperation::Unlink, TreeShape::flat("t", 1, 0));
         let worker = NamesWorker::new(&context, &job, 0);

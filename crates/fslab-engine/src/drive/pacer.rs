@@ -1,10 +1,10 @@
-//! The intended starts of an open loop.
+//! Intended start times of an open loop.
 
 use crate::jobs::Pace;
 use crate::recording::Clock;
 use fslab_stats::Random;
 
-/// Says when the next operation is due.
+/// Computes when the next operation is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     pace: Pace,
@@ -23,7 +23,8 @@ impl Pacer {
         }
     }
 
-    /// Starts: the first operation is due at `now_ns`, or one random distance later.
+    /// Starts: the first operation is due at `now_ns`, with Poisson arrivals one random interval
+    /// later.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         self.start_ns = now_ns;
         self.next_ns = 0.0;
@@ -32,7 +33,7 @@ impl Pacer {
         }
     }
 
-    /// When the next operation is due; `None` in a closed loop: at once.
+    /// When the next operation is due; `None` in a closed loop.
     #[inline]
     pub(crate) fn due_ns(&self) -> Option<u64> {
         match self.pace {
@@ -41,7 +42,7 @@ impl Pacer {
         }
     }
 
-    /// The next operation was issued.
+    /// The next operation has been issued.
     #[inline]
     pub(crate) fn advance(&mut self) {
         match self.pace {
@@ -51,8 +52,8 @@ impl Pacer {
         }
     }
 
-    /// When the next operation starts: now in a closed loop; else when it is due, which is waited
-    /// for, and which is in the past for one that is late.
+    /// Start of the next operation: now in a closed loop; otherwise its due time, after waiting for
+    /// it. For a late operation the due time is in the past.
     #[inline]
     pub(crate) fn start<C: Clock>(&mut self, clock: &C) -> u64 {
         let Some(due_ns) = self.due_ns() else {
@@ -86,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_rate_is_kept_and_what_is_late_keeps_its_intended_start() {
+    fn a_fixed_rate_is_kept_and_late_operations_keep_their_intended_start() {
         let pace = Pace::Fixed { per_second: 1e6 };
         assert_eq!(starts(pace, 4, 10), [0, 1_000, 2_000, 3_000]);
         assert_eq!(starts(pace, 4, 5_000), [0, 1_000, 2_000, 3_000]);
     }
 
     #[test]
-    fn poisson_arrivals_have_the_rate_asked_for_and_vary() {
+    fn poisson_arrivals_have_the_requested_rate_and_vary() {
         let starts = starts(Pace::Poisson { per_second: 1e6 }, 20_001, 0);
         let mean = starts[20_000] as f64 / 20_000.0;
         assert!((970.0..1_030.0).contains(&mean), "{mean}");
@@ -101,7 +102,7 @@ mod tests {
             .windows(2)
             .filter(|pair| pair[1] - pair[0] > 1_000)
             .count();
-        // 1/e of all distances of a Poisson process are longer than their mean.
+        // The share of Poisson intervals longer than their mean is 1/e.
         assert!((7_000..7_700).contains(&above), "{above}");
     }
 }

@@ -1,4 +1,4 @@
-//! Writes the names of a tree's files and directories in place, one after the other.
+//! Writes the paths of a tree's files and directories into a buffer.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -7,30 +7,30 @@ use std::path::PathBuf;
 use crate::jobs::{DirectoryNumber, MetadataJob, NameStyle, Names, TreeShape};
 use fslab_stats::mix;
 
-/// Room for a path, so that writing one never allocates.
+/// Capacity of the buffer, so that writing a path never allocates.
 const PATH_BYTES: usize = 8192;
-/// Digits of a file's number at least.
+/// Minimum of digits in a file's number.
 const FILE_DIGITS: usize = 8;
-/// Digits of a directory's number at least.
+/// Minimum of digits in a directory's number.
 const DIRECTORY_DIGITS: usize = 4;
-/// Digits of a file's number in a name that has a random part.
+/// Digits of a file's number in a name with a random part.
 const STYLED_DIGITS: usize = 7;
-/// Random characters of such a name at most.
+/// Most random characters in such a name.
 const RANDOM_CHARACTERS_MAX: usize = 12;
-/// What they are taken from.
+/// Alphabet of the random part.
 const RANDOM_CHARACTERS: &[u8; 62] =
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// How the files of a tree are named.
+/// Naming of a tree's files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Naming {
     pub(crate) style: NameStyle,
-    /// Decides the random part of names.
+    /// Seed of the random part.
     pub(crate) seed: u64,
 }
 
 impl Naming {
-    /// Appends the name of file `number` of the kind `names`.
+    /// Appends the name of file `number`, of the kind `names`.
     #[inline]
     fn push(self, bytes: &mut Vec<u8>, number: u64, names: Names) {
         match self.style {
@@ -49,13 +49,13 @@ impl Naming {
         }
     }
 
-    /// Appends 0 to 12 random characters, each number of them with the same probability.
+    /// Appends 0 to 12 random characters; every length has the same probability.
     fn push_random(self, bytes: &mut Vec<u8>, number: u64) {
         let draw = mix(self.seed ^ 0x6e61_6d65, number);
         let count = draw % (RANDOM_CHARACTERS_MAX as u64 + 1);
         let mut rest = 0;
         for turn in 0..count {
-            // 62^6 is far below 2^64: the bias of a character is below 10^-8.
+            // 62^6 is far below 2^64: the bias per character is below 10^-8.
             if turn.is_multiple_of(6) {
                 rest = mix(draw, turn + 1);
             }
@@ -64,8 +64,8 @@ impl Naming {
         }
     }
 
-    /// The number of the file `name` if it is a name of the kind `names`. What stands beside the
-    /// digits is not compared: some file systems change the case of letters.
+    /// Parses the number of file `name`, if it has the kind `names`. The other characters are not
+    /// compared, since some file systems change their case.
     pub(crate) fn number(self, name: &CStr, names: Names) -> Option<u64> {
         let name = name.to_bytes();
         let digits = match self.style {
@@ -95,20 +95,20 @@ fn is_random_part(bytes: &[u8]) -> bool {
     bytes.len() <= RANDOM_CHARACTERS_MAX && bytes.iter().all(u8::is_ascii_alphanumeric)
 }
 
-/// Writes paths below a fixed beginning.
+/// Writes paths with a fixed prefix.
 #[derive(Clone, Debug)]
 pub(crate) struct PathWriter {
     bytes: Vec<u8>,
     naming: Naming,
-    /// Length of the beginning that all paths share.
+    /// Length of the prefix.
     fixed: usize,
-    /// The directory that is written after it, and where it ends.
+    /// The leaf directory in the buffer, and where it ends.
     leaf: Option<u64>,
     leaf_end: usize,
 }
 
 impl PathWriter {
-    /// Paths that begin with `beginning`: nothing, or an absolute path with a slash at its end.
+    /// A writer of paths with the prefix `beginning`: empty, or an absolute path and a slash.
     pub(crate) fn new(beginning: &[u8], naming: Naming) -> Self {
         let mut bytes = Vec::with_capacity(PATH_BYTES + beginning.len());
         bytes.extend_from_slice(beginning);
@@ -121,12 +121,12 @@ impl PathWriter {
         }
     }
 
-    /// How files are named.
+    /// The naming of files.
     pub(crate) fn naming(&self) -> Naming {
         self.naming
     }
 
-    /// The path of file `number` of `tree`, by the name of the kind `names`.
+    /// The path of file `number` of `tree`, of the kind `names`.
     #[inline]
     pub(crate) fn file(&mut self, tree: &TreeShape, number: u64, names: Names) -> &CStr {
         let leaf = tree.leaf_of(number);
@@ -138,7 +138,7 @@ impl PathWriter {
         self.finish()
     }
 
-    /// The path of a directory of `tree`; `.` for the base where paths are relative to it.
+    /// The path of a directory of `tree`; `.` for the base, if paths are relative to it.
     pub(crate) fn directory(&mut self, tree: &TreeShape, number: Option<DirectoryNumber>) -> &CStr {
         self.leaf = None;
         self.leaf_end = self.fixed;
@@ -171,8 +171,7 @@ impl PathWriter {
 }
 
 impl MetadataJob {
-    /// The paths below the root of all files of a job with plain names on a tree of one base, in
-    /// the order of their numbers.
+    /// The paths below the root of all files of a job with default names and one base, by number.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         let naming = Naming {
@@ -188,7 +187,7 @@ impl MetadataJob {
     }
 }
 
-/// Appends the path of a directory, with a slash at its end.
+/// Appends the path of a directory, with a trailing slash.
 fn push_directory(bytes: &mut Vec<u8>, tree: &TreeShape, number: DirectoryNumber) {
     for level in 1..=number.level {
         let above = tree.fan_out.saturating_pow(number.level - level).max(1);
@@ -229,7 +228,7 @@ mod tests {
     };
 
     #[test]
-    fn names_follow_from_numbers_and_lead_back_to_them() {
+    fn names_are_made_from_numbers_and_parsed_back() {
         let tree = TreeShape::flat("t", 1000, 200);
         let mut paths = PathWriter::new(b"", NUMBERS);
         assert_eq!(paths.file(&tree, 0, Names::Files), c"d0000/f00000000");
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn all_files_of_one_directory_stand_in_the_base() {
+    fn all_files_of_one_directory_are_in_the_base() {
         let tree = TreeShape::flat("t", 10, 0);
         assert_eq!(
             PathWriter::new(b"", NUMBERS).file(&tree, 3, Names::Symlinks),
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn random_names_lead_back_to_their_numbers_and_differ_without_regard_to_case() {
+    fn random_names_are_parsed_back_and_differ_without_case() {
         let tree = TreeShape::flat("t", 20_000, 0);
         for style in [NameStyle::NumberRandom, NameStyle::RandomNumber] {
             let naming = Naming { style, seed: 7 };
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_others_are_no_numbers() {
+    fn other_names_are_no_numbers() {
         for style in [NameStyle::NumberRandom, NameStyle::RandomNumber] {
             let naming = Naming { style, seed: 7 };
             for name in [

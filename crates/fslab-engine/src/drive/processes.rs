@@ -1,7 +1,7 @@
-//! Starts the processes of a job together, and reads what they report.
+//! Runs the workers of a job as processes, and collects their reports.
 //!
-//! A process has an address space, a table of open files and locks of its own, so that what is
-//! measured is not contention inside one process. What it found comes back as JSON on a pipe.
+//! Each process has a separate address space, descriptor table and locks, so that contention inside
+//! one process is not measured. Results return as JSON through a pipe.
 
 use std::io;
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::workers::WorkerConfig;
 use crate::EngineError;
 use crate::recording::ThreadOutcome;
 
-/// What a process reports.
+/// Report of a process.
 type Report = Result<ThreadOutcome, Failure>;
 
-/// Runs a process for each worker. A process that fails ends the others.
+/// Runs a process per worker. A process that fails stops the others.
 pub(super) fn run_processes<P, Prepare, Run>(
     config: WorkerConfig<'_>,
     prepare: Prepare,
@@ -47,14 +47,14 @@ where
     }
     for process in &mut processes {
         match process.wait_until_ready(gives_up) {
-            // One that could not prepare itself, or died, says why when it is collected.
+            // A process that failed or died while preparing reports the reason when collected.
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {}
             Err(error) => return Err(process_error("prepare", error)),
         }
     }
     for process in &mut processes {
-        // Writing fails where the process has ended already.
+        // Fails if the process has ended.
         let _ = process.begin();
     }
     let mut results = Vec::new();
@@ -63,7 +63,7 @@ where
         let failed = result.is_err();
         results.push(result);
         if failed {
-            // Those that are left are ended as their handles are dropped.
+            // Dropping their handles ends the others.
             break;
         }
     }

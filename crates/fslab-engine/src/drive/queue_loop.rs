@@ -1,8 +1,8 @@
 //! The loop that keeps many reads and writes in flight.
 //!
-//! Up to the queue depth is in flight; one system call submits what is queued and waits for a
-//! batch. The clock is read once after each call: operations that completed with it share their
-//! end, and those that are queued next their start, since the kernel sees and returns them so.
+//! Up to the queue depth is in flight; one system call submits the queue and waits for a batch. The
+//! clock is read once after each call: operations that completed with it share their end time, and
+//! those queued next share their start time, as the kernel processes them together.
 
 use std::io;
 
@@ -20,10 +20,10 @@ use crate::recording::{Clock, Slot, ThreadOutcome};
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     reads: bool,
-    /// Its place in the file.
+    /// Offset in the file.
     offset: u64,
     length: u32,
-    /// Bytes that were moved by calls that fell short.
+    /// Bytes done by earlier short transfers.
     done: u32,
     start_ns: u64,
 }
@@ -49,7 +49,7 @@ impl Flight {
     }
 }
 
-/// One thread's loop with all that it works on.
+/// The loop of one thread.
 struct QueueLoop<'a, 'w, C> {
     worker: DataWorker<'w>,
     ring: Ring,
@@ -60,7 +60,7 @@ struct QueueLoop<'a, 'w, C> {
     now_ns: u64,
 }
 
-/// Runs the worker's share of its job through `ring`, ramp-up first.
+/// Runs the worker's part of its job through `ring`, including the ramp-up.
 pub(crate) fn run_queue_loop<C: Clock>(
     worker: DataWorker<'_>,
     ring: Ring,
@@ -105,7 +105,7 @@ pub(crate) fn run_queue_loop<C: Clock>(
 }
 
 impl<C: Clock> QueueLoop<'_, '_, C> {
-    /// Issues operations until the budget is used up and all of them are done.
+    /// Issues operations until the budget is used up and all have completed.
     fn issue(&mut self, mut budget: Budget<'_>) -> Result<(), EngineError> {
         self.worker.recorder.begin(self.now_ns);
         self.worker.pacer.begin(self.now_ns);
@@ -129,7 +129,7 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         }
     }
 
-    /// Queues operations while there are budget and free slots; whether more are to come.
+    /// Queues operations while there are budget and free slots; true if more will follow.
     #[inline]
     fn fill(&mut self, budget: &mut Budget<'_>) -> Result<bool, EngineError> {
         if self.group.must_stop() {
@@ -157,7 +157,7 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
     fn queue(&mut self, start_ns: u64) {
         let slot = self.free.pop().expect("the caller looked for a free slot");
         let Step { action, extent } = self.worker.next_step();
-        // A job that updates was refused before its files were touched.
+        // The engine's check has refused updates.
         let reads = action == Action::Read;
         if !reads {
             if let Some(pool) = &mut self.worker.pool {
@@ -177,7 +177,7 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         self.queue_rest(slot, flight);
     }
 
-    /// Queues what an operation has not moved yet.
+    /// Queues the rest of an operation.
     #[inline]
     fn queue_rest(&mut self, slot: u32, flight: Flight) {
         self.ring.queue(RingTransfer {
@@ -189,10 +189,10 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         });
     }
 
-    /// Submits what is queued, waits for a batch, and takes all that is done.
+    /// Submits the queue, waits for a batch, and takes all completions.
     #[inline]
     fn submit_and_reap(&mut self, more: bool) -> Result<(), EngineError> {
-        // In an open loop the next operation may be due before any of these is done.
+        // In an open loop the next operation may be due before any completion.
         let paced = more && self.worker.pacer.due_ns().is_some() && !self.free.is_empty();
         let submitted = if paced {
             self.ring.submit_and_poll()
@@ -234,7 +234,7 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         Ok(())
     }
 
-    /// An operation moved less than it should have: the rest is queued, or it has failed.
+    /// Handles a short transfer: queues the rest, or fails.
     #[cold]
     fn fell_short(
         &mut self,
@@ -295,12 +295,12 @@ impl<C: Clock> QueueLoop<'_, '_, C> {
         completion
             .result
             .map_err(|e| self.worker.failure(call.as_str(), e))?;
-        self.worker.recorder.companion(slot, start_ns, self.now_ns);
+        self.worker.recorder.auxiliary(slot, start_ns, self.now_ns);
         Ok(())
     }
 }
 
-/// Whether the kernel asks to try again.
+/// True if the operation is to be retried.
 fn is_transient(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! The loop that removes everything below a directory, whoever made it, depth first.
+//! The loop that removes everything below a directory, depth first.
 
 use std::ffi::CStr;
 
@@ -9,18 +9,17 @@ use super::target::NamesTarget;
 use crate::EngineError;
 use crate::recording::{Clock, Slot};
 
-/// What stays where it stands in the base itself: mkfs made it.
+/// Kept in the base, as mkfs makes it.
 const MADE_BY_MKFS: &CStr = c"lost+found";
 
-/// What stays where it stands in the base itself: mkfs made it, or the trial before its phases.
+/// True for entries of the base that are kept: made by mkfs, or by the trial before its phases.
 fn is_kept(name: &CStr) -> bool {
     name == MADE_BY_MKFS || name.to_bytes() == AGED_DIRECTORY.as_bytes()
 }
 
-/// Names of the directories that are being emptied, one after the other, and the path of the
-/// deepest.
+/// Entries of the directories being emptied, and the path of the deepest.
 struct Descent {
-    /// For each entry a byte that says whether it is a directory, its name, and a zero.
+    /// Per entry: a byte that is 1 for a directory, the name, and a zero byte.
     entries: Vec<u8>,
     path: Vec<u8>,
 }
@@ -77,7 +76,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
             descent.path.pop();
         }
         let slot = self.worker.slots.list;
-        self.worker.recorder.companion(slot, start_ns, self.end_ns);
+        self.worker.recorder.auxiliary(slot, start_ns, self.end_ns);
         Ok(())
     }
 
@@ -100,7 +99,7 @@ impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
     }
 }
 
-/// `path` with a zero at its end, as system calls want it.
+/// `path` with a terminating zero byte, for system calls.
 fn terminated(path: &mut Vec<u8>) -> &CStr {
     path.push(0);
     CStr::from_bytes_with_nul(path).expect("names in a listing hold no zero byte")

@@ -1,4 +1,4 @@
-//! What an engine must be able to do, so that a loop can drive it.
+//! The interface between engines and loops.
 
 use std::ffi::CStr;
 use std::io;
@@ -8,49 +8,49 @@ use crate::access::Extent;
 use crate::content::FileIdentity;
 use crate::jobs::{MetadataOperation, Names, SyncCall};
 
-/// An open file whose records are read and written one after the other.
+/// An open file whose records are read and written.
 pub(crate) trait DataTarget {
-    /// Whether bytes are really kept, so that data is made and verified.
+    /// False for engines without data, for which none is made or verified.
     const HOLDS_DATA: bool;
 
-    /// Whether the engine itself keeps data back, which is written after the last operation.
+    /// True if the engine buffers data that must be flushed after the last operation.
     const BUFFERS: bool = false;
 
-    /// Fills `into`, as long as `extent`, from there; fewer bytes are an error.
+    /// Fills `into` from `extent`, which has its length; a short read is an error.
     fn read(&mut self, extent: Extent, into: &mut [u8]) -> io::Result<()>;
 
-    /// Writes all of `data`, as long as `extent`, there.
+    /// Writes `data` to `extent`, which has its length.
     fn write(&mut self, extent: Extent, data: &[u8]) -> io::Result<()>;
 
-    /// Writes what the engine itself has kept back.
+    /// Writes the engine's buffered data.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Makes durable what was written.
+    /// Makes written data durable.
     fn sync(&mut self, call: SyncCall) -> io::Result<()>;
 
-    /// Closes the file; what was buffered by the engine itself must have been written before.
+    /// Closes the file; buffered data must have been flushed.
     fn close(self) -> io::Result<()>;
 }
 
-/// One operation on one name.
+/// An operation on a name.
 pub(crate) struct Task<'a> {
-    /// What is done.
+    /// The operation.
     pub(crate) operation: MetadataOperation,
-    /// The name, relative to the base; absolute for those operations that have no other form.
+    /// The path, relative to the base; absolute for operations without a relative variant.
     pub(crate) name: &'a CStr,
-    /// The other name, of rename, link and symlink.
+    /// The other path, of rename, link and symlink.
     pub(crate) other: &'a CStr,
-    /// How long the file is.
+    /// Length of the file in bytes.
     pub(crate) bytes: u64,
-    /// Whose content it has.
+    /// Identity of its contents.
     pub(crate) identity: FileIdentity,
 }
 
-/// A folder whose names are operated on.
+/// A folder with the names to operate on.
 pub(crate) trait NamesTarget {
-    /// A file that was created and is still open.
+    /// A created file that is still open.
     type Created;
 
     /// mkdir(2) of `name`.
@@ -62,29 +62,30 @@ pub(crate) trait NamesTarget {
     /// unlink(2) of `name`.
     fn unlink(&mut self, name: &CStr) -> io::Result<()>;
 
-    /// Makes a directory; one that exists is left alone.
+    /// Makes a directory, unless it exists.
     fn ensure_directory(&mut self, name: &CStr) -> io::Result<()>;
 
     /// Creates the task's file and writes its data.
     fn create(&mut self, task: &Task<'_>) -> io::Result<Self::Created>;
 
-    /// Unlinks the task's file while it is open, and creates it anew.
+    /// Unlinks the task's file while it is open, and creates it again.
     fn replace(&mut self, task: &Task<'_>) -> io::Result<Self::Created>;
 
-    /// fsync(2) of a file that was created.
+    /// fsync(2) of a created file.
     fn fsync_created(&mut self, file: &mut Self::Created) -> io::Result<()>;
 
-    /// close(2) of it.
+    /// close(2) of a created file.
     fn close_created(&mut self, file: Self::Created) -> io::Result<()>;
 
-    /// Does the task, which is not to create a file, and gives the bytes or entries that it met.
+    /// Performs the task, except creation; returns the number of bytes or entries.
     fn perform(&mut self, task: &Task<'_>) -> io::Result<u64>;
 
-    /// Compares what [`MetadataOperation::Read`] read last with what the task's file must hold.
+    /// Compares the data of the last [`MetadataOperation::Read`] with the expected contents of the
+    /// task's file.
     fn verify(&self, task: &Task<'_>) -> Result<(), String>;
 
-    /// Lists the directory `name`, and puts the numbers of those files `into` a list that have
-    /// names of the kind `names`; `files` are those that should be there.
+    /// Lists the directory `name` and appends the numbers of files with names of the kind `names`
+    /// to `into`; `files` are the expected numbers.
     fn list(
         &mut self,
         name: &CStr,
@@ -93,8 +94,8 @@ pub(crate) trait NamesTarget {
         into: &mut Vec<u64>,
     ) -> io::Result<()>;
 
-    /// Lists the directory `name`, on no other file system than the base, and appends what is in it
-    /// to `into`: for each entry a byte that says whether it is a directory, its name, and a zero.
+    /// Lists the directory `name`, which must be on the base's file system, and appends its entries
+    /// to `into`: per entry a byte that is 1 for a directory, the name, and a zero byte.
     fn entries(&mut self, name: &CStr, into: &mut Vec<u8>) -> io::Result<()>;
 
     /// fsync(2) of the directory `name`.

@@ -1,4 +1,4 @@
-//! Starts the threads of a job together, and waits for them.
+//! Runs the workers of a job as threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Barrier;
@@ -11,7 +11,7 @@ use super::workers::WorkerConfig;
 use crate::recording::ThreadOutcome;
 use crate::{EngineError, StopFlag, Workers};
 
-/// What the threads of one job share: whether they are to stop.
+/// Stop condition shared by the threads of a job.
 pub(crate) struct WorkerGroup<'a> {
     stop: &'a StopFlag,
     failed: AtomicBool,
@@ -25,12 +25,12 @@ impl<'a> WorkerGroup<'a> {
         }
     }
 
-    /// One of the threads has failed.
+    /// Marks the group as failed.
     fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Does `work`; where it fails or panics, the other threads stop, too.
+    /// Runs `work`; if it fails or panics, the other threads stop, too.
     fn or_fail<T>(
         &self,
         work: impl FnOnce() -> Result<T, EngineError>,
@@ -42,15 +42,15 @@ impl<'a> WorkerGroup<'a> {
         result
     }
 
-    /// Whether the job is to stop, or one of its threads has failed.
+    /// True if the job is to stop or one of its threads has failed.
     #[inline]
     pub(crate) fn must_stop(&self) -> bool {
         self.stop.is_raised() || self.failed.load(Ordering::Relaxed)
     }
 }
 
-/// Runs a thread for each worker; a single one is the caller's own, unless it stands for a process.
-/// Gives their results, and the process' use of the processor from the common start to the last
+/// Runs a thread per worker; a single worker runs on the calling thread, unless it replaces a
+/// process. Returns the results, and the process's resource use from the common start to the last
 /// end.
 pub(super) fn run_threads<P, Prepare, Run>(
     config: WorkerConfig<'_>,
@@ -71,7 +71,7 @@ where
     let ready = Barrier::new(config.count as usize + 1);
     let begin = Barrier::new(config.count as usize + 1);
     let work = &|thread: u32| {
-        // A thread that panics must reach the barriers, too: the others wait there.
+        // A thread that panics must still reach the barriers, where the others wait.
         let prepared = group.or_fail(|| prepare(thread));
         ready.wait();
         begin.wait();
@@ -99,9 +99,9 @@ mod tests {
     use super::super::processes::process_error;
     use super::*;
 
-    /// The other threads, and the one that waits for them, stayed at the barrier for ever.
+    /// The other threads, and the one that waited for them, had stayed at the barrier forever.
     #[test]
-    fn a_thread_that_panics_while_it_is_prepared_or_runs_ends_the_job() {
+    fn a_panic_while_preparing_or_running_ends_the_job() {
         let stop = StopFlag::new();
         let config = WorkerConfig {
             count: 3,

@@ -1,4 +1,4 @@
-//! The loop that fills one directory after the other, and removes the oldest.
+//! The loop that fills directories in turn and removes the oldest.
 
 use super::names_loop::NamesLoop;
 use super::target::NamesTarget;
@@ -8,7 +8,8 @@ use crate::jobs::{MetadataOperation, Order};
 use crate::recording::Clock;
 
 impl<T: NamesTarget, C: Clock> NamesLoop<'_, '_, T, C> {
-    /// Makes every directory of the tree; before one that would be too many, the oldest goes.
+    /// Makes every directory of the tree; once the limit is reached, removes the oldest before each
+    /// new one.
     pub(super) fn turnover(&mut self) -> Result<(), EngineError> {
         let tree = &self.worker.job.tree;
         let kept = self.worker.job.kept_directories;

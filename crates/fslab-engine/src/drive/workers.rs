@@ -1,4 +1,4 @@
-//! Runs the workers of a job, threads or processes, and brings their results home.
+//! Runs the workers of a job, as threads or processes, and collects their results.
 
 use fslab_model::FailureKind;
 use fslab_sys::ResourceUse;
@@ -8,19 +8,19 @@ use super::threads::{WorkerGroup, run_threads};
 use crate::recording::ThreadOutcome;
 use crate::{EngineError, MetadataJob, RunContext, StopFlag, Workers};
 
-/// Who does the work.
+/// The workers of a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkerConfig<'a> {
-    /// How many.
+    /// Number of workers.
     pub(crate) count: u32,
-    /// Of what kind.
+    /// Threads or processes.
     pub(crate) workers: Workers,
-    /// Raised by whoever wants them to end.
+    /// Stops the workers.
     pub(crate) stop: &'a StopFlag,
 }
 
 impl<'a> WorkerConfig<'a> {
-    /// The workers that `job` asks for.
+    /// The workers of `job`.
     pub(crate) fn for_metadata(context: &'a RunContext, job: &MetadataJob) -> Self {
         Self {
             count: job.threads,
@@ -29,7 +29,7 @@ impl<'a> WorkerConfig<'a> {
         }
     }
 
-    /// As many threads, whatever was asked for.
+    /// The same number of threads.
     pub(crate) fn as_threads(self) -> Self {
         Self {
             workers: Workers::Threads,
@@ -38,9 +38,9 @@ impl<'a> WorkerConfig<'a> {
     }
 }
 
-/// Runs the workers of `config`: each prepares itself, all begin together, and the first error ends
-/// all. Gives the outcomes in the order of the workers, and the use of the processor from the
-/// common start to the last end, where it is more than the sum of theirs.
+/// Runs the workers of `config`: all are prepared, then start together, and the first error stops
+/// all. Returns the outcomes in worker order, and the process's resource use from the common start
+/// to the last end, if it is more than the sum of the workers'.
 pub(crate) fn run_workers<P, Prepare, Run>(
     config: WorkerConfig<'_>,
     prepare: Prepare,
@@ -55,10 +55,10 @@ where
             let (results, used) = run_threads(config, prepare, run);
             Ok((all_or_first_error(results)?, Some(used)))
         }
-        // A fork would take memory by how the program was built: see `fslab_sys::hold_memory`.
-        Workers::Processes if fslab_sys::is_memory_held() => {
+        // A fork would take memory depending on the program's build: see `fslab_sys::lock_memory`.
+        Workers::Processes if fslab_sys::is_memory_locked() => {
             let prepare = |number| {
-                fslab_sys::take_descriptors().map_err(|error| process_error("start", error))?;
+                fslab_sys::unshare_descriptors().map_err(|error| process_error("start", error))?;
                 prepare(number)
             };
             let (results, used) = run_threads(config, prepare, run);
@@ -71,7 +71,7 @@ where
     }
 }
 
-/// The outcomes, or the error that came first: workers that were stopped because of another one
+/// The outcomes, or the first error other than an interruption: workers stopped by another's error
 /// report an interruption.
 fn all_or_first_error(
     results: Vec<Result<ThreadOutcome, EngineError>>,

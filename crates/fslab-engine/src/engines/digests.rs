@@ -1,25 +1,25 @@
-//! The digests of files: those of what is read, and those of what should be.
+//! Digests of files: computed while reading, and expected ones.
 
 use sha2::{Digest as _, Sha512};
 
 use crate::content::{DataPool, FileIdentity};
 
-/// How much of a file is digested at once where what it should hold is made.
+/// Bytes digested at once for the expected digest.
 const PIECE_BYTES: u64 = 4096;
 
 type Value = [u8; 64];
 
-/// The digest that is being made, and those that are expected.
+/// The digest of the current file, and the expected digests.
 pub(super) struct Digests {
     hasher: Sha512,
     last: Value,
-    /// By the number of the file, in order; empty where nothing is compared.
+    /// Sorted by file number; empty if nothing is compared.
     expected: Vec<(u64, Value)>,
 }
 
 impl Digests {
-    /// With `files` and the pool that they were written from, their digests are made here and now,
-    /// so that no time is lost with them later.
+    /// Computes the expected digests of `files` from the pool they were written from, before the
+    /// measurement.
     pub(super) fn new(
         files: Option<(impl Iterator<Item = (FileIdentity, u64)>, &mut DataPool)>,
     ) -> Self {
@@ -36,20 +36,20 @@ impl Digests {
         }
     }
 
-    /// Takes the next piece of a file.
+    /// Adds the next part of a file.
     pub(super) fn update(&mut self, piece: &[u8]) {
         self.hasher.update(piece);
     }
 
-    /// The file is at its end.
+    /// Completes the digest of the file.
     pub(super) fn finish(&mut self) {
         self.last = self.hasher.finalize_reset().into();
     }
 
-    /// Compares the digest of the file that was read last with that of what it should hold.
+    /// Compares the digest of the file read last with the expected one.
     ///
     /// # Errors
-    /// A fragment that has the beginnings of both.
+    /// A fragment with the starts of both.
     pub(super) fn verify(&self, identity: FileIdentity) -> Result<(), String> {
         let at = self
             .expected

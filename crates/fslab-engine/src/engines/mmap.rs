@@ -1,8 +1,8 @@
 //! The engine that maps a file and copies records from and to memory.
 //!
-//! A mapping cannot make a file longer, so one that is written is extended by a hole first, unless
-//! its space was reserved. A disk that is full, or fails, when a page is stored raises SIGBUS and
-//! so ends the process: there is no call that could return an error.
+//! A mapping cannot extend a file, so a file to be written is extended by a hole first, unless its
+//! space was preallocated. If a page cannot be stored since the disk is full or fails, SIGBUS ends
+//! the process: no call could return an error.
 
 use std::io;
 use std::path::Path;
@@ -60,7 +60,7 @@ impl MappedFile {
         let length =
             usize::try_from(length).map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
         let mapping = Mapping::new(&file, length, job.writes()).map_err(failed)?;
-        // Faults are governed by the advice on the mapping, not by that on the file.
+        // Page faults depend on the advice for the mapping, not for the file.
         let advice = match job.advice {
             Some(Advice::Sequential) => Some(FileAdvice::Sequential),
             Some(Advice::Random) => Some(FileAdvice::Random),

@@ -1,4 +1,4 @@
-//! One file for each engine: what it does between two readings of the clock.
+//! The engines, one per file: the operations between two clock readings.
 
 mod digests;
 mod mmap;

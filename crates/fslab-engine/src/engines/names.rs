@@ -1,4 +1,4 @@
-//! Operations on names by system calls relative to an open directory, as psync issues them.
+//! Operations on names by system calls relative to an open directory, for the engine psync.
 
 use std::ffi::CStr;
 use std::fs;
@@ -19,16 +19,16 @@ use crate::jobs::{DirectoryNumber, DirectoryTiming, MetadataOperation, Names};
 use crate::recording::{MonotonicClock, combine};
 use crate::{EngineError, Measured, MetadataJob, RunContext};
 
-/// What one call of getdents64(2) may fill: what the C library uses too.
+/// Buffer of getdents64(2), the size used by the C library.
 const LISTING_BYTES: usize = 32 << 10;
-/// Room for the name of a directory, so that remembering one allocates nothing.
+/// Capacity for a directory's path, so that storing one never allocates.
 const PATH_BYTES: usize = 4096;
-/// Value of the extended attribute that is set.
+/// Value of the extended attribute.
 const ATTRIBUTE_VALUE: [u8; 32] = [0x61; 32];
-/// Modes that chmod(2) alternates between, so that each call changes something.
+/// Modes that chmod(2) alternates between, so that each call makes a change.
 const MODES: [u32; 2] = [0o600, 0o640];
 
-/// Runs `job` with one system call after the other.
+/// Runs `job` with one system call at a time.
 pub(super) fn run_metadata(
     context: &RunContext,
     job: &MetadataJob,
@@ -49,8 +49,8 @@ pub(super) fn run_metadata(
     Ok(combine(outcomes, used, job.moves_data()))
 }
 
-/// Makes the base of `worker`, and for a job that creates files also the directories that they
-/// stand in, unless that is a part of the job.
+/// Makes the base of `worker`, and for creating jobs the directories of their files, unless making
+/// those is part of the job.
 fn make_directories(worker: &mut NamesWorker<'_>) -> Result<(), EngineError> {
     let job = worker.job;
     let makes = matches!(
@@ -84,25 +84,25 @@ fn make_if_missing(directory: &NameDirectory, name: &CStr) -> io::Result<()> {
     }
 }
 
-/// An open directory, and what is needed to fill and read the files below it.
+/// An open directory, with the resources to write and read its files.
 struct NamesFolder {
     directory: NameDirectory,
     record_bytes: usize,
     truncated_bytes: u64,
-    /// `None` where nothing is written or verified.
+    /// `None` if nothing is written or verified.
     pool: Option<DataPool>,
     buffer: PageBuffer,
-    /// Bytes of the buffer that the last file filled.
+    /// Bytes of the last file in the buffer.
     filled: usize,
     listing: Box<[MaybeUninit<u8>]>,
     naming: Naming,
-    /// Whether stat(2) is of what symbolic links lead to.
+    /// True if stat(2) follows symbolic links.
     follows_links: bool,
-    /// The directory that was synchronised last: changes come in bunches, and one that is opened
-    /// for each of them costs two calls more.
+    /// The directory synced last: changes come in groups, and opening it for each would cost two
+    /// more calls.
     synced: Option<NameDirectory>,
     synced_name: Vec<u8>,
-    /// `None` where the job makes none.
+    /// `None` if the job computes none.
     digests: Option<Digests>,
 }
 
@@ -116,7 +116,7 @@ impl NamesFolder {
         let needs_pool = longest > 0 && (job.operation.creates() || job.verify);
         let mut pool = needs_pool.then(|| DataPool::new(context.seed, job.content, record_bytes));
         let digests = job.digest.map(|_| {
-            // What is expected is computed before the clock starts.
+            // Expected digests are computed before the measurement.
             let pool = pool.as_mut().filter(|_| job.verify);
             Digests::new(pool.map(|pool| (worker.contents(), pool)))
         });
@@ -136,7 +136,7 @@ impl NamesFolder {
         })
     }
 
-    /// Reads a file to its end, as a program does that does not know its length.
+    /// Reads a file to its end, as a program that does not know its length.
     fn read_file(&mut self, name: &CStr) -> io::Result<u64> {
         let file = self.directory.open_file(name, false)?;
         let mut total = 0_u64;
@@ -150,7 +150,7 @@ impl NamesFolder {
             if let Some(digests) = &mut self.digests {
                 digests.update(&self.buffer[..self.filled]);
             }
-            // A regular file gives less than was asked for at its end only.
+            // A regular file returns less than requested only at its end.
             if self.filled < self.buffer.len() {
                 if let Some(digests) = &mut self.digests {
                     digests.finish();
@@ -248,7 +248,7 @@ impl NamesTarget for NamesFolder {
             Operation::Truncate => fslab_sys::truncate_path(name, self.truncated_bytes).map(|()| 0),
             Operation::Fallocate => {
                 let file = directory.open_file(name, true)?;
-                // fallocate(2) of nothing is an error; a file of 0 bytes has nothing to reserve.
+                // fallocate(2) of length 0 is an error, and an empty file needs no space.
                 if task.bytes > 0 {
                     file.allocate(task.bytes)?;
                 }

@@ -1,7 +1,7 @@
-//! The engine that does nothing: each operation costs a pseudo-random time on its own clock.
+//! The null engine: each operation takes a pseudo-random time on a synthetic clock.
 //!
-//! The same seed and job give the same figures on every machine, so that what stands above the
-//! engines is tested without files, privileges or patience.
+//! The same seed and job give the same figures on every machine, so that the layers above the
+//! engines can be tested without files, privileges or time.
 
 use std::ffi::CStr;
 use std::io;
@@ -30,13 +30,13 @@ pub(crate) const NULL: Engine = Engine {
     run_metadata: Some(run_metadata),
 };
 
-/// What an operation on a record costs besides its bytes.
+/// Cost of an operation on a record, besides its bytes.
 const RECORD_NS: u64 = 2_000;
-/// Bytes that a nanosecond moves: 4 GB/s.
+/// Bytes per nanosecond: 4 GB/s.
 const BYTES_PER_NS: u64 = 4;
-/// What a sync costs.
+/// Cost of a sync.
 const SYNC_NS: u64 = 400_000;
-/// One operation in so many takes much longer, so that distributions have a tail.
+/// One operation in this many is much slower, which gives distributions a tail.
 const SLOW_ONE_IN: u64 = 100;
 
 fn prepare<'a>(
@@ -66,16 +66,16 @@ fn run_metadata(context: &RunContext, job: &MetadataJob) -> Result<Measured, Eng
     Ok(combine(outcomes, None, job.moves_data()))
 }
 
-/// A file, and a folder, that is not there.
+/// A file or folder that does not exist.
 pub(crate) struct NullTarget<'c, C> {
     clock: &'c C,
     random: Random,
-    /// Whether operations cost anything.
+    /// False if operations cost nothing.
     costs: bool,
 }
 
 impl<'c, C: Clock> NullTarget<'c, C> {
-    /// A target whose costs are decided by `seed` and `thread`.
+    /// A target whose costs follow from `seed` and `thread`.
     pub(crate) fn new(clock: &'c C, seed: u64, thread: u32) -> Self {
         Self {
             clock,
@@ -84,7 +84,7 @@ impl<'c, C: Clock> NullTarget<'c, C> {
         }
     }
 
-    /// A target whose operations return at once: what is measured is the harness.
+    /// A target whose operations cost nothing, to measure the harness.
     pub(crate) fn instant(clock: &'c C) -> Self {
         Self {
             costs: false,
@@ -92,7 +92,7 @@ impl<'c, C: Clock> NullTarget<'c, C> {
         }
     }
 
-    /// Lets an operation of about `base_ns` on `bytes` bytes take its time.
+    /// Advances the clock by the cost of an operation of about `base_ns` with `bytes` bytes.
     #[inline]
     fn pass(&mut self, base_ns: u64, bytes: u64) {
         if !self.costs {
@@ -203,7 +203,7 @@ impl<C: Clock> NamesTarget for NullTarget<'_, C> {
 
     fn entries(&mut self, name: &CStr, into: &mut Vec<u8>) -> io::Result<()> {
         self.pass(cost_ns(MetadataOperation::List), 0);
-        // Below the base are a few directories, and in each of them a few files.
+        // The base contains some directories, and each of them some files.
         let is_directory = u8::from(name == c".");
         for entry in [c"0", c"1", c"2", c"3"] {
             into.push(is_directory);
@@ -223,7 +223,7 @@ impl<C: Clock> NamesTarget for NullTarget<'_, C> {
     }
 }
 
-/// About what an operation costs; the proportions are those of a common disk file system.
+/// Approximate cost of an operation, in the proportions of a common disk file system.
 fn cost_ns(operation: MetadataOperation) -> u64 {
     use MetadataOperation as Operation;
     match operation {

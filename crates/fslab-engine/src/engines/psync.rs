@@ -1,4 +1,4 @@
-//! The engine that issues one system call after the other and waits for each.
+//! The engine that issues one system call at a time and waits for each.
 
 use std::io;
 
@@ -43,7 +43,7 @@ fn prepare<'a>(
     }
 }
 
-/// A file that is read and written by pread(2) and pwrite(2).
+/// A file accessed by pread(2) and pwrite(2).
 struct PositionedFile(DataFile);
 
 impl DataTarget for PositionedFile {
@@ -70,16 +70,15 @@ impl DataTarget for PositionedFile {
     }
 }
 
-/// A file that is read and written by read(2) and write(2) where it stands, after lseek(2) where
-/// that is not the place.
+/// A file accessed by read(2) and write(2), with lseek(2) if the position differs.
 struct MovingFile {
     file: DataFile,
     position: u64,
 }
 
 impl MovingFile {
-    /// Goes to `extent`; afterwards it will stand at its end. Where less is moved than was asked
-    /// for, the job ends, so that nobody asks where the file stands then.
+    /// Seeks to `extent` if needed, and sets the position to its end. A short transfer ends the
+    /// job, so that the position is not used then.
     #[inline]
     fn go_to(&mut self, extent: Extent) -> io::Result<()> {
         if self.position != extent.offset {
@@ -114,8 +113,8 @@ impl DataTarget for MovingFile {
     }
 }
 
-/// Fills `into` with as many calls of `read` as it takes, each of which is given the rest and how
-/// much is done; the end of the file before that is an error.
+/// Fills `into` with repeated calls of `read`, with the rest and the bytes done so far; end-of-file
+/// is an error.
 #[inline]
 fn read_fully(
     into: &mut [u8],
@@ -135,13 +134,13 @@ fn read_fully(
     }
 }
 
-/// Writes all of `data` at `offset`.
+/// Writes `data` completely at `offset`.
 #[inline]
 pub(super) fn write_all(file: &DataFile, data: &[u8], offset: u64) -> io::Result<()> {
     write_fully(data, |data, done| file.write_at(data, offset + done as u64))
 }
 
-/// Writes all of `data` with as many calls of `write` as it takes.
+/// Writes `data` completely with repeated calls of `write`.
 #[inline]
 fn write_fully(
     data: &[u8],
@@ -161,12 +160,12 @@ fn write_fully(
     }
 }
 
-/// The calls that make a file durable; msync(2) is not one of them.
+/// Makes a file durable; msync(2) is not supported here.
 pub(super) fn sync_file(file: &DataFile, call: SyncCall) -> io::Result<()> {
     match call {
         SyncCall::Fsync => file.fsync(),
         SyncCall::Fdatasync => file.fdatasync(),
-        // A length of 0 is everything to the end of the file.
+        // Length 0 means up to the end of the file.
         SyncCall::FileRange => file.sync_range(0, 0),
         SyncCall::Msync => Err(io::ErrorKind::Unsupported.into()),
     }

@@ -1,9 +1,9 @@
-//! What some engines have no way to do, said before anything is touched.
+//! Checks for features that an engine lacks, made before files are touched.
 
 use crate::jobs::{OpenSync, SyncCall};
 use crate::{DataJob, EngineError, EngineKind};
 
-/// Refuses msync(2), which is for mapped files.
+/// Refuses msync(2), which needs a mapping.
 pub(super) fn refuse_msync(job: &DataJob) -> Result<(), EngineError> {
     if job.syncs_by(SyncCall::Msync) {
         return Err(EngineError::unsupported(
@@ -13,28 +13,28 @@ pub(super) fn refuse_msync(job: &DataJob) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Refuses O_DIRECT, which goes around the memory that `engine` works with.
+/// Refuses O_DIRECT, which bypasses the memory that `engine` works with.
 pub(super) fn refuse_direct(job: &DataJob, engine: EngineKind) -> Result<(), EngineError> {
     if job.direct {
         return Err(EngineError::unsupported(format!(
-            "the engine {engine} works through memory of its own and cannot have O_DIRECT"
+            "the engine {engine} works through a buffer and cannot use O_DIRECT"
         )));
     }
     Ok(())
 }
 
-/// Refuses reads and writes at the file's own position, which only psync has the choice of.
+/// Refuses reads and writes at the file position, which only psync supports.
 pub(super) fn refuse_moving(job: &DataJob, engine: EngineKind) -> Result<(), EngineError> {
     if !job.positioned {
         return Err(EngineError::unsupported(format!(
-            "the engine {engine} has one way to reach a record; read(2) and write(2) in the place \
-             of pread(2) and pwrite(2) are for the engine psync"
+            "the engine {engine} has no read(2) and write(2) at the file position; the engine \
+             psync has"
         )));
     }
     Ok(())
 }
 
-/// Refuses O_DSYNC and O_SYNC, which stores into a mapping ignore.
+/// Refuses O_DSYNC and O_SYNC, which stores to a mapping ignore.
 pub(super) fn refuse_open_sync(job: &DataJob) -> Result<(), EngineError> {
     if job.open_sync != OpenSync::None {
         return Err(EngineError::unsupported(

@@ -1,4 +1,4 @@
-//! The engine that reads and writes through buffered streams of the C library.
+//! The engine that uses buffered streams of the C library.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -41,7 +41,7 @@ fn prepare<'a>(
     ready_worker(context, worker, thread, open)
 }
 
-/// What a stream did last: between reading and writing C demands a seek.
+/// The last operation of a stream: C requires a seek between reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -49,10 +49,10 @@ enum Last {
     Write,
 }
 
-/// A stream, and where it stands.
+/// A stream and its position.
 struct StreamFile {
     stream: Stream,
-    /// The same open file, for the calls that streams have no word for.
+    /// The same open file, for calls that streams lack.
     file: DataFile,
     by_character: bool,
     position: u64,
@@ -79,7 +79,7 @@ impl StreamFile {
         })
     }
 
-    /// Goes to `extent`, where the stream is not there already, to do `next` with it.
+    /// Seeks to `extent` if needed, for the operation `next`.
     #[inline]
     fn go_to(&mut self, extent: Extent, next: Last) -> io::Result<()> {
         let turns = self.last != next && self.last != Last::Nothing;

@@ -1,4 +1,4 @@
-//! The engine that keeps many reads and writes in flight through an io_uring.
+//! The engine that keeps many reads and writes in flight with io_uring.
 
 use std::io;
 
@@ -21,9 +21,9 @@ pub(crate) const URING: Engine = Engine {
     run_metadata: None,
 };
 
-/// Operations in flight at most.
+/// Limit of operations in flight.
 const DEPTH_MAX: u32 = 4096;
-/// Memory of all buffers of a thread at most.
+/// Limit of a thread's buffers in bytes.
 const BUFFERS_BYTES_MAX: u64 = 4 << 30;
 
 fn prepare<'a>(
@@ -44,14 +44,12 @@ fn check(job: &DataJob) -> Result<(), EngineError> {
     refuse_moving(job, EngineKind::Uring)?;
     if job.updates() {
         return Err(EngineError::unsupported(
-            "the engine uring keeps many operations in flight, and a read whose record is to be \
-             changed is none of them; the engine psync updates",
+            "the engine uring cannot update records; the engine psync can",
         ));
     }
     if job.segment_bytes.is_some() {
         return Err(EngineError::unsupported(
-            "the engine uring has one file a ring, and none that is cut into segments; the engine \
-             psync takes those",
+            "the engine uring cannot use segmented files; the engine psync can",
         ));
     }
     validate(job)
@@ -98,7 +96,7 @@ fn set_up(context: &RunContext, job: &DataJob, thread: u32) -> Result<Ring, Engi
     Ring::new(file, options).map_err(|source| refused(&path, source))
 }
 
-/// The kernel refused to set up a ring.
+/// The error of a failed ring setup.
 fn refused(path: &std::path::Path, source: io::Error) -> EngineError {
     let kind = source.kind();
     let error = EngineError::io("set up an io_uring for", path, source);

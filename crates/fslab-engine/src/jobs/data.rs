@@ -1,4 +1,4 @@
-//! Jobs that read and write the data of a file.
+//! Jobs that read and write file data.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -6,44 +6,44 @@ use std::path::{Path, PathBuf};
 use super::{Advice, Pace, StdioTuning, UringTuning};
 use crate::{Access, Content};
 
-/// Threads of one job at most.
+/// Limit of threads per job.
 pub(super) const THREADS_MAX: u32 = 1024;
-/// Segments of a file at most: each thread has all of them open.
+/// Limit of segments per file: each thread has all of them open.
 pub(super) const SEGMENTS_MAX: u64 = 512;
 
 /// Reads or writes of one file, or of one file per thread.
 ///
-/// Make one with [`DataJob::read`] or [`DataJob::write`], and set what differs.
+/// Made by [`DataJob::read`] or [`DataJob::write`], then modified.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DataJob {
-    /// The file, below the root. With [`Sharing::Own`] thread 0 works on it, and thread `n` on the
-    /// same name with `.n` appended.
+    /// The file, below the root. With [`Sharing::Own`] thread 0 uses this name, and thread `n` the
+    /// name with `.n` appended.
     pub file: PathBuf,
-    /// Bytes of the file that records are cut from.
+    /// Length of the part of the file that is accessed.
     pub file_bytes: u64,
-    /// The file is cut into files of this length, with `.000`, `.001`, ... appended to its name; a
-    /// multiple of the record. `None`: it is one file.
+    /// Length of the files that the file is divided into, named with `.000`, `.001` and so on; a
+    /// multiple of the record. `None` for a single file.
     pub segment_bytes: Option<u64>,
-    /// Length of a record: 1 byte to 128 MiB. The last one of the file may be shorter.
+    /// Record length: 1 byte to 128 MiB. The last record of the file may be shorter.
     pub record_bytes: u64,
-    /// Where the first record begins in the file.
+    /// Offset of the first record in the file.
     pub offset_bytes: u64,
-    /// Reading, writing, or both.
+    /// Direction of the operations.
     pub direction: Direction,
-    /// In what order.
+    /// Order of the records.
     pub access: Access,
-    /// When to stop.
+    /// Amount of work.
     pub amount: Amount,
-    /// What is done before that and thrown away, in nanoseconds.
+    /// Time of the ramp-up, which is not recorded, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// When operations are issued.
+    /// Closed or open loop.
     pub pace: Pace,
-    /// Whether the file is to be there.
+    /// Whether the file exists or is created.
     pub open: OpenMode,
-    /// Space that is reserved before the clock starts.
+    /// Preallocation before the measurement.
     pub preparation: Preparation,
-    /// pread(2) and pwrite(2); else lseek(2), where the next record is not the one behind the last,
-    /// then read(2) or write(2). Only psync has the choice.
+    /// True for pread(2) and pwrite(2); false for read(2) and write(2), after lseek(2) if the
+    /// record does not follow the last one. Only psync supports both.
     pub positioned: bool,
     /// O_DIRECT.
     pub direct: bool,
@@ -51,85 +51,86 @@ pub struct DataJob {
     pub open_sync: OpenSync,
     /// A hint to the kernel.
     pub advice: Option<Advice>,
-    /// Which calls make the data durable.
+    /// Calls that make the data durable.
     pub sync: SyncPolicy,
-    /// What is written, as to compression and deduplication.
+    /// Compressibility and duplication of the data.
     pub content: Content,
-    /// How many times the content was replaced before; what is written, and expected, follows.
+    /// How often the contents were replaced before; determines the data written or expected.
     pub generation: u32,
-    /// Compare what is read with what was written. Needs records of whole blocks of 4 KiB.
+    /// Compares data read with data written. Requires records of full 4 KiB blocks.
     pub verify: bool,
-    /// Accept blocks of an earlier generation as well: a rewrite need not have reached them all.
+    /// Also accepts blocks of earlier generations, as after a partial rewrite.
     pub older_generations: bool,
-    /// How many threads, or processes.
+    /// Number of threads or processes.
     pub threads: u32,
-    /// Which of the two.
+    /// Threads or processes.
     pub workers: Workers,
-    /// Whether they share the file.
+    /// Whether the workers share the file.
     pub sharing: Sharing,
-    /// Settings of the io_uring engine.
+    /// Settings of the engine uring.
     pub uring: UringTuning,
-    /// Settings of the stdio engine.
+    /// Settings of the engine stdio.
     pub stdio: StdioTuning,
 }
 
-/// What is done with records.
+/// Direction of operations on records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// They are read.
+    /// Read.
     Read,
-    /// They are written.
+    /// Write.
     Write,
-    /// Each is read or written, at random.
+    /// Reads and writes at random.
     Mix {
-        /// Percent of the operations that read: 0 to 100.
+        /// Percent of reads: 0 to 100.
         read_percent: u8,
     },
-    /// Each is read, one byte of it is changed, and it is written back where it was. That is one
-    /// operation, and its bytes count once.
+    /// Reads the record, changes one byte, and writes it back: one operation, whose bytes count
+    /// once.
     Update,
-    /// They are read, and some are updated.
+    /// Reads, some of which are updates.
     ReadUpdate {
-        /// One operation in so many updates, of each thread the first; at least 1.
+        /// One operation in this many is an update, starting with the first of each thread; at
+        /// least 1.
         every: u64,
     },
 }
 
-/// When a thread has done enough.
+/// Amount of work of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Amount {
-    /// After as many operations as its part of the file has records.
+    /// As many operations as its part of the file has records.
     WholeFile,
-    /// After so many operations of each thread.
+    /// This many operations per thread.
     Operations(u64),
-    /// After so many operations of all threads together: whoever is ready takes the next. Of the
-    /// null engine, whose threads have no common clock, each does its even share.
+    /// This many operations of all threads together; each ready thread takes the next. With the
+    /// null engine, whose threads have no common clock, each does an even share.
     TotalOperations(u64),
-    /// After so many bytes of each thread, rounded up to whole records.
+    /// This many bytes per thread, rounded up to full records.
     Bytes(u64),
-    /// After so many nanoseconds; the operation that is under way then is completed.
+    /// This many nanoseconds; the operation in progress is completed.
     TimeNs(u64),
 }
 
-/// Whether a file is to be there.
+/// Whether a file must exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenMode {
     /// It must exist.
     Existing,
-    /// It is created where it does not exist, and keeps what it holds.
+    /// It is created unless it exists; existing contents stay.
     Create,
-    /// It is created, and emptied where it exists.
+    /// It is created; an existing file is truncated.
     Replace,
 }
 
-/// What a write waits for, as set when the file is opened.
+/// What writes wait for, by the flags of open(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OpenSync {
-    /// The page cache.
+    /// The page cache only.
     None,
     /// O_DSYNC.
     Data,
@@ -137,48 +138,48 @@ pub enum OpenSync {
     Full,
 }
 
-/// Space that is reserved before the clock starts. It changes what writes cost: a dimension.
+/// Preallocation before the measurement. It changes the cost of writes: a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preparation {
-    /// None: the file grows as it is written.
+    /// None: the file grows with the writes.
     None,
-    /// ftruncate(2) to its full length: a hole.
+    /// ftruncate(2) to the full length: a hole.
     Truncate,
-    /// fallocate(2) of its full length.
+    /// fallocate(2) of the full length.
     Allocate,
 }
 
-/// What works at the same time.
+/// The kind of workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workers {
     /// Threads of this process.
     #[default]
     Threads,
-    /// Processes, forked for the job; also a single one is. The null engine uses threads.
+    /// Processes forked for the job, also for a single worker. The null engine uses threads.
     Processes,
 }
 
-/// Whether threads share a file.
+/// Whether workers share a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
-    /// Each has a file, or a range of files, of its own.
+    /// Each has a separate file, or range of files.
     Own,
-    /// All work on the same: where a pattern covers a file, each covers a part of its own; random
-    /// accesses with replacement go everywhere.
+    /// All use the same file: if the access pattern covers a file, each covers a separate part;
+    /// random accesses with replacement go to the complete file.
     Shared,
 }
 
-/// Which calls make data durable, and when.
+/// Calls that make data durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SyncPolicy {
-    /// Every so many writes.
+    /// After a number of writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<SyncEvery>,
-    /// After each record that was updated.
+    /// After each updated record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated: Option<SyncCall>,
     /// After the last operation; its time is part of the job's.
@@ -186,11 +187,11 @@ pub struct SyncPolicy {
     pub closing: Option<SyncCall>,
 }
 
-/// A sync every so many writes.
+/// A sync after a number of writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyncEvery {
-    /// How many; at least 1.
+    /// The number of writes; at least 1.
     pub operations: u64,
     /// The call.
     pub call: SyncCall,
@@ -204,14 +205,15 @@ pub enum SyncCall {
     Fsync,
     /// fdatasync(2); with mmap, msync(2) of the mapping and then fdatasync(2).
     Fdatasync,
-    /// sync_file_range(2) of the whole file, waiting for it: pages only, no metadata, no flush.
+    /// sync_file_range(2) of the complete file with waiting: pages only, no metadata, no device
+    /// flush.
     FileRange,
-    /// msync(2) with MS_SYNC of the whole mapping; mmap only.
+    /// msync(2) with MS_SYNC of the mapping; mmap only.
     Msync,
 }
 
 impl SyncCall {
-    /// The name under which its latencies are recorded.
+    /// Name of its latencies in results.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -224,7 +226,7 @@ impl SyncCall {
 }
 
 impl SyncPolicy {
-    /// The sync that follows writes, and how often.
+    /// The sync that follows writes, and its interval.
     pub(crate) fn periodic(self) -> Option<SyncEvery> {
         let updated = self.updated.map(|call| SyncEvery {
             operations: 1,
@@ -233,7 +235,7 @@ impl SyncPolicy {
         self.every.or(updated)
     }
 
-    /// No call at all.
+    /// No sync.
     pub const NONE: Self = Self {
         every: None,
         updated: None,
@@ -257,7 +259,7 @@ impl SyncPolicy {
 }
 
 impl DataJob {
-    /// The whole file is written from its beginning, into the page cache, by one thread.
+    /// Writes the complete file sequentially into the page cache, with one thread.
     pub fn write(file: impl Into<PathBuf>, file_bytes: u64, record_bytes: u64) -> Self {
         Self {
             direction: Direction::Write,
@@ -266,7 +268,7 @@ impl DataJob {
         }
     }
 
-    /// The whole of an existing file is read from its beginning by one thread.
+    /// Reads an existing file sequentially with one thread.
     pub fn read(file: impl Into<PathBuf>, file_bytes: u64, record_bytes: u64) -> Self {
         Self {
             file: file.into(),
@@ -298,7 +300,8 @@ impl DataJob {
         }
     }
 
-    /// The file of thread `thread`, below the root; where it is cut, the name of it all.
+    /// The file of thread `thread`, below the root; if it is segmented, the name without a segment
+    /// number.
     #[must_use]
     pub fn file_of(&self, thread: u32) -> PathBuf {
         if thread == 0 || self.sharing == Sharing::Shared {
@@ -307,7 +310,7 @@ impl DataJob {
         with_extension(&self.file, &thread.to_string())
     }
 
-    /// The files that thread `thread` works on, below the root, in the order of their content.
+    /// The files of thread `thread`, below the root, in the order of their contents.
     #[must_use]
     pub fn files_of(&self, thread: u32) -> Vec<PathBuf> {
         let file = self.file_of(thread);
@@ -322,8 +325,8 @@ impl DataJob {
         }
     }
 
-    /// The files of all threads, each once. Of a job that [`DataJob::validate`] refuses, no more
-    /// than a valid one has.
+    /// The files of all threads, without duplicates. For an invalid job the list is bounded as for
+    /// a valid one.
     #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         (0..self.owners().min(THREADS_MAX))
@@ -331,7 +334,7 @@ impl DataJob {
             .collect()
     }
 
-    /// How many files there are, where none is cut.
+    /// Number of files, without segmentation.
     pub(crate) fn owners(&self) -> u32 {
         match self.sharing {
             Sharing::Own => self.threads,
@@ -339,7 +342,7 @@ impl DataJob {
         }
     }
 
-    /// The file of thread `thread` that holds the byte at `offset`.
+    /// The file of thread `thread` with the byte at `offset`.
     pub(crate) fn file_at(&self, thread: u32, offset: u64) -> PathBuf {
         let file = self.file_of(thread);
         match self.segment_bytes {
@@ -348,19 +351,19 @@ impl DataJob {
         }
     }
 
-    /// Where the last record ends.
+    /// End of the last record.
     pub(crate) fn end_bytes(&self) -> u64 {
         self.offset_bytes.saturating_add(self.file_bytes)
     }
 
-    /// How long file `index` of those of a thread must be.
+    /// Required length of file `index` of a thread.
     pub(crate) fn length_of(&self, index: usize) -> u64 {
         let segment_bytes = self.segment_bytes.unwrap_or(u64::MAX);
         let before = segment_bytes.saturating_mul(index as u64);
         self.end_bytes().saturating_sub(before).min(segment_bytes)
     }
 
-    /// Whether `call` is among the calls that make the job's data durable.
+    /// True if the job makes data durable by `call`.
     pub(crate) fn syncs_by(&self, call: SyncCall) -> bool {
         let periodic = self.sync.periodic();
         self.sync.closing == Some(call) || periodic.is_some_and(|every| every.call == call)
@@ -380,12 +383,12 @@ impl DataJob {
         )
     }
 
-    /// Whether records are written that were not read before.
+    /// True if records are written that were not read before.
     pub(crate) fn makes_data(&self) -> bool {
         self.writes() && !self.updates()
     }
 
-    /// Whether records are read, changed and written back.
+    /// True if records are updated.
     pub(crate) fn updates(&self) -> bool {
         matches!(
             self.direction,
@@ -394,7 +397,7 @@ impl DataJob {
     }
 }
 
-/// `file` with a dot and `extension` behind its whole name.
+/// `file` with a dot and `extension` appended.
 fn with_extension(file: &Path, extension: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".");
@@ -406,7 +409,7 @@ fn segment_of(file: &Path, segment: u64) -> PathBuf {
     with_extension(file, &format!("{segment:03}"))
 }
 
-/// Whether `path` leads out of the folder that it is relative to.
+/// True if `path` leaves the folder that it is relative to.
 pub(super) fn is_outside(path: &Path) -> bool {
     use std::path::Component;
     path.as_os_str().is_empty()
@@ -422,7 +425,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::too_many_lines, reason = "a table of cases")]
-    fn a_job_that_makes_no_sense_is_refused_with_a_reason() {
+    fn an_invalid_job_is_refused_with_a_reason() {
         let good = DataJob::write("f", 1 << 20, 4096);
         good.validate().expect("makes sense");
         let bad = [
@@ -473,14 +476,14 @@ mod tests {
                     verify: true,
                     ..DataJob::read("f", 10_000, 1000)
                 },
-                "no whole blocks",
+                "no full blocks",
             ),
             (
                 DataJob {
                     verify: true,
                     ..good.clone()
                 },
-                "something else than reads",
+                "operations other than reads",
             ),
             (
                 DataJob {
@@ -555,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_have_files_of_their_own_unless_they_share() {
+    fn threads_have_separate_files_unless_they_share() {
         let own = DataJob::read("d/f", 1, 1);
         assert_eq!(own.file_of(0), Path::new("d/f"));
         assert_eq!(own.file_of(3), Path::new("d/f.3"));
@@ -567,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_cut_has_numbered_segments_of_which_the_last_is_short() {
+    fn a_segmented_file_has_numbered_segments_and_a_short_last_one() {
         let job = DataJob {
             segment_bytes: Some(4096),
             threads: 2,

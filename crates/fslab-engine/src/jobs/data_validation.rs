@@ -1,24 +1,24 @@
-//! Whether a data job makes sense.
+//! Validation of data jobs.
 
 use super::data::{SEGMENTS_MAX, THREADS_MAX, is_outside};
 use super::{DataJob, Direction, OpenMode, Sharing, SyncEvery};
 use crate::EngineError;
 
-/// Records longer than this are refused.
+/// Longest record.
 const RECORD_BYTES_MAX: u64 = 128 << 20;
-/// The same of all threads: a plan lists them.
+/// Limit of files of all threads: a plan lists them.
 const FILES_MAX: u64 = 1 << 16;
-/// A read is verified in blocks of this.
+/// Block size of verification.
 const VERIFIED_BYTES: u64 = 4096;
 
 impl DataJob {
-    /// Whether the job makes sense, whoever runs it.
+    /// Checks the job, independent of its engine.
     ///
     /// # Errors
-    /// Of kind `BadInput`, with what makes no sense.
+    /// Of kind `BadInput`, with the fault.
     pub fn validate(&self) -> Result<(), EngineError> {
         let name = self.file.display();
-        // Each looks only where there was no fault before: what is multiplied is in its range.
+        // In order: later checks rely on the ranges checked before.
         let fault = (self.fault_in_numbers())
             .or_else(|| self.access.fault())
             .or_else(|| self.pace.fault())
@@ -66,12 +66,12 @@ impl DataJob {
             && self.offset_bytes.is_multiple_of(VERIFIED_BYTES);
         if self.verify && !whole_blocks {
             return Some(format!(
-                "verification of records of {} bytes at {}, which are no whole blocks of 4 KiB",
+                "verification of records of {} bytes at {}, which are no full blocks of 4 KiB",
                 self.record_bytes, self.offset_bytes
             ));
         }
         if self.verify && self.direction != Direction::Read {
-            return Some("verification of something else than reads".into());
+            return Some("verification of operations other than reads".into());
         }
         if let Direction::Mix { read_percent } = self.direction
             && read_percent > 100

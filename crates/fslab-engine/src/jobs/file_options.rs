@@ -1,40 +1,39 @@
-//! What a metadata job may vary about its files: how they are named, what they are, when their
-//! directories are made, and what becomes of a call that the file system refuses.
+//! Options of a metadata job's files: names, kinds, when their directories are made, and how
+//! refused calls are handled.
 
 use serde::{Deserialize, Serialize};
 
-/// Most files of a tree whose names hold their number in 7 digits.
+/// Limit of files in a tree whose names have 7 digits for the number.
 pub(crate) const STYLED_FILES_MAX: u64 = 10_000_000;
 
-/// How files are named. Every name holds the file's number, so that no two are the same, not even
-/// where upper and lower case are one, and a listing leads back to the numbers.
+/// Naming of files. Every name contains the file's number, so that names are unique even without
+/// case, and numbers can be parsed from a listing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NameStyle {
     /// A letter and 8 digits.
     #[default]
     Number,
-    /// 7 digits, then 0 to 12 random letters and digits: those that are made in order have names in
-    /// order.
+    /// 7 digits, then 0 to 12 random letters and digits: creation order is name order.
     NumberRandom,
     /// 0 to 12 random letters and digits, then 7 digits.
     RandomNumber,
 }
 
-/// What is created.
+/// Kind of files to create.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileKind {
-    /// A file.
+    /// Regular files.
     #[default]
     File,
-    /// Of the first number a file, of all others hard links to it.
+    /// A regular file for the first number, hard links to it for all others.
     Link,
-    /// Of the first number a file, of all others symbolic links to it.
+    /// A regular file for the first number, symbolic links to it for all others.
     Symlink,
 }
 
-/// A digest of what is read.
+/// Digest of read data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Digest {
     /// SHA-512 (FIPS 180-4).
@@ -46,20 +45,20 @@ pub enum Digest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DirectoryTiming {
-    /// Before the clock starts.
+    /// Before the measurement.
     #[default]
     Before,
-    /// Each with the first file in it, as a part of that operation.
+    /// With the first file in each, as part of that operation.
     InTime,
 }
 
-/// What is done where the file system refuses a call for good: EINVAL, ENOSYS, EOPNOTSUPP.
+/// Handling of calls that the file system does not support: EINVAL, ENOSYS, EOPNOTSUPP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refusal {
     /// The job fails.
     #[default]
     Fail,
-    /// The job goes on without that call, and says so in its notes.
+    /// The job continues without the call, and adds a note.
     Note,
 }

@@ -1,102 +1,100 @@
-//! Jobs that work on names, attributes and small files.
+//! Jobs on names, attributes and small files.
 
 use super::{Digest, DirectoryTiming, FileKind, NameStyle, Refusal};
 use super::{FileSizes, Sharing, TreeShape, Workers};
 use crate::Content;
 use serde::{Deserialize, Serialize};
 
-/// One operation on every file, or every directory, of a tree.
+/// One operation on every file or directory of a tree.
 ///
-/// Make one with [`MetadataJob::new`], and set what differs.
+/// Made by [`MetadataJob::new`], then modified.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetadataJob {
-    /// What is done.
+    /// The operation.
     pub operation: MetadataOperation,
-    /// What else is done to each file right after it; all of it is timed as one operation.
+    /// Further operations on each file, timed together with the first as one operation.
     pub then: Vec<MetadataOperation>,
-    /// To which files.
+    /// The tree of files.
     pub tree: TreeShape,
-    /// How they are named.
+    /// Naming of the files.
     pub name_style: NameStyle,
-    /// To which of their names.
+    /// The names that are used.
     pub names: Names,
-    /// In what order.
+    /// Order of the files.
     pub order: Order,
-    /// How long the files are, for those operations that write, read or reserve them.
+    /// Lengths of the files, for operations that write, read or allocate them.
     pub file_bytes: FileSizes,
-    /// Length of the records in which they are written and read; at most 128 MiB.
+    /// Record length of writes and reads; at most 128 MiB.
     pub record_bytes: u64,
-    /// What [`MetadataOperation::Truncate`] cuts files to.
+    /// Length for [`MetadataOperation::Truncate`].
     pub truncated_bytes: u64,
-    /// Which calls make the changes durable.
+    /// Calls that make the changes durable.
     pub sync: MetadataSync,
-    /// What is written, as to compression and deduplication.
+    /// Compressibility and duplication of the data.
     pub content: Content,
-    /// How many times the content of the files was replaced before; decides what is written, and
-    /// what is expected.
+    /// How often the files' contents were replaced before; determines the data written or expected.
     pub generation: u32,
-    /// What [`MetadataOperation::Create`] makes.
+    /// Kind of files made by [`MetadataOperation::Create`].
     pub kind: FileKind,
-    /// Compare what is read with what was written; where there is a digest, by that.
+    /// Compares data read with data written; by the digest, if there is one.
     pub verify: bool,
-    /// A digest of each file that is read, made while it is read.
+    /// Computes a digest of each file while reading it.
     pub digest: Option<Digest>,
     /// When the directories of created files are made.
     pub directories: DirectoryTiming,
-    /// Unlinked files take their directories with them, and at the end the base. The time is part
-    /// of the job's, and recorded as `remove-directory`. In readdir order each goes right after its
-    /// files, else all go after the last file, the deepest first.
+    /// Also removes the directories of unlinked files, and the base at the end. The time is part of
+    /// the job's, and recorded as `remove-directory`. In readdir order each directory is removed
+    /// right after its files, else all after the last file, deepest first.
     pub remove_directories: bool,
-    /// How many directories [`MetadataOperation::Turnover`] keeps.
+    /// Number of directories kept by [`MetadataOperation::Turnover`].
     pub kept_directories: u64,
-    /// How many threads, or processes.
+    /// Number of threads or processes.
     pub threads: u32,
-    /// Which of the two.
+    /// Threads or processes.
     pub workers: Workers,
-    /// `Own`: each thread has a range of files, so mostly directories of its own. `Shared`: the
-    /// files of each directory are dealt out among all.
+    /// `Own`: each thread has a range of files, so mostly separate directories. `Shared`: the files
+    /// of each directory are dealt out to all threads.
     pub sharing: Sharing,
-    /// Each thread has a whole tree of its own, in `p0`, `p1`, ... below the base.
+    /// Each worker has a separate tree, in `p0`, `p1` and so on below the base.
     pub base_per_worker: bool,
 }
 
-/// What is done to each file, or to each directory.
+/// Operation on each file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetadataOperation {
     /// mkdir(2) of every directory below the base.
     Mkdir,
-    /// open(2) of a new file, its data if it has any, close(2). Missing directories are made before
-    /// the clock starts.
+    /// open(2) of a new file, write(2) if it has data, close(2). Missing directories are made
+    /// before the measurement.
     Create,
     /// open(2) of the old file, unlink(2), close(2), then as `Create`.
     Replace,
     /// open(2) for reading, close(2).
     Open,
-    /// stat(2); lstat(2) of the names that [`Names::Symlinks`] stands for.
+    /// stat(2); lstat(2) for [`Names::Symlinks`].
     Stat,
     /// open(2), read(2) to the end, close(2).
     Read,
     /// open(2), getdents(2) to the end, close(2), of the base and every directory.
     List,
-    /// rename(2) to the name that [`Names::Renamed`] stands for, or back where the job works on
-    /// those.
+    /// rename(2) to the name of [`Names::Renamed`], or back if the job uses those names.
     Rename,
-    /// link(2): the file gets the name that [`Names::Links`] stands for.
+    /// link(2) to the name of [`Names::Links`].
     Link,
-    /// symlink(2): the name that [`Names::Symlinks`] stands for leads to the file.
+    /// symlink(2) at the name of [`Names::Symlinks`], pointing to the file.
     Symlink,
-    /// readlink(2) of those.
+    /// readlink(2) of the name of [`Names::Symlinks`].
     Readlink,
     /// chmod(2).
     Chmod,
-    /// chown(2), to the caller's own user and group.
+    /// chown(2) to the caller's user and group.
     Chown,
-    /// utimensat(2), to the current time.
+    /// utimensat(2) to the current time.
     Utimens,
-    /// setxattr(2) of a value of 32 bytes.
+    /// setxattr(2) of a 32-byte value.
     SetXattr,
-    /// getxattr(2) of that.
+    /// getxattr(2) of the value set.
     GetXattr,
     /// truncate(2).
     Truncate,
@@ -106,63 +104,61 @@ pub enum MetadataOperation {
     FsyncFile,
     /// open(2), fsync(2), close(2), of the base and every directory.
     FsyncDirectory,
-    /// unlink(2). The directories stay.
+    /// unlink(2). Directories stay.
     Unlink,
-    /// rmdir(2) of every directory below the base, the deepest first.
+    /// rmdir(2) of every directory below the base, deepest first.
     Rmdir,
-    /// mkdir(2) of one directory after the other, each filled with files; once there are
-    /// [`MetadataJob::kept_directories`] of them, the oldest is emptied in the job's order and
-    /// removed before the next is made. An operation is a file created or unlinked.
+    /// mkdir(2) of directories in turn, each filled with files. Once there are
+    /// [`MetadataJob::kept_directories`], the oldest is emptied in the job's order and removed
+    /// before the next is made. An operation is a file created or unlinked.
     Turnover,
-    /// Everything below the base, whoever made it, is unlinked and removed, depth first, in the
-    /// order in which directories list it. `lost+found` stays where it stands in the base itself,
-    /// and so do other file systems that are mounted below it, as an error. An operation is a file
-    /// or a directory removed.
+    /// Removes everything below the base, depth first, in the order of directory listings.
+    /// `lost+found` in the base is kept; file systems mounted below the base are kept and cause an
+    /// error. An operation is a file or directory removed.
     RemoveAll,
 }
 
-/// Which of its names a file is reached by.
+/// The name by which a file is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Names {
-    /// That which it was created with.
+    /// The name of its creation.
     Files,
-    /// That which [`MetadataOperation::Rename`] gives.
+    /// The name given by [`MetadataOperation::Rename`].
     Renamed,
-    /// That which [`MetadataOperation::Link`] gives.
+    /// The name given by [`MetadataOperation::Link`].
     Links,
-    /// That which [`MetadataOperation::Symlink`] gives.
+    /// The name given by [`MetadataOperation::Symlink`].
     Symlinks,
 }
 
-/// In what order files, or directories, are visited.
+/// The order of files or directories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// That of their numbers, in which they are created.
+    /// By number, the order of creation.
     Sequential,
-    /// Random; each once. Directories are in random order within their level.
+    /// Random, without replacement; for directories within each level.
     Random,
-    /// That in which their directories list them. The listing is part of the job, and recorded as
-    /// `list`.
+    /// The order of directory listings. The listing is part of the job, and recorded as `list`.
     Readdir,
 }
 
-/// Which calls make changes durable.
+/// Calls that make changes durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetadataSync {
-    /// fsync(2) of each file that is created, before it is closed.
+    /// fsync(2) of each created file before it is closed.
     pub fsync_file: bool,
     /// fsync(2) of the directory after each change in it.
     pub fsync_directory: bool,
     /// syncfs(2) after the last operation; its time is part of the job's.
     pub closing_syncfs: bool,
-    /// The latency of an operation ends with its syncs, and a created file is closed behind them;
-    /// else they are recorded by themselves.
+    /// The latency of an operation includes its syncs, and a created file is closed after them;
+    /// otherwise syncs are recorded separately.
     #[serde(skip_serializing_if = "is_default")]
     pub as_one: bool,
-    /// What is done where directories cannot be synchronised.
+    /// Handling of a file system that does not support fsync(2) of directories.
     #[serde(skip_serializing_if = "is_default")]
     pub directory_refused: Refusal,
 }
@@ -171,23 +167,23 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What an operation works on.
+/// The items that an operation works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subjects {
-    /// Each file.
+    /// All files.
     Files,
     /// Each directory below the base.
     Directories,
     /// The base, and each directory below it.
     BaseAndDirectories,
-    /// One directory with all its files after the other.
+    /// One directory after another, with all files.
     Turnover,
-    /// Whatever is below the base.
+    /// Everything below the base.
     Everything,
 }
 
 impl Names {
-    /// The letter that such names begin with.
+    /// First letter of such names.
     pub(crate) fn letter(self) -> u8 {
         match self {
             Self::Files => b'f',
@@ -199,7 +195,7 @@ impl Names {
 }
 
 impl MetadataOperation {
-    /// Every operation.
+    /// All operations.
     pub const ALL: &[Self] = &[
         Self::Mkdir,
         Self::Create,
@@ -227,7 +223,7 @@ impl MetadataOperation {
         Self::RemoveAll,
     ];
 
-    /// The name under which its latencies are recorded.
+    /// Name of its latencies in results.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -268,7 +264,7 @@ impl MetadataOperation {
         }
     }
 
-    /// Whether it makes new files.
+    /// True if it creates files.
     pub(crate) fn creates(self) -> bool {
         matches!(self, Self::Create | Self::Replace | Self::Turnover)
     }
@@ -277,12 +273,12 @@ impl MetadataOperation {
         self == Self::Read
     }
 
-    /// Whether each file gets another name by it.
+    /// True if it gives each file another name.
     pub(crate) fn gives_a_name(self) -> bool {
         matches!(self, Self::Rename | Self::Link | Self::Symlink)
     }
 
-    /// Whether the names in a directory change with it.
+    /// True if it changes the names in a directory.
     pub(super) fn changes_directory(self) -> bool {
         matches!(
             self,
@@ -298,7 +294,7 @@ impl MetadataOperation {
         )
     }
 
-    /// Whether it can follow another operation on the same file.
+    /// True if it can follow another operation on the same file.
     pub(super) fn can_follow(self) -> bool {
         matches!(
             self,
@@ -314,8 +310,8 @@ impl MetadataOperation {
 }
 
 impl MetadataJob {
-    /// `operation` on every file, or every directory, of `tree`, in the order of their numbers, by
-    /// one thread; files are empty, and nothing is synchronised.
+    /// `operation` on every file or directory of `tree` by number, with one thread; files are
+    /// empty, and nothing is synced.
     #[must_use]
     pub fn new(operation: MetadataOperation, tree: TreeShape) -> Self {
         Self {
@@ -344,7 +340,7 @@ impl MetadataJob {
         }
     }
 
-    /// The name under which the latencies of its operations are recorded.
+    /// Name of its latencies in results.
     pub(crate) fn latency_name(&self) -> &'static str {
         if self.then.is_empty() {
             self.operation.as_str()
@@ -353,17 +349,17 @@ impl MetadataJob {
         }
     }
 
-    /// Whether files are read.
+    /// True if files are read.
     pub(crate) fn reads_data(&self) -> bool {
         self.operation.reads_data() || self.then.contains(&MetadataOperation::Read)
     }
 
-    /// Whether bytes are one of its figures.
+    /// True if its figures include bytes.
     pub(crate) fn moves_data(&self) -> bool {
         (self.operation.creates() || self.reads_data()) && self.file_bytes.longest() > 0
     }
 
-    /// How many threads share one tree.
+    /// Number of threads that share a tree.
     pub(crate) fn threads_of_a_tree(&self) -> u32 {
         if self.base_per_worker {
             1
@@ -372,7 +368,7 @@ impl MetadataJob {
         }
     }
 
-    /// Whether no two threads meet in a directory.
+    /// True if no two threads use the same directory.
     pub(super) fn directories_are_own(&self) -> bool {
         let threads = self.threads_of_a_tree();
         threads == 1 || self.sharing == Sharing::Own && self.tree.leaves() >= u64::from(threads)

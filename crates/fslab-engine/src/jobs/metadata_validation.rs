@@ -1,4 +1,4 @@
-//! Whether a metadata job makes sense.
+//! Validation of metadata jobs.
 
 use super::data::THREADS_MAX;
 use super::file_options::STYLED_FILES_MAX;
@@ -8,13 +8,12 @@ use super::{NameStyle, Names, Order, Sharing};
 use crate::EngineError;
 
 impl MetadataJob {
-    /// Whether the job makes sense, whoever runs it.
+    /// Checks the job, independent of its engine.
     ///
     /// # Errors
-    /// Of kind `BadInput`, with what makes no sense.
+    /// Of kind `BadInput`, with the fault.
     pub fn validate(&self) -> Result<(), EngineError> {
-        // Each looks only where there was no fault before: a combination is not counted through on
-        // a tree that has no end.
+        // In order: combinations are not computed for an unbounded tree.
         let fault = (self.tree.fault())
             .or_else(|| self.file_bytes.fault())
             .or_else(|| self.content.fault())
@@ -74,7 +73,7 @@ impl MetadataJob {
         }
         if self.name_style != NameStyle::Number {
             if self.names != Names::Files || operation.gives_a_name() {
-                return Some("other names than those of files, which random ones have not".into());
+                return Some("names of links or renamed files, which random names lack".into());
             }
             if self.tree.files > STYLED_FILES_MAX {
                 return Some(format!("{} files in names of 7 digits", self.tree.files));
@@ -83,7 +82,7 @@ impl MetadataJob {
         if self.kind != FileKind::File {
             let plain = operation == MetadataOperation::Create && self.order == Order::Sequential;
             if !plain || self.names != Names::Files || self.threads_of_a_tree() > 1 {
-                return Some("links by another way than creation, one after the other".into());
+                return Some("links without creation in order by one thread".into());
             }
         }
         None
@@ -99,7 +98,7 @@ impl MetadataJob {
         }
         let blocks = self.digest.is_some() || self.record_bytes.is_multiple_of(4096);
         if !reads || !blocks {
-            return Some("verification of something else than reads of whole 4 KiB blocks".into());
+            return Some("verification of operations other than reads of full 4 KiB blocks".into());
         }
         (self.digest.is_none() && self.file_bytes.longest() > self.record_bytes).then(|| {
             "verification of files that are longer than a record, which needs a digest".into()
@@ -145,8 +144,8 @@ impl MetadataJob {
             };
             if !in_order || self.tree.levels() > 1 || !self.directories_are_own() {
                 return Some(
-                    "directories made in time, which only files created in order, in directories \
-                     side by side that no threads share, have"
+                    "directories made on demand, which needs files created in order in one level \
+                     of directories that no threads share"
                         .into(),
                 );
             }
@@ -158,9 +157,7 @@ impl MetadataJob {
         if operation == Operation::Turnover
             && (self.threads > 1 || self.tree.levels() != 1 || self.kept_directories == 0)
         {
-            return Some(
-                "a turnover of something else than directories side by side, by one thread".into(),
-            );
+            return Some("a turnover without one level of directories and one thread".into());
         }
         (operation == Operation::RemoveAll && self.threads > 1)
             .then(|| "several threads that remove everything".into())

@@ -1,4 +1,4 @@
-//! What is to be done: the words of a job, and whether they make sense.
+//! Jobs: their parameters and validation.
 
 mod data;
 mod data_validation;

@@ -1,4 +1,4 @@
-//! When operations are issued.
+//! Closed and open loop.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// Closed loop: each as soon as the one before it is done.
+    /// Closed loop: each when the previous one has completed.
     #[default]
     AsFastAsPossible,
-    /// Open loop: so many each second and thread, at equal distances. A latency counts from the
-    /// intended start, so that a stall is felt by all who wait (coordinated omission is avoided).
+    /// Open loop: a fixed rate per thread. Latencies count from the intended start, so that a stall
+    /// affects all operations due in it (no coordinated omission).
     Fixed {
         /// Operations per second and thread.
         per_second: f64,
     },
-    /// Open loop with exponential distances, as of independent users; latencies as in `Fixed`.
+    /// Open loop with exponential intervals, as of independent users; latencies as in `Fixed`.
     Poisson {
         /// Mean number of operations per second and thread.
         per_second: f64,
@@ -23,7 +23,7 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// Why the pace makes no sense; `None` where it does.
+    /// Why the pace is invalid; `None` if it is valid.
     pub(crate) fn fault(self) -> Option<String> {
         match self {
             Self::Fixed { per_second } | Self::Poisson { per_second }

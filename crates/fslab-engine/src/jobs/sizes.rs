@@ -1,4 +1,4 @@
-//! How long the files of a tree are: a pure function of the seed and the file's number.
+//! Lengths of the files of a tree: a pure function of the seed and the file's number.
 
 use std::fmt;
 
@@ -8,23 +8,23 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use fslab_stats::mix;
 
-/// How long the files of a tree are.
+/// Lengths of the files of a tree.
 ///
-/// Read from a size (all the same), a list of sizes (a series), or a table by the name of the
-/// distribution; sizes are numbers of bytes, or texts with a unit.
+/// Parsed from a size (for all files), a list of sizes (a series), or a table with the name of the
+/// distribution; sizes are bytes, or strings with a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileSizes {
-    /// All the same, in bytes.
+    /// The same for all files, in bytes.
     Fixed(u64),
-    /// Any length between the two, both included, with the same probability.
+    /// Uniformly distributed.
     Uniform {
         /// The shortest, in bytes.
         min: u64,
         /// The longest, in bytes.
         max: u64,
     },
-    /// As many files between 1 and 2 KiB as between 1 and 2 MiB: the logarithm is uniform.
+    /// The logarithm is uniform: as many files between 1 and 2 KiB as between 1 and 2 MiB.
     LogUniform {
         /// The shortest, in bytes; at least 1.
         min: u64,
@@ -33,7 +33,7 @@ pub enum FileSizes {
     },
     /// Any distribution, as a table.
     Weighted(Vec<WeightedSize>),
-    /// One after the other, and from the first again.
+    /// In turn, repeatedly.
     Series(Vec<u64>),
 }
 
@@ -41,7 +41,7 @@ pub enum FileSizes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedSize {
-    /// The share of files with this length, relative to the other weights.
+    /// Relative share of files with this length.
     pub weight: u32,
     /// The length in bytes.
     pub bytes: u64,
@@ -53,7 +53,7 @@ impl From<u64> for FileSizes {
     }
 }
 
-/// The distributions by name, with sizes as people write them.
+/// The distributions by name, with sizes as strings.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Named {
@@ -150,8 +150,8 @@ impl FileSizes {
         }
     }
 
-    /// What `files` files hold together, in bytes: exactly where that is decided by the sizes, and
-    /// else no less than all but one in ten thousand trees hold.
+    /// Total length of `files` files in bytes: exact if the sizes determine it, else an upper bound
+    /// that one in ten thousand trees exceeds.
     #[must_use]
     pub fn total_bytes(&self, files: u64) -> u64 {
         let longest = files.saturating_mul(self.longest());
@@ -179,13 +179,13 @@ impl FileSizes {
                 (weighted.sum::<f64>() / total, self.longest())
             }
         };
-        // Four standard deviations of the sum; that of one file is at most half of the spread.
+        // Four standard deviations of the sum; that of a single file is at most half of the range.
         let count = files as f64;
         let most = mean * count + 2.0 * spread as f64 * count.sqrt();
         (most.ceil() as u64).min(longest)
     }
 
-    /// The length of the longest file in bytes.
+    /// Length of the longest file in bytes.
     #[must_use]
     pub fn longest(&self) -> u64 {
         match self {
@@ -196,7 +196,7 @@ impl FileSizes {
         }
     }
 
-    /// Why the sizes make no sense; `None` where they do.
+    /// Why the sizes are invalid; `None` if they are valid.
     pub(crate) fn fault(&self) -> Option<String> {
         match self {
             Self::Uniform { min, max } | Self::LogUniform { min, max } if min > max => {
@@ -215,7 +215,7 @@ impl FileSizes {
     }
 }
 
-/// `draw`, of 64 random bits, as a number below `bound`.
+/// Scales `draw`, 64 random bits, to a number below `bound`.
 fn scaled(draw: u64, bound: u64) -> u64 {
     ((u128::from(draw) * u128::from(bound)) >> 64) as u64
 }
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_stay_inside_their_range_and_are_decided_by_the_seed() {
+    fn sizes_stay_inside_their_range_and_follow_from_the_seed() {
         let uniform = FileSizes::Uniform { min: 10, max: 12 };
         let sizes: Vec<u64> = (0..1000).map(|number| uniform.of(1, number)).collect();
         assert!((10..=12).all(|size| sizes.contains(&size)));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_goes_on_from_its_first_size_and_its_total_is_exact() {
+    fn a_series_repeats_and_its_total_is_exact() {
         let series = FileSizes::Series(vec![5, 7, 11]);
         let sizes: Vec<u64> = (0..7).map(|number| series.of(1, number)).collect();
         assert_eq!(sizes, [5, 7, 11, 5, 7, 11, 5]);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_total_of_random_sizes_is_just_above_what_trees_hold() {
+    fn the_total_of_random_sizes_is_slightly_above_that_of_trees() {
         let rows = vec![
             WeightedSize {
                 weight: 2,
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_read_as_people_write_them_and_as_plans_keep_them() {
+    fn sizes_are_parsed_as_written_by_users_and_in_plans() {
         let read = |text: &str| serde_json::from_str::<FileSizes>(text);
         for (text, sizes) in [
             ("4096", FileSizes::Fixed(4096)),
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_are_upside_down_are_refused() {
+    fn reversed_ranges_are_refused() {
         assert!(FileSizes::Uniform { min: 2, max: 1 }.fault().is_some());
         assert!(FileSizes::LogUniform { min: 0, max: 1 }.fault().is_some());
         assert!(FileSizes::Weighted(Vec::new()).fault().is_some());

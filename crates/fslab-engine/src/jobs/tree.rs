@@ -1,5 +1,5 @@
-//! The shape of a tree of files. Names follow from numbers, so that a later job over the same
-//! shape finds what an earlier one made.
+//! The shape of a tree of files. Names follow from numbers, so that a later job with the same shape
+//! finds the files of an earlier one.
 //!
 //! ```text
 //!     flat                          fan_out 2, depth 2
@@ -12,27 +12,27 @@ use std::path::PathBuf;
 
 use super::data::is_outside;
 
-/// More files than any run waits for: a run may keep the number of each.
+/// Limit of files: a run may store the number of each.
 const FILES_MAX: u64 = 1 << 28;
-/// More levels than any path has names.
+/// More levels than fit into a path.
 const LEVELS_MAX: u32 = 64;
 
-/// The shape of a tree: files stand in its deepest directories, filled one after the other.
+/// The shape of a tree: files are in its deepest directories, filled in turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeShape {
-    /// The directory that the tree stands in, below the root; made where it is missing.
+    /// The directory of the tree, below the root; made if missing.
     pub base: PathBuf,
     /// Number of files.
     pub files: u64,
-    /// Files in each directory, but for the last; 0: all stand in the base.
+    /// Files per directory, except in the last; 0: all files are in the base.
     pub files_per_directory: u64,
-    /// Directories in a directory at most; 0: all directories stand side by side in the base.
+    /// Limit of subdirectories per directory; 0: all directories are in the base.
     pub fan_out: u64,
-    /// Levels of directories below the base; 0: as many as the fan-out makes necessary.
+    /// Levels of directories below the base; 0: as many as the fan-out requires.
     pub depth: u32,
 }
 
-/// One directory of a tree: `index` counts those of its `level`, which begins at 1.
+/// A directory of a tree: `index` counts those of its `level`, which starts at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DirectoryNumber {
     pub(crate) level: u32,
@@ -40,7 +40,7 @@ pub(crate) struct DirectoryNumber {
 }
 
 impl TreeShape {
-    /// `files` files in directories of `files_per_directory`, side by side in `base`.
+    /// `files` files in directories of `files_per_directory` in `base`.
     pub fn flat(base: impl Into<PathBuf>, files: u64, files_per_directory: u64) -> Self {
         Self {
             base: base.into(),
@@ -51,8 +51,8 @@ impl TreeShape {
         }
     }
 
-    /// A full tree: `fan_out` directories in each directory, `depth` levels of them, and
-    /// `files_per_directory` files in each of the deepest. `None` where that is beyond counting.
+    /// A full tree: `fan_out` directories per directory, `depth` levels of them, and
+    /// `files_per_directory` files in each of the deepest. `None` on overflow.
     pub fn full(
         base: impl Into<PathBuf>,
         fan_out: u64,
@@ -91,7 +91,7 @@ impl TreeShape {
             return self.depth;
         }
         let mut levels = 1;
-        // A fan-out of 1 never has room; such a shape is a fault, and is counted all the same.
+        // A fan-out of 1 never suffices; this invalid shape is bounded by the limit.
         while levels < LEVELS_MAX && self.span(levels) < leaves {
             levels += 1;
         }
@@ -112,7 +112,7 @@ impl TreeShape {
         (self.files_per_directory > 0).then(|| number / self.files_per_directory)
     }
 
-    /// The files of the deepest directory `leaf`, or of the base where there is no other.
+    /// The files of the leaf directory `leaf`, or of the base.
     pub(crate) fn files_of(&self, leaf: Option<u64>) -> std::ops::Range<u64> {
         let Some(leaf) = leaf else {
             return 0..self.files;
@@ -124,7 +124,7 @@ impl TreeShape {
                 .min(self.files)
     }
 
-    /// Number of directories that hold files, the base aside.
+    /// Number of directories with files, except the base.
     pub(crate) fn leaves(&self) -> u64 {
         if self.files_per_directory == 0 {
             0
@@ -133,7 +133,7 @@ impl TreeShape {
         }
     }
 
-    /// Why the shape makes no sense; `None` where it does.
+    /// Why the shape is invalid; `None` if it is valid.
     pub(crate) fn fault(&self) -> Option<String> {
         if is_outside(&self.base) {
             return Some("a base that leaves the root".into());
@@ -145,7 +145,7 @@ impl TreeShape {
             return Some(format!("{} files, more than {FILES_MAX}", self.files));
         }
         if self.fan_out == 1 && self.depth == 0 && self.leaves() > 1 {
-            return Some("a fan-out of 1, which never ends".into());
+            return Some("a fan-out of 1, which is unbounded".into());
         }
         if self.depth > LEVELS_MAX {
             return Some(format!("{} levels, not at most {LEVELS_MAX}", self.depth));
@@ -159,7 +159,7 @@ impl TreeShape {
         })
     }
 
-    /// Deepest directories below a directory that stands `levels` above them.
+    /// Deepest directories below a directory `levels` above them.
     fn span(&self, levels: u32) -> u64 {
         self.fan_out.saturating_pow(levels)
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_tree_has_the_directories_that_lead_to_its_files() {
+    fn a_deep_tree_has_all_parent_directories() {
         let tree = TreeShape::full("t", 3, 2, 5).expect("countable");
         assert_eq!((tree.files, tree.directories()), (45, 3 + 9));
         let ragged = TreeShape {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_without_an_end_or_without_room_are_refused() {
+    fn unbounded_and_too_small_shapes_are_refused() {
         assert!(
             TreeShape {
                 fan_out: 1,

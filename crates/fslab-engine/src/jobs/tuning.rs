@@ -1,8 +1,8 @@
-//! Settings that only one engine has, and hints to the kernel.
+//! Settings of single engines, and hints to the kernel.
 
 use serde::{Deserialize, Serialize};
 
-/// posix_fadvise(2) on the whole file, after it was opened and before the first operation.
+/// posix_fadvise(2) of the complete file, after opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Advice {
@@ -22,18 +22,18 @@ pub enum Advice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UringTuning {
-    /// Operations in flight at most, per thread: 1 to 4096.
+    /// Limit of operations in flight per thread: 1 to 4096.
     pub queue_depth: u32,
-    /// Completions awaited, and operations submitted, with one system call: 1 to the queue depth.
+    /// Completions awaited, and operations submitted, per system call: 1 to the queue depth.
     pub batch: u32,
-    /// Read into and write from buffers that the ring knows.
+    /// Use buffers registered with the ring.
     pub registered_buffers: bool,
-    /// Name the file by its index in the ring's table.
+    /// Use the file registered with the ring.
     pub registered_file: bool,
     /// A kernel thread takes submissions and sleeps after this many idle milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submission_poll_ms: Option<u32>,
-    /// Completions are polled for at the device; needs O_DIRECT and a device with poll queues.
+    /// Poll the device for completions; needs O_DIRECT and a device with poll queues.
     pub completion_poll: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for UringTuning {
 pub struct StdioTuning {
     /// Size of the stream's buffer; 0 for an unbuffered stream.
     pub buffer_bytes: usize,
-    /// One call of putc or getc for each byte, as the per-character phases of bonnie do.
+    /// One call of putc or getc per byte, as in the per-character phases of bonnie.
     pub by_character: bool,
 }
 

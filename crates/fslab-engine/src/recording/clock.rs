@@ -1,25 +1,25 @@
-//! The clocks that a job can be measured with: the real one, and one that only a null engine moves.
+//! The clocks of jobs: the real one, and a synthetic one advanced by the null engine.
 
 use std::cell::Cell;
 
 use fslab_model::CpuUse;
 use fslab_sys::ResourceUse;
 
-/// Below this much time to wait, a thread spins: waking up from a sleep costs about as much.
+/// Shorter waits spin: waking up from a sleep takes about as long.
 const SPIN_NS: u64 = 60_000;
 
-/// Where time comes from. The measuring loops are compiled once for each clock.
+/// A clock. The measuring loops are compiled once for each.
 pub(crate) trait Clock {
     /// Nanoseconds since an arbitrary point.
     fn now_ns(&self) -> u64;
 
-    /// Returns at `at_ns` or shortly after it; at once where that has passed.
+    /// Waits until `at_ns`; returns at once if that has passed.
     fn wait_until_ns(&self, at_ns: u64);
 
-    /// Lets time pass, where this clock is not moved by the world.
+    /// Advances a synthetic clock.
     fn pass_ns(&self, ns: u64);
 
-    /// The calling thread's processor use so far; `None` where time is not real.
+    /// The calling thread's resource use so far; `None` for a synthetic clock.
     fn thread_use(&self) -> Option<ResourceUse>;
 }
 
@@ -40,7 +40,7 @@ impl Clock for MonotonicClock {
                 return;
             }
             if left_ns > SPIN_NS {
-                // A signal ends the sleep early; the loop then sleeps again.
+                // A signal may end the sleep early; the loop then repeats it.
                 let _ = fslab_sys::sleep_until_ns(at_ns - SPIN_NS);
             }
             std::hint::spin_loop();
@@ -79,7 +79,7 @@ impl Clock for SyntheticClock {
     }
 }
 
-/// The model's words for what the system counted.
+/// Converts to the type of the model.
 pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
     CpuUse {
         user_ns: used.user_ns,
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_synthetic_clock_moves_only_when_told() {
+    fn a_synthetic_clock_advances_only_on_request() {
         let clock = SyntheticClock::default();
         clock.pass_ns(5);
         clock.wait_until_ns(3);

@@ -1,14 +1,14 @@
-//! Counts latencies in a dozen instructions, in the buckets of [`LatencyHistogram`].
+//! Counts latencies with about a dozen instructions, in the buckets of [`LatencyHistogram`].
 //!
-//! The general histogram checks, resizes and keeps its extremes with every value, which costs about
-//! sixty instructions; here they are found once, at the end. The buckets are the same: exact below
-//! 2048 ns, and 1024 of them for each power of two above.
+//! The general histogram checks bounds, resizes and updates extremes for every value, about sixty
+//! instructions; here that is done once at the end. The buckets are the same: exact below 2048 ns,
+//! then 1024 per power of two.
 
 use fslab_model::LatencyHistogram;
 
-/// Buckets for each power of two: three significant decimal digits, as binary digits.
+/// Bits per power of two, for three significant decimal digits.
 const SPAN_BITS: u32 = 10;
-/// Latencies from here on, a little more than an hour, share the last bucket.
+/// Latencies from here on, about an hour, share the last bucket.
 const HIGHEST_NS: u64 = (1 << 42) - 1;
 const BUCKETS: usize = bucket(HIGHEST_NS) + 1;
 
@@ -27,12 +27,12 @@ impl LatencyCounts {
         self.0[bucket(latency_ns.min(HIGHEST_NS))] += 1;
     }
 
-    /// Forgets everything.
+    /// Resets all counts.
     pub(crate) fn clear(&mut self) {
         self.0.fill(0);
     }
 
-    /// What was counted, as a histogram.
+    /// The counts as a histogram.
     pub(crate) fn histogram(&self) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
         for (bucket, count) in self.0.iter().enumerate() {
@@ -64,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_histogram_is_that_which_records_one_by_one(
+        fn the_histogram_equals_one_recorded_singly(
             latencies in proptest::collection::vec(0_u64..5_000_000_000, 1..200),
         ) {
             let (mut counts, mut histogram) = (LatencyCounts::new(), LatencyHistogram::new());

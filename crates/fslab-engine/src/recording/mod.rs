@@ -1,4 +1,4 @@
-//! What is noted while a job runs, without allocating: latencies, counts, progress over time.
+//! Recording during a job without allocations: latencies, counts, progress over time.
 
 mod clock;
 mod latency_counts;

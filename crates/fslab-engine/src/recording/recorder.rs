@@ -1,15 +1,15 @@
-//! The book that one thread keeps: a histogram for each kind of operation, counts, progress.
+//! The recorder of one thread: a histogram per kind of operation, counts, progress.
 
 use fslab_model::OperationLatency;
 
 use super::SeriesRecorder;
 use super::latency_counts::LatencyCounts;
 
-/// The place of one kind of operation in a recorder.
+/// Index of a kind of operation in a recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(usize);
 
-/// What one thread has noted.
+/// Recorded operations of one thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorder {
     latencies: Vec<(&'static str, LatencyCounts)>,
@@ -20,7 +20,7 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// An empty book whose series has intervals of `interval_ns`.
+    /// An empty recorder whose series has intervals of `interval_ns`.
     pub(crate) fn new(interval_ns: u64) -> Self {
         Self {
             latencies: Vec::new(),
@@ -31,8 +31,7 @@ impl Recorder {
         }
     }
 
-    /// Makes room for the latencies of `operation`; allocates, and so is called before the clock
-    /// starts.
+    /// Adds a kind of operation; allocates, so it must be called before the measurement.
     pub(crate) fn slot(&mut self, operation: &'static str) -> Slot {
         let known = self
             .latencies
@@ -44,7 +43,7 @@ impl Recorder {
         }))
     }
 
-    /// Starts at `now_ns`, forgetting what was noted before: a ramp-up.
+    /// Starts at `now_ns`, discarding the ramp-up.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         if self.operations > 0 {
             for (_, counts) in &mut self.latencies {
@@ -56,7 +55,7 @@ impl Recorder {
         self.bytes = 0;
     }
 
-    /// Notes one operation of the job.
+    /// Records an operation of the job.
     #[inline(always)]
     pub(crate) fn operation(&mut self, slot: Slot, start_ns: u64, end_ns: u64, bytes: u64) {
         self.latencies[slot.0]
@@ -67,35 +66,35 @@ impl Recorder {
         self.bytes += bytes;
     }
 
-    /// Notes something that accompanies the operations, such as an fsync: its latency only.
+    /// Records the latency of an auxiliary operation, such as an fsync, which is not counted.
     #[inline]
-    pub(crate) fn companion(&mut self, slot: Slot, start_ns: u64, end_ns: u64) {
+    pub(crate) fn auxiliary(&mut self, slot: Slot, start_ns: u64, end_ns: u64) {
         self.latencies[slot.0]
             .1
             .record(end_ns.saturating_sub(start_ns));
     }
 
-    /// Keeps a sentence that a reader of the figures must know; for what happens once at most.
+    /// Adds a note that qualifies the figures; for events that occur at most once.
     pub(crate) fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// Takes those sentences out.
+    /// Takes the notes.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Operations noted.
+    /// Operations recorded.
     pub(crate) fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Bytes noted.
+    /// Bytes recorded.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The latencies of those kinds that occurred, and the series.
+    /// The latencies of all kinds that occurred, and the series.
     pub(crate) fn finish(self) -> (Vec<OperationLatency>, SeriesRecorder) {
         let latencies = self
             .latencies

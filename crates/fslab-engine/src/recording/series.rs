@@ -1,26 +1,26 @@
-//! Progress over time in a fixed number of intervals: when they are used up, each becomes twice as
-//! wide, so that a run of any length allocates nothing after its start.
+//! Progress over time in a fixed number of intervals: when they are full, their width is doubled,
+//! so that recording never allocates.
 
 use std::ops::AddAssign;
 
 use fslab_model::TimeSeries;
 use serde::{Deserialize, Serialize};
 
-/// Intervals kept at most: 100 ms each for almost seven minutes, then 200 ms, and so on.
+/// Number of intervals: 100 ms each for almost seven minutes, then 200 ms, and so on.
 const CAPACITY: usize = 4096;
 
-/// Counts what completes in each interval.
+/// Counts completions per interval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SeriesRecorder {
     start_ns: u64,
     interval_ns: u64,
-    /// The clock at the end of the current interval.
+    /// End of the current interval on the clock.
     interval_end_ns: u64,
     current: usize,
     intervals: Box<[Interval]>,
 }
 
-/// What completed in one interval.
+/// Completions in one interval.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Interval {
     operations: u64,
@@ -46,7 +46,7 @@ impl SeriesRecorder {
         }
     }
 
-    /// Begins, empty, with `now_ns` as the start of the first interval.
+    /// Starts empty, with the first interval at `now_ns`.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         self.intervals[..=self.current].fill(Interval::default());
         self.current = 0;
@@ -54,8 +54,7 @@ impl SeriesRecorder {
         self.interval_end_ns = now_ns + self.interval_ns;
     }
 
-    /// Counts an operation that completed at `end_ns`. One that completed before the current
-    /// interval counts in the current one.
+    /// Counts an operation that completed at `end_ns`; in the current interval, if that is earlier.
     #[inline]
     pub(crate) fn record(&mut self, end_ns: u64, bytes: u64) {
         if end_ns >= self.interval_end_ns {
@@ -89,7 +88,7 @@ impl SeriesRecorder {
         self.intervals[CAPACITY / 2..].fill(Interval::default());
     }
 
-    /// Adds `other`, whose intervals began at the same time as these.
+    /// Adds `other`, whose intervals start at the same time.
     pub(crate) fn merge(&mut self, mut other: Self) {
         while self.interval_ns < other.interval_ns {
             self.coarsen();
@@ -102,7 +101,7 @@ impl SeriesRecorder {
         pairs.for_each(|(mine, theirs)| *mine += *theirs);
     }
 
-    /// The series up to the interval in which the last operation completed.
+    /// The series up to the interval of the last completion.
     pub(crate) fn finish(self) -> TimeSeries {
         let used = &self.intervals[..=self.current];
         TimeSeries {
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_count_in_the_interval_in_which_they_completed() {
+    fn operations_count_in_the_interval_of_their_completion() {
         let mut series = SeriesRecorder::new(10);
         series.begin(1_000);
         for (end_ns, bytes) in [(1_001, 1), (1_009, 2), (1_010, 4), (1_035, 8), (1_034, 16)] {
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn beginning_again_forgets_what_was_counted() {
+    fn starting_again_resets_the_counts() {
         let mut series = SeriesRecorder::new(10);
         series.begin(0);
         series.record(55, 1);

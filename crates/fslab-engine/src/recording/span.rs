@@ -1,4 +1,4 @@
-//! From the books of the threads to the figures of the job.
+//! Combines the recorders of the threads into the figures of the job.
 
 use fslab_model::{CpuUse, LatencyHistogram, OperationLatency};
 use fslab_sys::ResourceUse;
@@ -8,12 +8,12 @@ use super::clock::cpu_use;
 use super::{Recorder, SeriesRecorder};
 use crate::{Measured, ThreadMeasured};
 
-/// What one thread, or one process, brings home.
+/// Result of one thread or process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ThreadOutcome {
-    /// The clock before its first operation.
+    /// Time before its first operation.
     start_ns: u64,
-    /// The clock after its last, a closing sync included.
+    /// Time after its last operation, including a closing sync.
     end_ns: u64,
     operations: u64,
     bytes: u64,
@@ -24,8 +24,8 @@ pub(crate) struct ThreadOutcome {
 }
 
 impl ThreadOutcome {
-    /// The outcome of a thread that worked from `start_ns` to `end_ns`, noted it in `recorder`, and
-    /// used so much of the processor meanwhile.
+    /// The result of a thread that ran from `start_ns` to `end_ns` with the operations in
+    /// `recorder` and the resource use `used`.
     pub(crate) fn new(
         start_ns: u64,
         end_ns: u64,
@@ -48,8 +48,8 @@ impl ThreadOutcome {
     }
 }
 
-/// The figures of a job whose threads brought home `outcomes`, of which there is at least one.
-/// `moves_data` says whether bytes are one of them.
+/// The figures of a job with `outcomes`, of which there is at least one. `moves_data` says whether
+/// they include bytes.
 pub(crate) fn combine(
     outcomes: Vec<ThreadOutcome>,
     cpu: Option<ResourceUse>,
@@ -76,7 +76,7 @@ pub(crate) fn combine(
     let mut notes = Vec::new();
     for outcome in outcomes {
         for note in outcome.notes {
-            // Every thread meets the same file system.
+            // All threads use the same file system: notes are merged.
             if !notes.contains(&note) {
                 notes.push(note);
             }

@@ -1,4 +1,4 @@
-//! What is in a file is the same whoever writes it, and is verified when it is read.
+//! File contents do not depend on the engine, and are verified when read.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use fslab_model::FailureKind;
 use crate::scene::{FILE_BYTES, KEEPING, count, scene};
 
 #[test]
-fn what_is_written_is_the_same_whoever_writes_it_in_whatever_order() {
+fn contents_do_not_depend_on_engine_or_order() {
     let expected = {
         let scene = scene(EngineKind::Psync);
         scene.done(&DataJob::write("f", FILE_BYTES, 100_000));
@@ -98,7 +98,7 @@ fn a_rewrite_of_another_generation_changes_the_content_and_is_verified_as_such()
 }
 
 #[test]
-fn a_mix_reads_and_writes_in_the_share_asked_for() {
+fn a_mix_reads_and_writes_in_the_requested_share() {
     for engine in KEEPING {
         let scene = scene(*engine);
         scene.done(&DataJob::write("f", FILE_BYTES, 65_536));

@@ -1,4 +1,4 @@
-//! What goes wrong is an error of its kind, from any engine.
+//! Failures are errors of the right kind with every engine.
 
 use std::path::Path;
 
@@ -81,7 +81,7 @@ fn a_record_that_o_direct_cannot_take_is_bad_input() {
         ..DataJob::read("f", FILE_BYTES, 1000)
     };
     match scene.run(&job) {
-        // Some file systems take any length, or have no O_DIRECT at all.
+        // Some file systems accept any length, or have no O_DIRECT.
         Ok(measured) => assert_eq!(measured.bytes, Some(FILE_BYTES)),
         Err(error) => assert!(
             matches!(
@@ -94,7 +94,7 @@ fn a_record_that_o_direct_cannot_take_is_bad_input() {
 }
 
 #[test]
-fn an_engine_without_metadata_operations_says_so() {
+fn an_engine_without_metadata_operations_refuses_them() {
     for engine in [EngineKind::Uring, EngineKind::Mmap, EngineKind::Stdio] {
         let scene = scene(engine);
         let job = MetadataJob::new(MetadataOperation::Create, TreeShape::flat("t", 1, 0));

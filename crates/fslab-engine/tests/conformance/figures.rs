@@ -1,4 +1,4 @@
-//! Figures add up, whoever is measured.
+//! Figures are consistent with every engine.
 
 use fslab_engine::{
     Access, Amount, DataJob, Direction, EngineKind, Pace, RunContext, SyncPolicy, run_data,
@@ -85,13 +85,13 @@ fn an_open_loop_keeps_its_rate_and_a_time_limit_its_time() {
         };
         let median_ns = || {
             let measured = scene.done(&paced);
-            // The last of 200 operations is due after 199 distances of 100 microseconds.
+            // The last of 200 operations is due after 199 intervals of 100 microseconds.
             let elapsed_ns = measured.elapsed_ns;
             assert!(elapsed_ns >= 19_900_000, "{engine}: {elapsed_ns}");
             let latencies = measured.latency("read").expect("reads");
             latencies.percentile_ns(50.0).expect("some")
         };
-        // A busy machine delays the reads of some runs; a faulty pace those of all.
+        // A busy machine delays the reads of some runs; a wrong pace those of all.
         assert!(
             (0..20).any(|_| median_ns() < 1_000_000),
             "{engine}: cached reads wait"

@@ -1,6 +1,6 @@
-//! What the file phases of published studies want of metadata jobs: names with a random part,
-//! several calls on each file timed as one, directories in the time, trees of each process' own,
-//! links, digests, turnover, and the removal of everything.
+//! Features of metadata jobs for the file phases of published studies: names with a random part,
+//! several calls per file timed as one, directories made on demand, a tree per process, links,
+//! digests, turnover, and complete removal.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -109,7 +109,7 @@ fn several_calls_on_each_file_are_one_operation_with_the_directories_in_it() {
         fs::metadata(path).expect("is there").mode() & 0o777
     };
     assert_eq!(everything_below(scene.folder.path()).len(), 1 + 3 + 50);
-    // chmod(2) takes turns between two modes; files are created with neither bit of the group.
+    // chmod(2) alternates between two modes; files are created without group permissions.
     let changed = (0..50).filter(|number| {
         let leaf = number / 20;
         mode(&format!("t/d{leaf:04}/f{number:08}")) == 0o640
@@ -127,7 +127,7 @@ fn several_calls_on_each_file_are_one_operation_with_the_directories_in_it() {
 }
 
 #[test]
-fn replaced_files_are_new_ones_with_new_content_in_the_directories_that_were_there() {
+fn replaced_files_are_new_ones_with_new_contents_in_existing_directories() {
     let scene = scene(EngineKind::Psync);
     let tree = TreeShape::flat("t", 45, 20);
     let sized = |operation| MetadataJob {
@@ -176,7 +176,7 @@ fn replaced_files_are_new_ones_with_new_content_in_the_directories_that_were_the
 }
 
 #[test]
-fn every_process_has_a_tree_of_its_own_in_every_order() {
+fn every_process_has_a_separate_tree_in_every_order() {
     for workers in [Workers::Threads, Workers::Processes] {
         let scene = scene(EngineKind::Psync);
         let tree = TreeShape::flat("t", 30, 20);
@@ -267,7 +267,7 @@ fn links_are_created_to_the_first_file_and_lead_to_it_from_any_directory() {
 }
 
 #[test]
-fn syncs_are_a_part_of_the_operation_where_that_is_asked_for() {
+fn syncs_are_part_of_the_operation_on_request() {
     let scene = scene(EngineKind::Psync);
     let tree = TreeShape::flat("t", 12, 5);
     let sync = MetadataSync {
@@ -310,7 +310,7 @@ fn a_directory_that_can_be_synchronised_leaves_no_note() {
 }
 
 #[test]
-fn a_digest_finds_what_is_not_as_it_was_written_in_files_of_any_length() {
+fn a_digest_reveals_changed_data_in_files_of_any_length() {
     let scene = scene(EngineKind::Psync);
     let tree = TreeShape::flat("t", 7, 0);
     let sizes = FileSizes::Series(vec![100_000, 4096, 0, 65_536]);
@@ -374,7 +374,7 @@ fn a_turnover_keeps_so_many_directories_and_removes_the_oldest_first() {
 }
 
 #[test]
-fn a_turnover_that_fails_says_in_which_round() {
+fn a_failed_turnover_reports_its_round() {
     let scene = scene(EngineKind::Psync);
     let tree = TreeShape::flat("t", 6 * 3, 3);
     fs::create_dir_all(scene.folder.path().join("t/d0005")).expect("makes");
@@ -386,7 +386,7 @@ fn a_turnover_that_fails_says_in_which_round() {
 }
 
 #[test]
-fn everything_is_removed_but_what_mkfs_made_and_what_links_lead_to() {
+fn everything_is_removed_except_lost_and_found_and_targets_of_links() {
     let outside = tempfile::tempdir().expect("a folder");
     fs::write(outside.path().join("kept"), "x").expect("writes");
     let scene = scene(EngineKind::Psync);

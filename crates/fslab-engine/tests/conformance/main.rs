@@ -1,5 +1,5 @@
-//! One suite over every engine: what a job leaves in files, in figures and in errors is the same
-//! whoever issues it. The null engine keeps no data, so the tests of data leave it out.
+//! One suite for all engines: a job leaves the same files, figures and errors with each. The null
+//! engine has no data, so data tests leave it out.
 
 mod content;
 mod failures;

@@ -1,4 +1,4 @@
-//! Metadata jobs over real trees, and over none.
+//! Metadata jobs on real trees, and with the null engine.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -93,7 +93,7 @@ fn a_tree_is_created_visited_in_any_order_and_removed() {
 }
 
 #[test]
-fn files_have_the_sizes_and_the_content_asked_for() {
+fn files_have_the_requested_sizes_and_contents() {
     let scene = scene(EngineKind::Psync);
     let sizes = FileSizes::Uniform {
         min: 0,
@@ -232,7 +232,7 @@ fn attributes_lengths_and_reservations_are_set_or_refused_by_name() {
 }
 
 #[test]
-fn durable_creation_records_its_syncs_by_themselves() {
+fn durable_creation_records_its_syncs_separately() {
     let scene = scene(EngineKind::Psync);
     let sync = MetadataSync {
         fsync_file: true,

@@ -1,4 +1,4 @@
-//! A folder, an engine, and jobs that are run there.
+//! A folder and an engine, in which jobs run.
 
 use std::error::Error;
 use std::fs;
@@ -9,7 +9,7 @@ use fslab_engine::{
 use fslab_model::LatencyHistogram;
 use tempfile::TempDir;
 
-/// Engines that keep what is written.
+/// Engines that store data.
 pub(crate) const KEEPING: &[EngineKind] = &[
     EngineKind::Psync,
     EngineKind::Uring,
@@ -18,16 +18,16 @@ pub(crate) const KEEPING: &[EngineKind] = &[
 ];
 /// Every engine.
 pub(crate) const ALL: &[EngineKind] = EngineKind::ALL;
-/// How long the files of most tests are: no whole number of blocks.
+/// File length of most tests: no multiple of the block size.
 pub(crate) const FILE_BYTES: u64 = 1_000_000;
 
-/// A folder of its own, which is removed at the end, and an engine to work in it.
+/// A temporary folder and an engine.
 pub(crate) struct Scene {
     pub(crate) folder: TempDir,
     pub(crate) context: RunContext,
 }
 
-/// A fresh scene for `engine`.
+/// A new scene for `engine`.
 pub(crate) fn scene(engine: EngineKind) -> Scene {
     let folder = tempfile::tempdir().expect("a folder");
     let context = RunContext::new(engine, folder.path(), 42);
@@ -63,7 +63,7 @@ impl Scene {
     }
 }
 
-/// How many latencies of `operation` were recorded.
+/// Number of latencies recorded of `operation`.
 pub(crate) fn count(measured: &Measured, operation: &str) -> u64 {
     measured
         .latency(operation)

@@ -1,4 +1,4 @@
-//! A file that is cut into segments holds what it would hold in one piece.
+//! A segmented file has the same contents as a single one.
 
 use std::fs;
 
@@ -30,7 +30,7 @@ fn joined(scene: &Scene) -> Vec<u8> {
 }
 
 #[test]
-fn segments_together_are_the_file_that_they_were_cut_from() {
+fn segments_together_equal_the_single_file() {
     let expected = {
         let scene = scene(EngineKind::Psync);
         scene.done(&DataJob::write("f", FILE_BYTES, 8192));
@@ -131,7 +131,7 @@ fn workers_update_shared_segments_and_sync_those_that_they_wrote() {
 }
 
 #[test]
-fn uring_has_no_segments_and_says_who_has() {
+fn uring_refuses_segments_and_names_an_engine_that_has_them() {
     let scene = scene(EngineKind::Uring);
     let job = DataJob {
         open: OpenMode::Create,

@@ -1,4 +1,4 @@
-//! Flags, syncs and tunings work, or are refused by name.
+//! Flags, syncs and settings work or are refused by name.
 
 use fslab_engine::{
     Access, Advice, DataJob, EngineKind, OpenSync, Preparation, StdioTuning, SyncCall, SyncEvery,

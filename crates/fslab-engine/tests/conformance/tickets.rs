@@ -1,4 +1,4 @@
-//! Workers that take their operations from one pool do as many as there are, and no more.
+//! Workers with shared tickets do exactly as many operations as there are tickets.
 
 use fslab_engine::{Access, Amount, DataJob, EngineKind, Sharing, Workers};
 

@@ -1,4 +1,4 @@
-//! Jobs that run together begin together, keep figures of their own, and fail together.
+//! Jobs that run together start together, have separate figures, and fail together.
 
 use std::time::Duration;
 

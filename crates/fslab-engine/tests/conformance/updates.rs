@@ -1,4 +1,4 @@
-//! An update reads a record, changes one byte of it, and writes it back where it was.
+//! An update reads a record, changes one byte, and writes it back.
 
 use fslab_engine::{
     Access, Amount, DataJob, Direction, EngineKind, OpenMode, SyncCall, SyncPolicy,
@@ -9,7 +9,7 @@ use crate::scene::{ALL, FILE_BYTES, KEEPING, count, scene};
 
 const RECORD_BYTES: u64 = 8192;
 
-/// Engines that update and keep what they write.
+/// Engines that update and store data.
 fn updating() -> impl Iterator<Item = EngineKind> {
     let updates = |engine: &EngineKind| *engine != EngineKind::Uring;
     KEEPING.iter().copied().filter(updates)
@@ -22,7 +22,7 @@ fn update(record_bytes: u64) -> DataJob {
     }
 }
 
-/// How many bytes of each record of `after` are others than in `before`.
+/// Number of bytes per record that differ between `before` and `after`.
 fn changes(before: &[u8], after: &[u8]) -> Vec<usize> {
     assert_eq!(before.len(), after.len());
     let records = before.chunks(RECORD_BYTES as usize);
@@ -33,7 +33,7 @@ fn changes(before: &[u8], after: &[u8]) -> Vec<usize> {
 }
 
 #[test]
-fn an_update_changes_one_byte_of_each_record_and_the_same_one_whoever_does_it() {
+fn an_update_changes_the_same_byte_of_each_record_with_every_engine() {
     let mut expected: Option<Vec<u8>> = None;
     for engine in updating() {
         for access in [Access::Sequential, Access::Reverse, Access::RandomOnce] {
@@ -135,7 +135,7 @@ fn reading_and_writing_at_the_files_own_position_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_an_engine_cannot_do_is_refused_before_the_file_is_touched() {
+fn unsupported_jobs_are_refused_before_the_file_is_touched() {
     for engine in ALL {
         let scene = scene(*engine);
         let moving = DataJob {
@@ -156,7 +156,7 @@ fn what_an_engine_cannot_do_is_refused_before_the_file_is_touched() {
     let scene = scene(EngineKind::Uring);
     let error = scene.run(&update(RECORD_BYTES)).expect_err("no update");
     assert_eq!(error.kind(), FailureKind::Unsupported);
-    assert!(error.to_string().contains("psync updates"), "{error}");
+    assert!(error.to_string().contains("psync can"), "{error}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Threads and processes share out a job, and fail together.
+//! Threads and processes share the work of a job, and fail together.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use fslab_model::FailureKind;
 use crate::scene::{ALL, FILE_BYTES, KEEPING, count, scene};
 
 #[test]
-fn threads_write_files_of_their_own_or_cover_one_together() {
+fn threads_write_separate_files_or_cover_one_together() {
     for engine in KEEPING {
         let scene = scene(*engine);
         let own = DataJob {
@@ -76,7 +76,7 @@ fn processes_do_what_threads_do() {
 }
 
 #[test]
-fn the_failure_of_a_process_comes_home_with_its_kind_and_cause() {
+fn the_failure_of_a_process_is_reported_with_its_kind_and_cause() {
     let scene = scene(EngineKind::Psync);
     let read = DataJob {
         threads: 2,
@@ -89,7 +89,7 @@ fn the_failure_of_a_process_comes_home_with_its_kind_and_cause() {
 }
 
 #[test]
-fn a_process_that_dies_on_a_mapping_is_an_error_and_not_our_death() {
+fn a_process_that_dies_on_a_mapping_is_an_error() {
     let scene = scene(EngineKind::Mmap);
     scene.done(&DataJob::write("f", FILE_BYTES, 65_536));
     let path = scene.folder.path().join("f");

@@ -1,4 +1,4 @@
-//! The tree of a layer: paths of this machine as nodes at their places in a guest.
+//! The tree of a layer: files of this machine as nodes at their guest paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
@@ -10,34 +10,35 @@ use sha2::{Digest, Sha256};
 
 use super::LayerError;
 use super::places::{guest_path, is_left_out};
-use crate::key::hexadecimal;
+use crate::key::{hexadecimal, sha256_of};
 use crate::root::{Elf, FileSource, Node, Tree};
 
-/// The most that a layer holds.
+/// Size limit of a layer.
 const BYTES_MAX: Bytes = Bytes::gib(4);
-/// Who is not the owner may read it: what is brought does not depend on who brings it.
+/// Mode bit: readable by all users. Files without it are left out, so that a layer does not depend
+/// on the user who builds it.
 const READ_BY_ALL: u32 = 0o004;
 const EXECUTE: u32 = 0o111;
 
-/// The root that layers lie over: what it has is not brought once more.
+/// The root image below the layers; its files are not stored again.
 #[derive(Clone, Debug, Default)]
 pub struct BaseRoot {
-    /// SHA-256 of each regular file, by its path in a guest.
+    /// SHA-256 of each regular file, by its guest path.
     pub files: BTreeMap<PathBuf, String>,
 }
 
-/// The nodes of a layer, each with what shows a change of its file.
+/// The nodes of a layer, with stamps that reveal a changed file.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     nodes: BTreeMap<PathBuf, Node>,
-    /// For a file of this machine: identity, length and times.
+    /// Stamp of each file: identity, length and times.
     stamps: BTreeMap<PathBuf, String>,
     bytes: u64,
 }
 
 impl Contents {
-    /// The nodes of `paths`. What is not there, what a guest does not see, and what only some users
-    /// may read is left out.
+    /// Collects the nodes of `paths`. Missing files, paths that a guest hides, and files that not
+    /// all users may read are left out.
     pub(super) fn of(paths: &BTreeSet<PathBuf>) -> Result<Self, LayerError> {
         let mut contents = Self::default();
         for path in paths {
@@ -46,7 +47,7 @@ impl Contents {
                 continue;
             }
             match path.symlink_metadata() {
-                // A package's file that the user has removed, or that was never unpacked.
+                // A package's file that the user removed or that was never unpacked.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 found => {
                     let found = found.map_err(LayerError::io("look at", path))?;
@@ -61,7 +62,7 @@ impl Contents {
     fn take(&mut self, path: &Path, guest: PathBuf, found: &Metadata) -> Result<(), LayerError> {
         if found.is_symlink() {
             let target = std::fs::read_link(path).map_err(LayerError::io("read", path))?;
-            // /lib and its like are links of every root, and lie below no other path.
+            // Links such as /lib are part of every root image; no other path lies below them.
             self.nodes.insert(guest, Node::Link { target });
         } else if found.is_dir() {
             self.nodes.insert(guest, Node::folder(0o755));
@@ -71,7 +72,7 @@ impl Contents {
         Ok(())
     }
 
-    /// Adds the file `path` of this machine, which is `found` to be one.
+    /// Adds the file `path` of this machine, with its metadata `found`.
     pub(super) fn add_file(&mut self, path: &Path, guest: PathBuf, found: &Metadata) {
         let is_program = found.permissions().mode() & EXECUTE != 0;
         let mode = if is_program { 0o755 } else { 0o644 };
@@ -81,7 +82,7 @@ impl Contents {
         self.nodes.insert(guest, Node::File { source, mode });
     }
 
-    /// Adds a file with these bytes.
+    /// Adds a file with the contents `bytes`.
     pub(super) fn add_bytes(&mut self, guest: PathBuf, bytes: Vec<u8>) {
         let digest = Sha256::new_with_prefix(&bytes);
         self.bytes += bytes.len() as u64;
@@ -91,7 +92,7 @@ impl Contents {
         self.nodes.insert(guest, Node::File { source, mode });
     }
 
-    /// What a package has below a name that another one made a link is where that link leads.
+    /// Moves nodes below a path that another package made a symbolic link to the link's target.
     fn join_linked_folders(&mut self) {
         let links: Vec<_> = self
             .nodes
@@ -123,11 +124,11 @@ impl Contents {
         }
     }
 
-    /// Leaves out what the root has already.
+    /// Removes what the root image has already.
     ///
     /// # Errors
-    /// [`LayerError::Differs`] where the root has another program or library at the same path. Of
-    /// other files the root has its own.
+    /// [`LayerError::Differs`] if the root image has another version of a program or library at the
+    /// same path. Other files may differ; the root image's version is used.
     pub(super) fn without(mut self, layer: &str, base: &BaseRoot) -> Result<Self, LayerError> {
         let in_both: Vec<_> = self
             .nodes
@@ -139,7 +140,8 @@ impl Contents {
             let Some(host) = self.host_of(&path) else {
                 continue;
             };
-            let differs = digest_of(&host)? != base.files[&path];
+            let digest = sha256_of(&host).map_err(LayerError::io("read", &host))?;
+            let differs = digest != base.files[&path];
             if differs && Elf::read(&host)?.is_some() {
                 return Err(LayerError::Differs {
                     layer: layer.to_owned(),
@@ -155,15 +157,14 @@ impl Contents {
         Ok(self)
     }
 
-    /// The file of this machine that the name `path` of the layer leads to; `None` where that is no
-    /// file.
+    /// The file of this machine behind the layer's `path`; `None` if it is no file.
     fn host_of(&self, path: &Path) -> Option<PathBuf> {
         let host = match self.nodes.get(path)? {
             Node::File {
                 source: FileSource::Host(host),
                 ..
             } => host.clone(),
-            // The root has the files of libraries under the names that programs demand.
+            // Libraries are in the root image under the names that programs request.
             Node::Link { .. } => path.to_owned(),
             _ => return None,
         };
@@ -189,14 +190,14 @@ impl Contents {
         self.nodes.len()
     }
 
-    /// The paths in a guest that are files or links.
+    /// Guest paths of the files and links.
     pub(super) fn names(&self) -> impl Iterator<Item = &Path> {
         let nodes = self.nodes.iter();
         let nodes = nodes.filter(|(_, node)| !matches!(node, Node::Folder { .. }));
         nodes.map(|(path, _)| path.as_path())
     }
 
-    /// What the image follows from, as far as it can be known without reading the files.
+    /// Digest of everything that determines the image, without reading the files.
     pub(super) fn key(&self) -> String {
         let mut digest = Sha256::new();
         for (path, node) in &self.nodes {
@@ -220,7 +221,7 @@ impl Contents {
     }
 }
 
-/// Changes with every change of a file: its time of change is the kernel's, which no program sets.
+/// Changes whenever the file changes: the kernel sets ctime, and no program can.
 fn stamp(path: &Path, found: &Metadata) -> String {
     format!(
         "{} {} {} {} {}.{} {}.{}",
@@ -235,11 +236,6 @@ fn stamp(path: &Path, found: &Metadata) -> String {
     )
 }
 
-fn digest_of(path: &Path) -> Result<String, LayerError> {
-    let bytes = std::fs::read(path).map_err(LayerError::io("read", path))?;
-    Ok(hexadecimal(Sha256::new_with_prefix(bytes)))
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
@@ -250,13 +246,13 @@ mod tests {
         paths.iter().cloned().collect()
     }
 
-    /// A folder that a guest sees: not below /tmp.
+    /// A folder that guests can see: not below /tmp.
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir_in(std::env::current_dir().expect("a folder")).expect("a folder")
     }
 
     #[test]
-    fn what_only_the_owner_reads_is_not_brought_and_rights_are_two() {
+    fn files_readable_by_the_owner_alone_are_left_out_and_modes_are_two() {
         let folder = folder();
         let at = |name: &str| folder.path().join(name);
         for (name, mode) in [("plain", 0o664), ("secret", 0o640), ("suid", 0o4755)] {
@@ -277,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_below_a_link_stands_where_the_link_leads() {
+    fn a_file_below_a_link_moves_to_the_target_of_the_link() {
         let folder = folder();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("true")).expect("made");
@@ -289,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_the_root_has_otherwise_is_refused_and_a_text_is_the_roots() {
+    fn a_program_of_another_version_is_refused_and_a_text_of_the_root_is_used() {
         let running = std::env::current_exe().expect("it runs");
         let folder = folder();
         let text = folder.path().join("text");
@@ -301,7 +297,7 @@ mod tests {
             contents.without("l", &BaseRoot { files })
         };
         let other = "0".repeat(64);
-        let same = over(&running, digest_of(&running).expect("read")).expect("the same");
+        let same = over(&running, sha256_of(&running).expect("read")).expect("the same");
         assert_eq!(same.names().count(), 1);
         let kept = over(&text, other.clone()).expect("a text");
         assert_eq!(kept.names().count(), 1);

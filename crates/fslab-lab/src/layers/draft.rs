@@ -1,4 +1,4 @@
-//! Layers that are known but not written: what each will hold.
+//! Drafts of layers: their contents, before they are written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,39 +12,39 @@ use super::places::ensure_visible;
 use super::search::{Found, search};
 use crate::root::loader_cache;
 
-/// The layer of the user's files.
+/// The layer with the user's files.
 const INPUTS: &str = "inputs";
-/// The layer of the one file by which the loader knows where all libraries are.
+/// The layer with the loader's cache, which lists all libraries.
 const LOADER: &str = "loader";
 const LOADER_CACHE: &str = "/etc/ld.so.cache";
-/// The folders in which the loader looks, by their paths in a guest.
+/// Guest folders that the loader searches.
 const LIBRARY_FOLDERS: [&str; 2] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib"];
 
-/// What is to be brought for one purpose.
+/// The files and programs that a workload needs in a guest.
 #[derive(Clone, Debug)]
 pub struct LayerRequest {
-    /// The layer's name: that of the workload.
+    /// The layer's name: the workload's name.
     pub name: String,
-    /// What.
+    /// What it needs.
     pub brings: Brings,
 }
 
-/// A layer that can be written.
+/// A layer that has not been written.
 #[derive(Debug)]
 pub struct Draft {
     pub(super) name: String,
     pub(super) contents: Contents,
     pub(super) programs: BTreeMap<String, PathBuf>,
     pub(super) packages: BTreeMap<String, String>,
-    /// Files whose content the plan has already: the digest, by the path in a guest.
+    /// Files whose digest the plan fixes: path on this machine and digest, by guest path.
     pub(super) expected: BTreeMap<PathBuf, (PathBuf, String)>,
 }
 
-/// The layers of `requests` over the root `base`, the topmost first: the loader's, the inputs, and
-/// one of programs for each request that has any. Nothing is written.
+/// The layers for `requests` over the root image `base`, topmost first: the loader's, the inputs,
+/// and one for each request with programs. Nothing is written.
 ///
 /// # Errors
-/// [`LayerError`], before anything is run: with each program that is missing.
+/// [`LayerError`], with all missing programs, before anything is run.
 pub fn drafts(requests: &[LayerRequest], base: &BaseRoot) -> Result<Vec<Draft>, LayerError> {
     let mut drafts = Vec::new();
     let with_programs: Vec<_> = requests
@@ -91,13 +91,13 @@ fn of_programs(
     })
 }
 
-/// Where the libraries of the root and of the layers are. Without this file the loader looks first
-/// into folders for the processor that it runs on, other ones on other machines.
+/// The loader's cache for root image and layers. Without it the loader searches folders specific to
+/// the CPU first, and these differ between machines.
 fn of_loader(drafts: &[Draft], base: &BaseRoot) -> Draft {
     let of_base = base.files.keys().map(PathBuf::as_path);
     let of_layers = drafts.iter().flat_map(|draft| draft.contents.names());
     let mut libraries = BTreeMap::new();
-    // What comes first in the order of folders is what the loader would find.
+    // As in the loader, the first folder with a library of that name wins.
     let all: BTreeSet<&Path> = of_base.chain(of_layers).collect();
     for folder in LIBRARY_FOLDERS {
         for path in all
@@ -176,19 +176,19 @@ fn of_inputs(files: &BTreeMap<PathBuf, InputPlace>, base: &BaseRoot) -> Result<D
 }
 
 impl Draft {
-    /// Its name.
+    /// The layer's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What its files hold together.
+    /// Total size of its files.
     #[must_use]
     pub fn bytes(&self) -> Bytes {
         self.contents.bytes()
     }
 
-    /// How many names it has.
+    /// Number of its paths.
     #[must_use]
     pub fn names(&self) -> usize {
         self.contents.len()
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_brought_by_its_content_from_anywhere_and_by_its_path_where_a_guest_sees_it() {
+    fn a_file_is_stored_by_its_digest_or_at_its_path_if_a_guest_can_see_that() {
         let hidden = tempfile::NamedTempFile::new_in("/tmp").expect("a file");
         let sha256 = "ab".repeat(32);
         let place = InputPlace::Content {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_come_with_a_list_of_all_libraries() {
+    fn layers_with_programs_have_a_loader_cache() {
         let brings = Brings::default().with_required(&[("sh", "dash")]);
         let name = "command".to_owned();
         let base = BaseRoot {

@@ -1,4 +1,4 @@
-//! Why there is no layer.
+//! Errors of finding and writing layers.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,18 @@ use fslab_model::{Bytes, Failure, FailureKind};
 
 use crate::LabError;
 
-/// Why there is no layer.
+/// An error of finding or writing a layer.
 #[derive(Debug, thiserror::Error)]
 pub enum LayerError {
-    /// Programs that are not installed: each its name and, where it is known, its package.
+    /// Programs that are not installed.
     #[error("this machine lacks programs that '{layer}' brings into a guest: {}", listed(.missing))]
     Missing {
         /// The layer.
         layer: String,
-        /// Name and package of Debian.
+        /// Name, and the Debian package if known.
         missing: Vec<(String, Option<String>)>,
     },
-    /// A program that the lab's root has otherwise.
+    /// A program whose version in the lab's root image is another.
     #[error(
         "{path} of the layer '{layer}' differs from that of the lab's root: it was updated since \
          the lab was built",
@@ -27,30 +27,30 @@ pub enum LayerError {
     Differs {
         /// The layer.
         layer: String,
-        /// The path in the guest.
+        /// The guest path.
         path: PathBuf,
     },
-    /// More than a layer may hold.
+    /// The layer exceeds the size limit.
     #[error("the layer '{layer}' would hold {bytes}, more than {max}")]
     TooLarge {
         /// The layer.
         layer: String,
-        /// What it would hold.
+        /// Its size.
         bytes: Bytes,
-        /// The most.
+        /// The limit.
         max: Bytes,
     },
-    /// A file of the study that cannot be brought.
+    /// A file of the study that cannot be stored.
     #[error("cannot bring {path} into a guest: {reason}", path = .path.display())]
     Input {
         /// The file.
         path: PathBuf,
         /// A fragment.
         reason: String,
-        /// What the user may do about it.
+        /// A hint for the user.
         hint: Option<&'static str>,
     },
-    /// What a plan names and the cache has not.
+    /// A layer of a plan that is not in the cache.
     #[error("there is no layer {digest} for '{layer}'")]
     Unknown {
         /// The layer.
@@ -58,13 +58,13 @@ pub enum LayerError {
         /// Its digest.
         digest: String,
     },
-    /// Debian's list of packages does not answer.
+    /// dpkg-query fails.
     #[error("cannot ask which packages are installed: dpkg-query {reason}")]
     Packages {
         /// A fragment.
         reason: String,
     },
-    /// The image, or a file of the machine or of the cache.
+    /// An error on the image, or on a file of the machine or of the cache.
     #[error(transparent)]
     Lab(#[from] LabError),
 }
@@ -75,7 +75,7 @@ impl LayerError {
         move |source| Self::Lab(about(source))
     }
 
-    /// What the user may do about it.
+    /// A hint for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -94,7 +94,7 @@ impl LayerError {
             Self::TooLarge { .. } => Some("name fewer programs or smaller files".to_owned()),
             Self::Input { hint, .. } => hint.map(str::to_owned),
             Self::Unknown { .. } => {
-                Some("it was removed since; run the same command once more".to_owned())
+                Some("it was removed since; run the same command again".to_owned())
             }
             Self::Packages { .. } => None,
             Self::Lab(error) => error.hint(),

@@ -1,24 +1,24 @@
-//! Layers: programs and files of this machine that a study brings into a guest, as images that are
-//! mounted over the lab's root.
+//! Layers: programs and files of this machine that a study needs in a guest, as images mounted over
+//! the lab's root image.
 //!
 //! ```text
 //!     Brings --> search --> contents --> Draft --> Layer, in the cache under its digest
 //!                  |
-//!                packages: whose file it is, and what else that needs
+//!                packages: the owner of a file, and the packages it depends on
 //! ```
 //!
-//! Invariant: an image follows from the contents, names and rights of execution of the files in it.
-//! Times, owners, inode numbers and the order of folders have no part in it.
+//! Invariant: an image is determined by the contents, paths and execute bits of its files. Times,
+//! owners, inode numbers and the order of directory entries do not matter.
 
+mod cache;
 mod contents;
 mod draft;
 mod error;
 mod packages;
 mod places;
 mod search;
-mod shelf;
 
+pub use cache::{Layer, LayerFacts};
 pub use contents::BaseRoot;
 pub use draft::{Draft, LayerRequest, drafts};
 pub use error::LayerError;
-pub use shelf::{Layer, LayerFacts};

@@ -1,5 +1,4 @@
-//! What Debian's list of packages says of this machine: whose file something is, what a package
-//! depends on, and which files it has.
+//! Queries Debian's package database: owner of a file, dependencies and files of a package.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -9,11 +8,11 @@ use std::process::{Command, Output};
 
 use super::LayerError;
 
-/// Separates the fields of a line: no field has one.
+/// Output format; no field contains the separator.
 const FIELDS: &str = "${Package}\t${Architecture}\t${db:Status-Status}\t${Version}\t${Provides}\t\
                       ${Pre-Depends}, ${Depends}\n";
-/// Packages that hold nothing which a program of another one reads while it runs: they install and
-/// configure, and would bring most of a system.
+/// Packages that are only needed to install and configure others. Their dependencies would add most
+/// of a system.
 const OF_INSTALLATION: [&str; 5] = [
     "debconf",
     "debconf-2.0",
@@ -21,16 +20,16 @@ const OF_INSTALLATION: [&str; 5] = [
     "init-system-helpers",
     "lsb-base",
 ];
-/// What a compiler needs to make programs and only recommends.
+/// The package that compilers need in order to link programs, but only recommend.
 const OF_COMPILERS: &str = "libc6-dev";
 const COMPILERS: [&str; 6] = ["c++", "c89", "c99", "cc", "g++", "gcc"];
 
-/// The packages that are installed.
+/// The installed packages.
 #[derive(Debug, Default)]
 pub(super) struct Packages {
-    /// By name; with its architecture where it is not the first of that name.
+    /// By name; by `name:architecture` for a second package of that name.
     all: BTreeMap<String, Package>,
-    /// Who provides a name that is none of a package.
+    /// Packages that provide a virtual package, by its name.
     providers: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -38,12 +37,12 @@ pub(super) struct Packages {
 struct Package {
     architecture: String,
     version: String,
-    /// Each a list of alternatives.
+    /// Each dependency is a list of alternatives.
     depends: Vec<Vec<String>>,
 }
 
 impl Packages {
-    /// Those of this machine; none where it is not one of Debian's kind.
+    /// The packages of this machine; none on systems without dpkg.
     pub(super) fn read() -> Result<Self, LayerError> {
         match query(&["--show", "--showformat", FIELDS], &[])? {
             None => Ok(Self::default()),
@@ -76,7 +75,7 @@ impl Packages {
         packages
     }
 
-    /// The package of each of `paths` that belongs to one.
+    /// The owning package of each of `paths` that has one.
     pub(super) fn owners(
         &self,
         paths: &BTreeSet<PathBuf>,
@@ -85,10 +84,10 @@ impl Packages {
         if self.all.is_empty() || paths.is_empty() {
             return Ok(owners);
         }
-        // A path may be listed by its other name, from before /usr was merged.
+        // A path may be registered under its name from before /usr was merged.
         let asked = paths.iter().flat_map(|path| other_names(path));
         let words: Vec<_> = asked.map(|path| pattern(&path)).collect();
-        // It ends with status 1 where some belong to none.
+        // dpkg-query exits with status 1 if some paths belong to no package.
         let Some(output) = query(&["--search", "--"], &words)? else {
             return Ok(owners);
         };
@@ -107,7 +106,7 @@ impl Packages {
         Ok(owners)
     }
 
-    /// `name` as it is listed here, where that is installed: `gcc`, or `libc6:amd64`.
+    /// The key of an installed package `name`, such as `gcc` or `libc6:amd64`.
     fn key(&self, name: &str) -> Option<String> {
         if self.all.contains_key(name) {
             return Some(name.to_owned());
@@ -118,8 +117,7 @@ impl Packages {
         is_right.then(|| plain.to_owned())
     }
 
-    /// The packages without which those of `first` do not run, with their versions; they are among
-    /// them.
+    /// The packages of `first` and all that they depend on, with versions.
     pub(super) fn closure(&self, first: &BTreeSet<String>) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         let mut open: Vec<_> = first.iter().cloned().collect();
@@ -140,7 +138,7 @@ impl Packages {
         found
     }
 
-    /// The alternative that is installed: a package of that name, or the first that provides one.
+    /// The installed alternative: a package of that name, else the first that provides it.
     fn choice(&self, alternatives: &[String]) -> Option<String> {
         let installed = alternatives.iter().find_map(|name| self.key(name));
         installed.or_else(|| {
@@ -149,13 +147,13 @@ impl Packages {
         })
     }
 
-    /// What the program `name` needs and its package does not depend on.
-    pub(super) fn companion(&self, name: &str) -> Option<String> {
+    /// The package that the program `name` needs although its own package does not depend on it.
+    pub(super) fn undeclared_dependency(&self, name: &str) -> Option<String> {
         let is_compiler = COMPILERS.contains(&name);
         is_compiler.then(|| self.key(OF_COMPILERS)).flatten()
     }
 
-    /// The paths that the packages `names` have, folders too, as they are listed.
+    /// The paths of the packages `names`, folders included, as registered.
     pub(super) fn files<'a>(
         &self,
         names: impl Iterator<Item = &'a String>,
@@ -167,13 +165,13 @@ impl Packages {
         let output = query(&["--listfiles", "--"], &names)?;
         let text = output.map(|output| output.stdout).unwrap_or_default();
         let lines = text.split(|byte| *byte == b'\n');
-        // Beside paths there are notes on diversions.
+        // Other lines are notes on diversions.
         let paths = lines.filter(|line| line.first() == Some(&b'/') && *line != b"/.");
         Ok(paths.map(|line| OsStr::from_bytes(line).into()).collect())
     }
 }
 
-/// `a (>= 1) | b:any, c` as names.
+/// Parses `a (>= 1) | b:any, c` into lists of alternatives.
 fn groups(text: &str) -> Vec<Vec<String>> {
     let group = |group: &str| {
         let names = group.split('|').map(|one| {
@@ -186,7 +184,7 @@ fn groups(text: &str) -> Vec<Vec<String>> {
     groups.filter(|group| !group.is_empty()).collect()
 }
 
-/// `libc6:amd64: /lib/x` or `a, b: /usr/share/doc` as names and path.
+/// Splits `libc6:amd64: /lib/x` or `a, b: /usr/share/doc` into names and path.
 fn split_owner(line: &[u8]) -> Option<(String, PathBuf)> {
     let at = line.windows(3).position(|window| window == b": /")?;
     let names = String::from_utf8_lossy(&line[..at]).into_owned();
@@ -194,7 +192,7 @@ fn split_owner(line: &[u8]) -> Option<(String, PathBuf)> {
     (!is_note).then(|| (names, OsStr::from_bytes(&line[at + 2..]).into()))
 }
 
-/// A path below /usr has been listed without it before /usr was merged, and the other way round.
+/// The names of a path with and without /usr: packages may have registered either.
 fn other_names(path: &Path) -> Vec<PathBuf> {
     let without = path
         .strip_prefix("/usr")
@@ -210,7 +208,7 @@ fn other_names(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The path as dpkg-query takes it: it reads patterns.
+/// Escapes the path for dpkg-query, which expects a pattern.
 fn pattern(path: &Path) -> std::ffi::OsString {
     let mut text = Vec::new();
     for byte in path.as_os_str().as_bytes() {
@@ -222,8 +220,7 @@ fn pattern(path: &Path) -> std::ffi::OsString {
     OsStr::from_bytes(&text).to_owned()
 }
 
-/// Asks dpkg-query; `None` where there is none. Status 1 says that some of what was asked for is
-/// not there.
+/// Runs dpkg-query; `None` if it is not installed. Status 1 means that some names were not found.
 fn query(words: &[&str], more: &[std::ffi::OsString]) -> Result<Option<Output>, LayerError> {
     let failed = |reason: String| LayerError::Packages { reason };
     let started = Command::new("dpkg-query")
@@ -273,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_names_and_a_path_and_a_note_is_none() {
+    fn a_line_has_names_and_a_path_and_notes_are_skipped() {
         let owner = |line: &str| split_owner(line.as_bytes());
         let found = owner("libc6:amd64: /lib/x y").expect("an owner");
         assert_eq!(found, ("libc6:amd64".into(), "/lib/x y".into()));
@@ -282,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shell_of_this_machine_belongs_to_a_package_that_has_it() {
+    fn the_shell_of_this_machine_belongs_to_a_package_that_lists_it() {
         let packages = Packages::read().expect("answers");
         if packages.all.is_empty() {
             eprintln!("skipped: this machine has no dpkg-query");

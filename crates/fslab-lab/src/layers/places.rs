@@ -1,17 +1,16 @@
-//! Where a file of this machine stands in a guest.
+//! Maps paths of this machine to paths in a guest.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::LayerError;
 use crate::root::WRITABLE;
 
-/// Folders of the root that lead to those of /usr in a lab, as on every machine of today; where a
-/// machine has them apart, a guest does not.
+/// Folders of the root that are links into /usr in a lab; on this machine they may be separate.
 const MERGED: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
-/// Folders of which a guest has its own, whatever a layer has there: these, and [`WRITABLE`].
+/// Folders that a guest mounts over, as it does [`WRITABLE`]; a layer's files there are hidden.
 const HIDDEN: [&str; 4] = ["/dev", "/proc", "/sys", "/fslab"];
-/// Below these, a package has what no program reads: texts for people, in many languages, and what
-/// a system is started and tended with.
+/// Folders whose files no measured program reads: documentation, translations, and configuration of
+/// system services.
 const LEFT_OUT: [&str; 17] = [
     "/boot",
     "/etc/cron.d",
@@ -32,7 +31,7 @@ const LEFT_OUT: [&str; 17] = [
     "/var",
 ];
 
-/// The path in a guest of what has this absolute path here.
+/// The guest path of an absolute path of this machine.
 pub(super) fn guest_path(path: &Path) -> PathBuf {
     let mut parts = path.components().skip(1);
     let first = parts.clone().next();
@@ -43,7 +42,7 @@ pub(super) fn guest_path(path: &Path) -> PathBuf {
     guest
 }
 
-/// Whether what a package has at this path of a guest is left out.
+/// True if a package's file at this guest path is left out.
 pub(super) fn is_left_out(guest: &Path) -> bool {
     LEFT_OUT
         .iter()
@@ -55,7 +54,7 @@ fn hidden() -> impl Iterator<Item = &'static &'static str> {
     HIDDEN.iter().chain(&WRITABLE)
 }
 
-/// Demands that a guest sees a file at `path`, where the user has it.
+/// Checks that a guest can see a file at the user's `path`.
 ///
 /// # Errors
 /// [`LayerError::Input`].
@@ -74,7 +73,7 @@ pub(super) fn ensure_visible(path: &Path) -> Result<(), LayerError> {
         None => Ok(()),
         Some(hidden) => Err(LayerError::Input {
             path: path.to_owned(),
-            reason: format!("a guest has a folder of its own at {hidden}"),
+            reason: format!("the guest has its own folder at {hidden}"),
             hint: Some("put it into another folder, such as /srv"),
         }),
     }
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_apart_from_usr_here_is_in_usr_in_a_guest() {
+    fn folders_outside_usr_are_in_usr_in_a_guest() {
         for (here, there) in [
             ("/bin/sh", "/usr/bin/sh"),
             (
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_brought_only_where_a_guest_sees_it() {
+    fn a_file_must_have_a_path_that_a_guest_sees() {
         ensure_visible(Path::new("/srv/x")).expect("is seen");
         for bad in ["/tmp/x", "/run/a/x", "/srv/../run/x", "x", "/dev/zero"] {
             assert!(ensure_visible(Path::new(bad)).is_err(), "{bad}");

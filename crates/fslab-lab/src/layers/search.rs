@@ -1,5 +1,5 @@
-//! Which files a program needs: those of its package and of what that depends on; where it belongs
-//! to none, itself, its libraries and its interpreter.
+//! Finds the files that a program needs: those of its package and the packages it depends on; for a
+//! program of no package, the file, its libraries and its interpreter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,27 +14,27 @@ use super::LayerError;
 use super::packages::Packages;
 use crate::root::{Elf, find_library};
 
-/// So many links may follow one another (path_resolution(7)).
+/// Limit of successive symbolic links, from path_resolution(7).
 const LINKS_MAX: usize = 40;
-/// The longest first line of a script.
+/// Longest first line of a script.
 const SCRIPT_LINE_MAX: u64 = 256;
-/// Where the links are by which a system chooses among programs of one use.
+/// Folder of the links by which Debian selects among alternative programs.
 const ALTERNATIVES: &str = "/etc/alternatives";
-/// Where the names are that lead there.
+/// Folders of the names that point to these links.
 const NAMES_OF_ALTERNATIVES: [&str; 2] = ["/usr/bin", "/usr/sbin"];
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Where each program is, by its name.
+    /// Path of each program, by its name.
     pub(super) programs: BTreeMap<String, PathBuf>,
     /// Packages with their versions.
     pub(super) packages: BTreeMap<String, String>,
-    /// Paths of this machine: files, links and folders.
+    /// Files, links and folders of this machine.
     pub(super) paths: BTreeSet<PathBuf>,
 }
 
-/// Searches for all that `programs` need; `layer` is for the errors.
+/// Finds everything that `programs` need; `layer` is the name in errors.
 pub(super) fn search(
     layer: &str,
     programs: &BTreeMap<String, ProgramNeed>,
@@ -43,7 +43,7 @@ pub(super) fn search(
     let found = locate_all(layer, programs)?;
     let mut first: BTreeSet<String> = found
         .keys()
-        .filter_map(|it| packages.companion(it))
+        .filter_map(|it| packages.undeclared_dependency(it))
         .collect();
     let mut paths = BTreeSet::new();
     let mut open: BTreeSet<PathBuf> = found.values().cloned().collect();
@@ -71,7 +71,7 @@ pub(super) fn search(
     })
 }
 
-/// Where the programs are. What is not required and not installed is left out.
+/// Paths of the programs. Optional programs that are not installed are left out.
 fn locate_all(
     layer: &str,
     programs: &BTreeMap<String, ProgramNeed>,
@@ -110,13 +110,13 @@ fn locate(name: &str) -> Option<PathBuf> {
     folders.find_map(|folder| Some(Path::new(folder).join(name)).filter(is_program))
 }
 
-/// A path, and every step of the links behind it; the last is no link.
+/// `path` and the target of each successive link; the last is no link.
 fn chain(path: &Path) -> Vec<PathBuf> {
     let mut steps = vec![path.to_owned()];
     let mut at = path.to_owned();
     while let Ok(target) = std::fs::read_link(&at) {
         let folder = at.parent().unwrap_or(Path::new("/"));
-        // A target may begin with `..`, from the folder that the link truly lies in.
+        // A relative target starts from the folder that really contains the link.
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         at = without_dots(&folder.join(target));
         steps.push(at.clone());
@@ -142,8 +142,7 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// What a file of no package needs to be run: of a script its interpreter, of a program its loader
-/// and its libraries.
+/// What a file of no package needs: a script its interpreter; a program its loader and libraries.
 fn needs_of(path: &Path) -> Result<Vec<PathBuf>, LayerError> {
     let failed = |error| LayerError::io("read", path)(error);
     let mut line = Vec::new();
@@ -170,7 +169,7 @@ fn needs_of(path: &Path) -> Result<Vec<PathBuf>, LayerError> {
     Ok(needs)
 }
 
-/// The interpreter of a script, and what env is to start.
+/// The interpreter of a script, and the program that env(1) starts.
 fn interpreters(line: &[u8]) -> Vec<PathBuf> {
     let words = line.split(u8::is_ascii_whitespace);
     let mut words = words.filter(|word| !word.is_empty());
@@ -185,7 +184,7 @@ fn interpreters(line: &[u8]) -> Vec<PathBuf> {
     [Some(first), second].into_iter().flatten().collect()
 }
 
-/// Adds the names that lead to files of `paths` by the system's choice: cc to gcc, awk to mawk.
+/// Adds the alternatives that point to files of `paths`, such as cc for gcc and awk for mawk.
 fn add_alternatives(paths: &mut BTreeSet<PathBuf>) {
     let entries = std::fs::read_dir(ALTERNATIVES).into_iter().flatten();
     for entry in entries.flatten() {
@@ -204,7 +203,7 @@ fn add_alternatives(paths: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Packages list what is below /usr by either name.
+/// Packages may have registered a path of /usr by either name.
 fn is_among(path: &Path, paths: &BTreeSet<PathBuf>) -> bool {
     let short = path
         .strip_prefix("/usr")
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_on_the_way_to_a_program_is_a_step() {
+    fn every_link_to_a_program_is_a_step() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("d")).expect("made");
@@ -238,7 +237,7 @@ mod tests {
             chain(&at("first")),
             [at("first"), at("d/second"), at("program")]
         );
-        // A circle has an end, too.
+        // A cycle of links ends, too.
         std::os::unix::fs::symlink("circle", at("circle")).expect("linked");
         assert!(chain(&at("circle")).len() <= LINKS_MAX + 1);
     }
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_no_package_comes_with_its_libraries_and_their_loader() {
+    fn a_program_of_no_package_has_its_libraries_and_their_loader() {
         let running = std::env::current_exe().expect("it runs");
         let name = running.to_str().expect("text").to_owned();
         let wanted = BTreeMap::from([(name, ProgramNeed::default())]);

@@ -1,8 +1,8 @@
-//! A root put together from this machine's files: programs of the list, what they demand, and our
-//! configuration.
+//! Assembles a root image's tree from this machine's files: the listed programs, their libraries,
+//! and fslab's configuration.
 //!
-//! The tree depends on the content of the files alone: a file's name in the guest is that of the
-//! list, whatever it is called and wherever it lies here.
+//! The tree depends on the contents of the files alone: guest paths come from the list, independent
+//! of the paths on this machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,7 +17,7 @@ use super::packages::Packages;
 use super::{Elf, FileSource, Node, Tree, find_library, loader_cache};
 use crate::LabError;
 
-/// Where programs of this machine are looked for, as in the PATH of a guest.
+/// Folders of this machine that are searched for programs; the PATH of a guest.
 const PROGRAM_FOLDERS: [&str; 6] = [
     "/usr/local/sbin",
     "/usr/local/bin",
@@ -27,7 +27,7 @@ const PROGRAM_FOLDERS: [&str; 6] = [
     "/bin",
 ];
 
-/// A root that is ready to be written.
+/// A tree that is ready to be written.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     pub(crate) tree: Tree,
@@ -38,7 +38,7 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
-    /// Of the whole list.
+    /// Assembles the complete list.
     pub(crate) fn of_this_machine() -> Result<Self, LabError> {
         Self::of(PROGRAMS, &PROGRAM_FOLDERS.map(PathBuf::from))
     }
@@ -81,14 +81,14 @@ impl Assembly {
 #[derive(Default)]
 struct Building {
     tree: Tree,
-    /// Files of this machine by the name that is demanded.
+    /// Files of this machine by the library name that programs request.
     libraries: BTreeMap<String, PathBuf>,
     programs: Vec<RootProgram>,
     missing: Vec<MissingProgram>,
 }
 
 impl Building {
-    /// All but the machine's programs and libraries.
+    /// Adds everything except the machine's programs and libraries.
     fn add_frame(&mut self) -> Result<(), LabError> {
         for (path, mode) in FOLDERS {
             self.tree.add(Path::new(path), Node::folder(*mode))?;
@@ -112,7 +112,7 @@ impl Building {
         self.add_file(PROGRAM, FileSource::Appended(PROGRAM_BYTES), 0o755)
     }
 
-    /// The file of a program, whose libraries are all there and are noted.
+    /// Finds the file of a program and adds its libraries; an error if any is missing.
     fn take_program(&mut self, path: &Path, folders: &[PathBuf]) -> Result<PathBuf, String> {
         let name = path.file_name().unwrap_or_default();
         let mut paths = folders.iter().map(|folder| folder.join(name));
@@ -121,15 +121,15 @@ impl Building {
             .ok_or("it is not installed")?;
         let elf = Elf::read(&host).map_err(|error| error.to_string())?;
         let elf = elf.ok_or("it is no program for x86-64")?;
-        let is_strange = |loader: &PathBuf| loader != Path::new(LOADER);
-        if let Some(loader) = elf.interpreter.filter(is_strange) {
+        let is_other = |loader: &PathBuf| loader != Path::new(LOADER);
+        if let Some(loader) = elf.interpreter.filter(is_other) {
             return Err(format!("its loader is {}", loader.display()));
         }
         elf.needed.iter().try_for_each(|name| self.demand(name))?;
         Ok(host)
     }
 
-    /// Takes a library with all that it demands, or nothing and the reason.
+    /// Adds a library with all its dependencies; on error, none of them.
     fn demand(&mut self, name: &str) -> Result<(), String> {
         let mut fresh = BTreeMap::new();
         let mut wanted = vec![name.to_owned()];
@@ -234,7 +234,7 @@ mod tests {
     }];
 
     #[test]
-    fn a_root_has_what_is_there_and_says_what_is_not() {
+    fn a_root_has_installed_programs_and_lists_missing_ones() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("script"), "#!/bin/sh\n").expect("written");
         let folders = [folder.path().to_owned(), "/usr/bin".into(), "/bin".into()];

@@ -1,4 +1,4 @@
-//! Writes blocks to a file, with the digest of what was written.
+//! Writes blocks to a file and computes the digest of what was written.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 /// Bytes of a block.
 pub(super) const BLOCK: u64 = 4096;
 
-/// A file that is written from its start.
+/// Writes a file sequentially from its start.
 pub(super) struct BlockWriter<'a> {
     out: BufWriter<&'a mut File>,
     digest: Sha256,
@@ -36,7 +36,7 @@ impl<'a> BlockWriter<'a> {
         self.put(&[0; BLOCK as usize][..missing as usize])
     }
 
-    /// How many bytes were written, and their digest.
+    /// Bytes written, and their digest.
     pub(super) fn finish(mut self) -> io::Result<(u64, Sha256)> {
         self.out.flush()?;
         Ok((self.written, self.digest))

@@ -1,4 +1,4 @@
-//! What a program or library for x86-64 demands of others, read from its dynamic section.
+//! Reads the dependencies of x86-64 programs and libraries from the dynamic section.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use crate::LabError;
 
 const MAGIC: &[u8] = b"\x7fELF";
-/// ELF of 64 bits, little-endian.
+/// 64-bit, little-endian.
 const CLASS_AND_DATA: [u8; 2] = [2, 1];
-/// The machine x86-64.
+/// Machine type x86-64.
 const X86_64: u64 = 62;
 /// Bytes of a program header.
 const HEADER: usize = 56;
-/// Program headers: a loaded part, the dynamic section, the interpreter.
+/// Types of program headers: loaded segment, dynamic section, interpreter.
 const PT_LOAD: u64 = 1;
 const PT_DYNAMIC: u64 = 2;
 const PT_INTERP: u64 = 3;
-/// Entries of the dynamic section: a library's name, and where the names are.
+/// Tags of the dynamic section: end, library name, address and size of the string table.
 const DT_NULL: u64 = 0;
 const DT_NEEDED: u64 = 1;
 const DT_STRTAB: u64 = 5;
@@ -25,21 +25,21 @@ const DT_STRSZ: u64 = 10;
 /// A program or library.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Elf {
-    /// The loader that a program names.
+    /// The program's loader.
     pub interpreter: Option<PathBuf>,
-    /// Names of the libraries that are loaded with it, in their order.
+    /// Names of its libraries, in order.
     pub needed: Vec<String>,
-    /// The newest version of glibc's that it defines or demands, such as `(2, 36)`.
+    /// The newest glibc version that it defines or requires, such as `(2, 36)`.
     pub glibc: Option<(u32, u32)>,
-    /// Where what is loaded of the file ends. Debug information and symbols stand behind it.
+    /// End of the last loaded segment in the file. Debug information and symbols follow it.
     pub loaded_bytes: u64,
 }
 
 impl Elf {
-    /// Reads the file at `path`; `None` where it is no program or library for x86-64.
+    /// Reads the file at `path`; `None` if it is no program or library for x86-64.
     ///
     /// # Errors
-    /// [`LabError::Io`]; [`LabError::BadProgram`] where it is damaged.
+    /// [`LabError::Io`]; [`LabError::BadProgram`] if it is damaged.
     pub fn read(path: &Path) -> Result<Option<Self>, LabError> {
         let bytes = fs::read(path).map_err(LabError::io("read", path))?;
         if !bytes.starts_with(MAGIC) || bytes.get(4..6) != Some(&CLASS_AND_DATA) {
@@ -57,7 +57,7 @@ impl Elf {
     }
 }
 
-/// A file that is believed nowhere.
+/// An untrusted file: every offset is checked.
 struct Headers<'a>(&'a [u8]);
 
 impl<'a> Headers<'a> {
@@ -112,13 +112,13 @@ impl<'a> Headers<'a> {
                     .push(text_at(names, usize::try_from(*at).ok()?)?.to_owned());
             }
         }
-        // The names of versions stand among the others.
+        // The names of versions are in the same string table.
         let versions = names.split(|byte| *byte == 0).filter_map(glibc_version);
         elf.glibc = versions.max();
         Some(())
     }
 
-    /// Where the file has what is loaded at `address`.
+    /// File offset of the data loaded at `address`.
     fn offset_of(&self, address: u64, headers: &[usize]) -> Option<u64> {
         headers.iter().find_map(|&header| {
             let start = self.number(header + 16, 8)?;
@@ -142,21 +142,21 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The text that begins at `offset` and ends with a zero.
+/// The zero-terminated text at `offset`.
 fn text_at(names: &[u8], offset: usize) -> Option<&str> {
     let rest = names.get(offset..)?;
     let end = rest.iter().position(|byte| *byte == 0)?;
     std::str::from_utf8(&rest[..end]).ok()
 }
 
-/// `(2, 36)` of `GLIBC_2.36`.
+/// Parses `GLIBC_2.36` into `(2, 36)`.
 fn glibc_version(name: &[u8]) -> Option<(u32, u32)> {
     let version = std::str::from_utf8(name).ok()?.strip_prefix("GLIBC_")?;
     let mut parts = version.split('.');
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// The file that a name leads to among the folders of this machine's libraries.
+/// Finds a library by name in this machine's library folders.
 #[must_use]
 pub fn find_library(name: &str) -> Option<PathBuf> {
     const FOLDERS: [&str; 6] = [
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_or_is_cut_is_told_apart() {
+    fn other_files_and_truncated_programs_are_distinguished() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         fs::write(&path, "#!/bin/sh\n").expect("written");

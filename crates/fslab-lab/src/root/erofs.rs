@@ -1,14 +1,14 @@
-//! Writes a tree as an EROFS image without compression, the same bytes for the same tree.
+//! Writes a tree as an uncompressed EROFS image; the same tree gives the same bytes.
 //!
 //! ```text
 //!     block 0      superblock at 1024, the first inode at 1152
-//!     ...          inodes, small folders and links inside of them, in the tree's order
-//!     ...          blocks of larger folders, then of files, each file in one piece
-//!     the end      blocks of the file that is appended where the image is used, if there is one
+//!     ...          inodes, each with its small folder or link inline, in the tree's order
+//!     ...          blocks of larger folders, then of files, each file contiguous
+//!     the end      blocks of the appended file, if there is one
 //! ```
 //!
-//! Every time is [`BUILD_UNIX_S`], every owner root, and the volume has no identifier. The format
-//! is that of `fs/erofs/erofs_fs.h` in the kernel's source.
+//! Every time is [`BUILD_UNIX_S`], every owner is root, and the volume has no UUID. The format is
+//! defined in the kernel's `fs/erofs/erofs_fs.h`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -24,62 +24,62 @@ use super::tree::{FileSource, Node, Tree};
 use crate::LabError;
 use crate::key::hexadecimal;
 
-/// The exponent of a block's bytes.
+/// Base-2 logarithm of the block size.
 const BLOCK_BITS: u8 = 12;
 
-/// Where the superblock begins.
+/// Offset of the superblock.
 const SUPERBLOCK_OFFSET: usize = 1024;
 
-/// What it begins with.
+/// Magic number of the superblock.
 const MAGIC: u32 = 0xE0F5_E1E2;
 
-/// Where the first inode may begin.
+/// Lowest offset of the first inode.
 const FIRST_INODE: u64 = 1152;
 
-/// Bytes of an inode of the compact kind; an inode's number is its offset in units of them.
+/// Bytes of a compact inode; an inode's number is its offset in this unit.
 const INODE: u64 = 32;
 
-/// Bytes of an entry of a folder, without its name.
+/// Bytes of a directory entry without its name.
 const ENTRY: usize = 12;
 
-/// Folders and links of at most so many bytes lie behind their inode: larger ones would waste as
-/// much of the block before them.
+/// Folders and links up to this size are stored inline behind their inode. Larger ones would waste
+/// as much of the block before them.
 const INLINE_MAX: u64 = 2048;
 
-/// The time of every file: the beginning of 2025.
+/// Time of every file: the start of 2025.
 const BUILD_UNIX_S: u64 = 1_735_689_600;
 
-/// The permission bits of a link.
+/// Permission bits of a link.
 const LINK_MODE: u16 = 0o777;
 
-/// An image that was written.
+/// A written image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// The SHA-256 of all of it, 64 hexadecimal digits.
+    /// SHA-256 of the complete image, 64 hexadecimal digits.
     pub sha256: String,
-    /// Its length, a multiple of 4096.
+    /// Length, a multiple of 4096.
     pub bytes: u64,
-    /// Its regular files in the tree's order, without the appended one.
+    /// Its regular files in the tree's order, except the appended one.
     pub files: Vec<ImageFile>,
 }
 
 /// A regular file of an image.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageFile {
-    /// Its path in the guest.
+    /// Path in the guest.
     pub path: PathBuf,
-    /// Its length.
+    /// Length.
     pub bytes: u64,
-    /// The SHA-256 of its content, 64 hexadecimal digits.
+    /// SHA-256 of the contents, 64 hexadecimal digits.
     pub sha256: String,
 }
 
 impl Tree {
-    /// Writes the image into `out`, which is empty and is `name` in what an error says.
+    /// Writes the image into `out`, which must be empty; `name` is its path in errors.
     ///
     /// # Errors
-    /// [`LabError::BadTree`] where a file is larger than an image can hold or changed while it was
-    /// read; [`LabError::Io`].
+    /// [`LabError::BadTree`] if a file exceeds the format's limits or changes while it is read;
+    /// [`LabError::Io`].
     pub fn write(&self, out: &mut File, name: &Path) -> Result<Image, LabError> {
         let plan = Plan::of(self)?;
         let failed = |error| LabError::io("write", name)(error);
@@ -111,31 +111,31 @@ impl Tree {
     }
 }
 
-/// Where everything lies.
+/// The positions of all parts of an image.
 struct Plan<'a> {
     inodes: Vec<Inode<'a>>,
-    /// Bytes up to the first block of data.
+    /// Bytes before the first data block.
     metadata_bytes: u64,
-    /// With the blocks of the appended file.
+    /// Including the blocks of the appended file.
     blocks: u32,
 }
 
 struct Inode<'a> {
     path: PathBuf,
-    /// Kind and permissions.
+    /// File type and permissions.
     mode: u16,
     links: u16,
     bytes: u32,
     content: Content<'a>,
     is_inline: bool,
-    /// Its offset in units of [`INODE`].
+    /// Offset in units of [`INODE`].
     number: u64,
-    /// The first block of its content.
+    /// First block of its contents.
     block: u32,
 }
 
 enum Content<'a> {
-    /// A folder's entries or a link's target.
+    /// Entries of a folder, or target of a link.
     Bytes(Vec<u8>),
     File(&'a FileSource),
     Device {
@@ -144,7 +144,7 @@ enum Content<'a> {
     },
 }
 
-/// The bits of a mode that say what a file is, with the kind in a folder's entry.
+/// File type, with its code in a directory entry.
 #[derive(Clone, Copy)]
 enum Kind {
     File = 1,
@@ -190,7 +190,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Gives each inode its number. What lies inside of one never crosses a block's border.
+    /// Assigns inode numbers. An inode with its inline data never crosses a block boundary.
     fn place_inodes(&mut self) {
         let mut offset = FIRST_INODE;
         for inode in &mut self.inodes {
@@ -208,7 +208,7 @@ impl<'a> Plan<'a> {
         self.metadata_bytes = offset.next_multiple_of(BLOCK);
     }
 
-    /// The entries of a folder as they lie in it.
+    /// The encoded entries of a folder.
     fn entries(&self, folder: &Listing<'_>) -> Vec<u8> {
         let mut bytes = Vec::new();
         for block in &folder.blocks() {
@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
         bytes
     }
 
-    /// Gives everything its first block: folders and links, then files, then the appended one.
+    /// Assigns first blocks: to folders and links, then files, then the appended file.
     fn place_data(&mut self) -> Result<(), LabError> {
         let rank = |inode: &Inode<'_>| match &inode.content {
             Content::Bytes(_) if !inode.is_inline => Some(0),
@@ -255,7 +255,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// The superblock, the inodes, and what lies inside of them.
+    /// The superblock, and the inodes with their inline data.
     fn metadata(&self) -> Vec<u8> {
         let mut bytes = vec![0; usize::try_from(self.metadata_bytes).expect("it is planned here")];
         self.put_superblock(&mut bytes[SUPERBLOCK_OFFSET..]);
@@ -274,13 +274,13 @@ impl<'a> Plan<'a> {
         put(at, 16, &(self.inodes.len() as u64).to_le_bytes());
         put(at, 24, &BUILD_UNIX_S.to_le_bytes());
         put(at, 36, &self.blocks.to_le_bytes());
-        // The other fields are zero: inodes count from block 0, and no feature is used.
+        // The other fields are zero: inodes are counted from block 0, and no feature is used.
     }
 }
 
 impl Inode<'_> {
     fn put(&self, at: &mut [u8]) {
-        // Compact; its content in blocks of its own (0), or behind it (2).
+        // Compact inode; layout 0: contents in separate blocks, 2: inline.
         let layout: u16 = if self.is_inline { 2 << 1 } else { 0 };
         let place = match self.content {
             Content::Device { major, minor } => u32::from(major) << 8 | u32::from(minor),
@@ -298,11 +298,11 @@ impl Inode<'_> {
     }
 }
 
-/// The names of a folder, with `.` and `..`, each with its inode's index and kind.
+/// The sorted names of a folder, with `.` and `..`, each with inode index and type.
 struct Listing<'a>(Vec<(&'a OsStr, (usize, Kind))>);
 
 impl<'a> Listing<'a> {
-    /// As many of the sorted names for each block as fit into it.
+    /// The names of each block, filled in order.
     fn blocks(&self) -> Vec<Vec<(&'a OsStr, (usize, Kind))>> {
         let mut blocks: Vec<Vec<_>> = Vec::new();
         let mut room = 0;
@@ -320,7 +320,7 @@ impl<'a> Listing<'a> {
         blocks
     }
 
-    /// The length of the folder: whole blocks, and the used part of the last.
+    /// Length of the folder: full blocks, and the used part of the last.
     fn bytes(&self) -> usize {
         let blocks = self.blocks();
         let last = blocks.last().map_or(0, |block| {
@@ -330,7 +330,7 @@ impl<'a> Listing<'a> {
     }
 }
 
-/// Visits a tree, a folder before what is in it.
+/// Visits a tree, parents first.
 #[derive(Default)]
 struct Walk<'a> {
     inodes: Vec<Inode<'a>>,
@@ -338,7 +338,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Gives the index of the node's inode.
+    /// Returns the index of the node's inode.
     fn visit(&mut self, path: &Path, node: &'a Node, above: usize) -> Result<usize, LabError> {
         let index = self.inodes.len();
         let (permissions, bytes, content) = match node {
@@ -380,7 +380,7 @@ impl<'a> Walk<'a> {
             names.sort_by_key(|(name, _)| name.as_bytes());
             let listing = Listing(names);
             let inode = &mut self.inodes[index];
-            // More than can be counted is 1, the sign of a folder that is not counted.
+            // A link count of 1 means: not counted. Used above 16 bits.
             inode.links = u16::try_from(folders + 2).unwrap_or(1);
             inode.bytes = u32::try_from(listing.bytes())
                 .map_err(|_| bad(&inode.path, "it has too many names"))?;
@@ -463,12 +463,12 @@ fn put(at: &mut [u8], offset: usize, bytes: &[u8]) {
     at[offset..offset + bytes.len()].copy_from_slice(bytes);
 }
 
-/// Of a number that the format bounds.
+/// Converts a number that the format bounds.
 fn low_16(number: usize) -> u16 {
     u16::try_from(number).expect("offsets in a block and the first inode's number are small")
 }
 
-/// Of a number that is only shown.
+/// Converts a number that is only informative.
 fn low_32(number: u64) -> u32 {
     (number & u64::from(u32::MAX)) as u32
 }

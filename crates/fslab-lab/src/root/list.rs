@@ -1,10 +1,9 @@
-//! The written list of what the root of a guest holds. Whoever changes it raises its version.
+//! The contents of a guest's root image. Every change must raise [`LIST_VERSION`].
 //!
-//! Programs come from the machine that the root is built on, and with them their libraries. All
-//! configuration is here, and nothing of the machine's.
+//! Programs and their libraries come from the machine that builds the root image. All configuration
+//! comes from this repository, none from the machine.
 
-/// A guest's root is read-only; on these folders its first process mounts memory, where programs
-/// may write.
+/// A guest's root is read-only; its init mounts a tmpfs on each of these folders.
 pub const WRITABLE: [&str; 6] = [
     "/tmp",
     "/run",
@@ -14,35 +13,35 @@ pub const WRITABLE: [&str; 6] = [
     "/etc/zfs",
 ];
 
-/// The version of the list and of how an image is made of it. A root of another version is built
-/// anew by `fslab lab build`.
+/// Version of the list and of the image's construction. `fslab lab build` rebuilds root images of
+/// other versions.
 pub(crate) const LIST_VERSION: u32 = 1;
 
-/// Bytes of the file [`PROGRAM`], whatever fslab is appended: more than any build of it takes.
+/// Bytes of the file [`PROGRAM`], whichever fslab is appended: above the size of any build.
 pub const PROGRAM_BYTES: u32 = 192 << 20;
 
-/// Where the guest finds fslab, which lies behind the image.
+/// Path of fslab in the guest; it is appended to the image.
 pub const PROGRAM: &str = "/fslab/fslab";
 
-/// Where the guest finds the packages of its programs: a line `NAME VERSION` each.
+/// Guest file with the packages of its programs, one `NAME VERSION` per line.
 pub const PACKAGES: &str = "/fslab/packages";
 
 /// The folder of all libraries.
 pub(crate) const LIBRARIES: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// The loader that programs for x86-64 name, and its file in the folder of libraries.
+/// The loader that x86-64 programs name, and its file name in the library folder.
 pub(crate) const LOADER: &str = "/lib64/ld-linux-x86-64.so.2";
 pub(crate) const LOADER_NAME: &str = "ld-linux-x86-64.so.2";
 
-/// Libraries that are demanded without a program's header saying so: those of fslab itself, and
-/// the one that glibc loads where a thread is ended.
+/// Libraries required without a program's header saying so: those of fslab, and the one that glibc
+/// loads when a thread is cancelled.
 pub(crate) const OWN_LIBRARIES: &[&str] = &["libc.so.6", "libm.so.6", "libgcc_s.so.1"];
 
-/// Programs of one Debian package.
+/// Programs of a Debian package.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Listed {
     pub(crate) package: &'static str,
-    /// In the guest, each with other names of it in the same folder.
+    /// Guest paths, each with the names of links to it in the same folder.
     pub(crate) programs: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -53,7 +52,8 @@ const fn listed(
     Listed { package, programs }
 }
 
-/// What formats, mounts and checks; what these start; and what somebody in a shell wants.
+/// Programs that make, mount and check file systems; programs that these start; and tools for a
+/// shell.
 pub(crate) const PROGRAMS: &[Listed] = &[
     listed(
         "e2fsprogs",
@@ -137,7 +137,7 @@ pub(crate) const PROGRAMS: &[Listed] = &[
         "exfatprogs",
         &[("/usr/sbin/mkfs.exfat", &[]), ("/usr/sbin/fsck.exfat", &[])],
     ),
-    // libfuse starts them.
+    // Started by libfuse.
     listed("fuse3", &[("/usr/bin/fusermount3", &["fusermount"])]),
     listed(
         "mount",
@@ -147,7 +147,7 @@ pub(crate) const PROGRAMS: &[Listed] = &[
             ("/usr/sbin/losetup", &[]),
         ],
     ),
-    // system(3) starts it.
+    // Started by system(3).
     listed("dash", &[("/usr/bin/dash", &["sh"])]),
     listed("bash", &[("/usr/bin/bash", &[])]),
     listed(
@@ -217,7 +217,7 @@ pub(crate) const PROGRAMS: &[Listed] = &[
     listed("sed", &[("/usr/bin/sed", &[])]),
 ];
 
-/// Folders that are there although they are empty, with their modes.
+/// Folders that exist although they are empty, with their modes.
 pub(crate) const FOLDERS: &[(&str, u16)] = &[
     ("/dev", 0o755),
     ("/etc/zfs", 0o755),
@@ -235,7 +235,7 @@ pub(crate) const FOLDERS: &[(&str, u16)] = &[
     ("/var/tmp", 0o1777),
 ];
 
-/// Links: where they stand, and what they lead to.
+/// Symbolic links: path and target.
 pub(crate) const LINKS: &[(&str, &str)] = &[
     ("/bin", "usr/bin"),
     ("/etc/mtab", "/proc/self/mounts"),
@@ -250,11 +250,11 @@ pub(crate) const LINKS: &[(&str, &str)] = &[
     ("/var/run", "/run"),
 ];
 
-/// Devices that the kernel opens before devtmpfs is mounted: mode, and numbers.
+/// Devices that the kernel opens before devtmpfs is mounted: mode, major and minor number.
 pub(crate) const DEVICES: &[(&str, u16, u8, u8)] =
     &[("/dev/console", 0o600, 5, 1), ("/dev/null", 0o666, 1, 3)];
 
-/// Configuration, which is part of this repository.
+/// Configuration files of this repository.
 pub(crate) const TEXTS: &[(&str, &str)] = &[
     (
         "/etc/fuse.conf",
@@ -285,8 +285,8 @@ pub(crate) const TEXTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Files of this machine that are no programs, and are left out where it has none: the table of
-/// characters that dosfstools asks for, and what bash knows of the console.
+/// Data files of this machine, left out if it lacks them: the code page that dosfstools needs, and
+/// the console's terminfo entry for bash.
 pub(crate) const DATA: &[(&str, &[&str])] = &[
     (
         "/usr/lib/x86_64-linux-gnu/gconv/IBM850.so",
@@ -298,7 +298,7 @@ pub(crate) const DATA: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The programs that a root has where the machine has them, each with its Debian package.
+/// The listed programs, each with its Debian package.
 pub fn listed_programs() -> impl Iterator<Item = (&'static str, &'static str)> {
     PROGRAMS.iter().flat_map(|listed| {
         listed.programs.iter().flat_map(|(path, names)| {

@@ -1,29 +1,29 @@
-//! `/etc/ld.so.cache` of a guest: where the loader finds each library.
+//! `/etc/ld.so.cache` of a guest: the path of each library.
 //!
-//! Without it the loader looks first into folders for the processor that it runs on
-//! (`glibc-hwcaps/x86-64-v3`, for one), other ones on other machines, and what it does not find
-//! there takes the guest's memory, too. With it the loader opens the one path that stands here. The
-//! format is that of glibc 2.2 and later, `glibc-ld.so.cache1.1`.
+//! Without it the loader searches folders for the processor first (such as
+//! `glibc-hwcaps/x86-64-v3`), which differ between machines, and failed lookups use guest memory,
+//! too. With it the loader opens the one listed path. The format is `glibc-ld.so.cache1.1`, of
+//! glibc 2.2 and later.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// What a cache begins with.
+/// Start of the file.
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
-/// Bytes before the first entry.
+/// Bytes of the header.
 const HEADER_BYTES: usize = 48;
 /// Bytes of an entry.
 const ENTRY_BYTES: usize = 24;
-/// A library of glibc for x86-64.
+/// Entry type: a glibc library for x86-64.
 const FLAGS: u32 = 0x0303;
-/// The numbers in the file are little-endian.
+/// Byte order of the numbers.
 const LITTLE_ENDIAN: u8 = 2;
 
-/// The cache of `libraries`: the path by the name that programs demand.
+/// Encodes `libraries`: path by the name that programs request.
 #[must_use]
 pub fn loader_cache(libraries: &BTreeMap<String, String>) -> Vec<u8> {
     let mut sorted: Vec<_> = libraries.iter().collect();
-    // The loader halves the list from its largest name downwards.
+    // The loader does a binary search in descending order.
     sorted.sort_by(|one, other| compare(other.0, one.0));
     let strings_start = HEADER_BYTES + sorted.len() * ENTRY_BYTES;
     let mut strings = Vec::new();
@@ -38,7 +38,7 @@ pub fn loader_cache(libraries: &BTreeMap<String, String>) -> Vec<u8> {
         entries.extend(FLAGS.to_le_bytes());
         entries.extend(offset_of(name));
         entries.extend(offset_of(path));
-        // No version of a system, no capability of a processor.
+        // No minimum kernel version, no processor capabilities.
         entries.extend([0; 12]);
     }
     let mut cache = MAGIC.to_vec();
@@ -55,7 +55,8 @@ fn number(number: usize) -> u32 {
     u32::try_from(number).expect("the names of some libraries")
 }
 
-/// As the loader compares names: runs of digits by their number, and a digit is behind all else.
+/// Compares names as the loader does: runs of digits by value, and digits after all other
+/// characters.
 fn compare(one: &str, other: &str) -> Ordering {
     let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
     loop {

@@ -1,4 +1,4 @@
-//! Trees of files for a guest, and their images: which files, and how they lie in an image.
+//! Trees of guest files, and their images.
 
 mod assembly;
 mod block_writer;

@@ -1,4 +1,4 @@
-//! Which Debian packages own files of this machine, and their versions; none on other systems.
+//! Owning Debian packages of files and their versions; empty on other systems.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 const PROGRAM: &str = "/usr/bin/dpkg-query";
 
-/// The packages of some files.
+/// The owners of some files.
 #[derive(Debug, Default)]
 pub(super) struct Packages {
     owners: BTreeMap<PathBuf, BTreeSet<String>>,
@@ -14,11 +14,11 @@ pub(super) struct Packages {
 }
 
 impl Packages {
-    /// Asks for the owners of `files`.
+    /// Queries the owners of `files`.
     pub(super) fn owning(files: &[&Path]) -> Self {
         let mut found = Self::default();
         let asked: Vec<_> = files.iter().flat_map(|file| both_names(file)).collect();
-        // It fails where one file is nobody's, and prints the others.
+        // dpkg-query fails if one file has no owner, and prints the others.
         for line in ask(["--search"]
             .iter()
             .map(Path::new)
@@ -46,7 +46,7 @@ impl Packages {
         found
     }
 
-    /// The version of `package`, where `file` is its.
+    /// The version of `package`, if it owns `file`.
     pub(super) fn version(&self, package: &str, file: &Path) -> Option<String> {
         let names = both_names(file);
         let mut owners = names
@@ -58,7 +58,7 @@ impl Packages {
     }
 }
 
-/// A file of `/usr`, and the same before there was one folder of programs.
+/// A path in `/usr`, and its name from before /usr was merged.
 fn both_names(file: &Path) -> Vec<PathBuf> {
     let mut names = vec![file.to_owned()];
     if let Ok(below) = file.strip_prefix("/usr") {

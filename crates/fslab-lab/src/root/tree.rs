@@ -1,7 +1,7 @@
-//! The tree of an image: folders, files, links and devices by their path in the guest.
+//! The tree of an image: folders, files, links and devices by guest path.
 //!
-//! Says what is in it, and nothing of where it lies. A name comes once, and the order is that of
-//! the names' bytes, in whatever order they were added.
+//! Holds contents, not positions in an image. Names are unique and sorted by bytes, independent of
+//! the order of insertion.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,60 +10,60 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::LabError;
 
-/// Mode of a folder that was added because something lies below it.
+/// Mode of folders that are added as parents.
 const FOLDER_MODE: u16 = 0o755;
 
-/// The longest name of a file.
+/// Longest file name.
 const NAME_MAX: usize = 255;
 
-/// The longest target of a link.
+/// Longest target of a link.
 const TARGET_MAX: usize = 4095;
 
-/// Where the content of a file comes from.
+/// Source of a file's contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileSource {
     /// A regular file of this machine, or a link to one.
     Host(PathBuf),
     /// These bytes.
     Bytes(Vec<u8>),
-    /// So many bytes that lie behind the image's end, and are appended where it is used.
+    /// This many bytes behind the image's end, appended when the image is used.
     Appended(u32),
 }
 
-/// What a name leads to. Modes are the permission bits alone.
+/// A file, folder, link or device. Modes are permission bits alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A folder.
     Folder {
-        /// Such as `0o755`.
+        /// Permissions, such as `0o755`.
         mode: u16,
-        /// By name.
+        /// Its entries by name.
         nodes: BTreeMap<OsString, Node>,
     },
     /// A regular file.
     File {
-        /// Its content.
+        /// Its contents.
         source: FileSource,
-        /// Such as `0o644`.
+        /// Permissions, such as `0o644`.
         mode: u16,
     },
     /// A symbolic link.
     Link {
-        /// What it leads to.
+        /// Its target.
         target: PathBuf,
     },
     /// A character device.
     Device {
-        /// Such as `0o600`.
+        /// Permissions, such as `0o600`.
         mode: u16,
-        /// The driver's number.
+        /// Major number.
         major: u8,
-        /// The device's number.
+        /// Minor number.
         minor: u8,
     },
 }
 
-/// A tree of files. All belong to root.
+/// A tree of files. All are owned by root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     pub(super) top: Node,
@@ -76,18 +76,18 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// An empty one.
+    /// An empty tree.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds `node` at `path`, which is absolute, and the folders above it. Nothing is replaced:
-    /// what is there already must be the same, and a folder that is there gets the mode.
+    /// Adds `node` at the absolute `path`, with its parent folders. Nothing is replaced: an
+    /// existing node must be equal; an existing folder gets the new mode.
     ///
     /// # Errors
-    /// [`LabError::BadTree`] where the path is none of a file, something else is there, or what
-    /// lies above it is no folder.
+    /// [`LabError::BadTree`] if the path is invalid, another node is there, or a parent is no
+    /// folder.
     pub fn add(&mut self, path: &Path, node: Node) -> Result<(), LabError> {
         let names = names(path)?;
         if let Node::Link { target } = &node {
@@ -104,7 +104,7 @@ impl Tree {
             let below = nodes.entry((*name).to_owned()).or_insert_with(folder);
             nodes = match below {
                 Node::Folder { nodes, .. } => nodes,
-                _ => return Err(bad(path, "what lies above it is no folder")),
+                _ => return Err(bad(path, "its parent is no folder")),
             };
         }
         match (nodes.get_mut(*last), node) {
@@ -129,7 +129,7 @@ impl Tree {
         Ok(())
     }
 
-    /// What is at `path`; no link is followed.
+    /// The node at `path`, without following links.
     #[must_use]
     pub fn get(&self, path: &Path) -> Option<&Node> {
         let mut node = &self.top;
@@ -142,7 +142,7 @@ impl Tree {
         Some(node)
     }
 
-    /// Every path with what is there, a folder before what is in it, without the root.
+    /// All paths with their nodes, parents first, without the root.
     #[must_use]
     pub fn entries(&self) -> Vec<(PathBuf, &Node)> {
         let mut found = Vec::new();
@@ -184,7 +184,7 @@ fn collect<'a>(above: &Path, node: &'a Node, found: &mut Vec<(PathBuf, &'a Node)
     }
 }
 
-/// The names on the way to `path`.
+/// The components of `path`.
 fn names(path: &Path) -> Result<Vec<&OsStr>, LabError> {
     let mut names = Vec::new();
     let mut parts = path.components();
@@ -193,7 +193,7 @@ fn names(path: &Path) -> Result<Vec<&OsStr>, LabError> {
     }
     for part in parts {
         let Component::Normal(name) = part else {
-            return Err(bad(path, "it leads upwards"));
+            return Err(bad(path, "it contains '..'"));
         };
         if name.len() > NAME_MAX || name.as_bytes().contains(&0) {
             return Err(bad(path, "a name has at most 255 bytes, and none is zero"));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_brings_the_folders_above_it_and_is_found() {
+    fn an_added_node_gets_parent_folders_and_is_found() {
         let mut tree = Tree::new();
         tree.add(Path::new("/a/b/c"), text("x")).expect("added");
         tree.add(Path::new("/a"), Node::folder(0o700))
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_replaced_and_no_path_leads_elsewhere() {
+    fn nothing_is_replaced_and_no_path_leaves_the_tree() {
         let mut tree = Tree::new();
         tree.add(Path::new("/a/b"), text("x")).expect("added");
         tree.add(Path::new("/a/b"), text("x")).expect("the same");

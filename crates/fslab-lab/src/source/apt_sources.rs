@@ -1,14 +1,14 @@
-//! The machine's own sources of packages, copied for a private use and widened by backports.
+//! Parses the machine's package sources and adds backports; for a private copy.
 //!
-//! Pure functions over the two formats of sources.list(5). No server is named here: a suite of
-//! backports is on the servers that the machine has its main suite from.
+//! Pure functions over the two formats of sources.list(5). No server is hard-coded: backports are
+//! on the servers of the machine's main suite.
 
 use std::fmt;
 
-/// One entry.
+/// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// Of a `.list` file: `deb [options] uri suite components`.
+    /// From a `.list` file: `deb [options] uri suite components`.
     Line {
         /// With the brackets, or empty.
         options: String,
@@ -16,12 +16,12 @@ pub(super) enum Entry {
         suite: String,
         components: Vec<String>,
     },
-    /// Of a `.sources` file: fields and their values, which may have several lines.
+    /// From a `.sources` file: fields with values of one or more lines.
     Stanza(Vec<(String, String)>),
 }
 
 impl Entry {
-    /// Whether it is of suite `suite` and of its component main.
+    /// True if it has the component main of `suite`.
     fn is_main_of(&self, suite: &str) -> bool {
         match self {
             Self::Line {
@@ -35,7 +35,7 @@ impl Entry {
         }
     }
 
-    /// The same servers, with another suite and main alone.
+    /// The same servers with another suite, main alone.
     fn with_suite(&self, suite: &str) -> Self {
         match self {
             Self::Line { options, uri, .. } => Self::Line {
@@ -78,7 +78,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// The entries of a `.list` file that are of binary packages and come over a network or a disk.
+/// The binary entries of a `.list` file, without CD-ROMs.
 pub(super) fn parse_list(text: &str) -> Vec<Entry> {
     let without_comment = |line| str::split(line, '#').next().unwrap_or_default().trim();
     text.lines()
@@ -89,7 +89,7 @@ pub(super) fn parse_list(text: &str) -> Vec<Entry> {
 
 fn parse_line(line: &str) -> Option<Entry> {
     let rest = line.strip_prefix("deb")?;
-    // `deb-src` does not go on with a blank.
+    // `deb-src` has no blank after `deb`.
     let rest = rest.strip_prefix([' ', '\t'])?.trim_start();
     let (options, rest) = match rest.find(']') {
         Some(end) if rest.starts_with('[') => rest.split_at(end + 1),
@@ -97,7 +97,7 @@ fn parse_line(line: &str) -> Option<Entry> {
     };
     let mut words = rest.split_whitespace().map(str::to_owned);
     let (uri, suite) = (words.next()?, words.next()?);
-    // Somebody would have to put a disc into the drive.
+    // A CD-ROM would have to be inserted.
     (!uri.starts_with("cdrom:")).then(|| Entry::Line {
         options: options.to_owned(),
         uri,
@@ -106,7 +106,7 @@ fn parse_line(line: &str) -> Option<Entry> {
     })
 }
 
-/// The entries of a `.sources` file that are of binary packages and switched on.
+/// The enabled binary entries of a `.sources` file.
 pub(super) fn parse_stanzas(text: &str) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut fields: Vec<(String, String)> = Vec::new();
@@ -117,7 +117,7 @@ pub(super) fn parse_stanzas(text: &str) -> Vec<Entry> {
         if line.trim().is_empty() {
             entries.extend(stanza(std::mem::take(&mut fields)));
         } else if line.starts_with([' ', '\t']) {
-            // A key that stands in the file itself goes on over many lines.
+            // An inline key continues over several lines.
             if let Some((_, value)) = fields.last_mut() {
                 value.push('\n');
                 value.push_str(line);
@@ -137,7 +137,7 @@ fn stanza(mut fields: Vec<(String, String)>) -> Option<Entry> {
         return None;
     }
     for (name, value) in &mut fields {
-        // Lists of source packages would be fetched for nothing.
+        // Lists of source packages are not needed.
         if name.eq_ignore_ascii_case("Types") {
             "deb".clone_into(value);
         }
@@ -152,24 +152,24 @@ fn has_word(fields: &[(String, String)], name: &str, word: &str) -> bool {
         .any(|(_, value)| value.split_whitespace().any(|found| found == word))
 }
 
-/// For each entry of the distribution's main archive a twin of backports; none where backports are
-/// among the entries already.
+/// A backports entry for each entry of the distribution's main archive; none if backports are
+/// configured already.
 pub(super) fn backports(entries: &[Entry], codename: &str) -> Vec<Entry> {
     let suite = format!("{codename}-backports");
     if entries.iter().any(|entry| entry.is_main_of(&suite)) {
         return Vec::new();
     }
-    let mut twins = Vec::new();
+    let mut added = Vec::new();
     for entry in entries.iter().filter(|entry| entry.is_main_of(codename)) {
-        let twin = entry.with_suite(&suite);
-        if !twins.contains(&twin) {
-            twins.push(twin);
+        let backports = entry.with_suite(&suite);
+        if !added.contains(&backports) {
+            added.push(backports);
         }
     }
-    twins
+    added
 }
 
-/// The codename of the release in an os-release(5).
+/// The release's codename from os-release(5).
 pub(super) fn codename(os_release: &str) -> Option<&str> {
     let value = os_release
         .lines()
@@ -230,7 +230,7 @@ Components: main
     }
 
     #[test]
-    fn the_main_archive_of_a_list_gets_a_twin_with_its_options() {
+    fn the_main_archive_of_a_list_gets_backports_with_its_options() {
         let entries = parse_list("deb [trusted=yes] http://a.example/debian bookworm main contrib");
         assert_eq!(
             printed(&backports(&entries, "bookworm")),
@@ -251,7 +251,7 @@ Components: main
     }
 
     #[test]
-    fn the_main_archive_of_a_stanza_gets_a_twin_with_its_servers_and_keys() {
+    fn the_main_archive_of_a_stanza_gets_backports_with_its_servers_and_keys() {
         assert_eq!(
             printed(&backports(&parse_stanzas(SOURCES), "bookworm")),
             "Types: deb\nURIs: http://a.example/debian\n http://b.example/debian\n\
@@ -261,7 +261,7 @@ Components: main
     }
 
     #[test]
-    fn twins_are_not_made_twice_nor_where_backports_are_there() {
+    fn backports_are_added_once_and_not_if_they_are_configured() {
         let line = "deb http://a.example/debian bookworm main\n";
         let twice = parse_list(&[line, line].concat());
         assert_eq!(backports(&twice, "bookworm").len(), 1);

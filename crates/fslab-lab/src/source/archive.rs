@@ -1,4 +1,4 @@
-//! A packed source: its identity, and unpacking.
+//! A kernel source as a tarball: identity, and unpacking.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::progress::Stage;
 use crate::tools::{self, BuildTool, tool};
 use crate::{LabError, key};
 
-/// Ends of names, and what unpacks them.
+/// File extensions, and the program that unpacks them.
 const FORMATS: [(&str, BuildTool); 7] = [
     (".tar.xz", tool("xz", "xz-utils")),
     (".txz", tool("xz", "xz-utils")),
@@ -21,7 +21,7 @@ const FORMATS: [(&str, BuildTool); 7] = [
     (".tar", tool("tar", "tar")),
 ];
 
-/// The tarball of a user.
+/// Identifies a user's tarball.
 pub(super) fn find(path: &Path) -> Result<Origin, LabError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let Some((_, unpacker)) = FORMATS.iter().find(|(end, _)| name.ends_with(end)) else {
@@ -44,12 +44,12 @@ pub(super) fn find(path: &Path) -> Result<Origin, LabError> {
     })
 }
 
-/// Unpacks `archive` and gives the root of the tree in it.
+/// Unpacks `archive`; returns the root of its tree.
 pub(super) fn unpack(archive: &Path, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
     build_dir.reporter.enter(Stage::Unpacking);
     let folder = build_dir.make_folder("source")?;
     let mut tar = build_dir.command("tar");
-    // The owners in the archive are of another machine.
+    // The archive's owners are those of another machine.
     tar.arg("--no-same-owner").arg("-x");
     tar.arg("-f").arg(archive).arg("-C").arg(&folder);
     build_dir.run("unpack the source", tar)?;
@@ -60,7 +60,7 @@ pub(super) fn unpack(archive: &Path, build_dir: &mut BuildDir<'_>) -> Result<Pat
     })
 }
 
-/// The tree itself, or the one folder below in which it was packed.
+/// The root of the tree: `folder` or one of its entries.
 fn root_below(folder: &Path) -> std::io::Result<Option<PathBuf>> {
     let mut candidates = vec![folder.to_owned()];
     for entry in fs::read_dir(folder)? {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn tarballs_are_told_apart_by_their_content_and_not_by_their_name() {
+    fn tarballs_are_distinguished_by_content_and_not_by_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let identity = |name: &str, content: &str| {
             let path = folder.path().join(name);

@@ -1,7 +1,7 @@
-//! Debian's package of the kernel's source: found and fetched by apt, and never installed.
+//! Debian's kernel source package, found and fetched by apt and never installed.
 //!
-//! apt works on lists and a cache of its own below the build's folder. It asks the servers that the
-//! machine is set up with, by the machine's proxy and keys, and needs no privilege for that.
+//! apt uses separate lists and a separate cache below the build folder, with the machine's servers,
+//! proxy and keys. That needs no privileges.
 
 use std::fmt::Write;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::{LabError, key};
 
 const PACKAGE: &str = "linux-source-6.12";
 
-/// The one file of the package that matters, from the root.
+/// The tarball in the package, relative to the root.
 const TARBALL: &str = "usr/src/linux-source-6.12.tar.xz";
 
 const APT_TOOLS: [BuildTool; 3] = [
@@ -27,9 +27,9 @@ const APT_TOOLS: [BuildTool; 3] = [
     tool("dpkg-deb", "dpkg"),
 ];
 
-/// What is read after the machine's own settings. Their hooks look after the system's lists and
-/// caches, which are not touched here; images of containers have one that empties the cache of
-/// whatever other apt is at work. The indexes are of no use here.
+/// Read after the machine's own settings. Hooks are cleared: they maintain the system's lists and
+/// caches, which are not used here; container images have one that empties the cache of any other
+/// running apt. The cleared indexes are not needed.
 const SETTINGS: &str = "\
 #clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;
@@ -45,13 +45,13 @@ pub(super) struct Package {
     apt: Apt,
 }
 
-/// The folder of apt's private lists, cache and settings.
+/// The folder of the private lists, cache and settings.
 #[derive(Debug)]
 struct Apt {
     folder: PathBuf,
 }
 
-/// Finds the newest version of the package: the installed one, else what the servers have.
+/// Finds the newest version of the package: the installed one, else that of the servers.
 pub(super) fn find(build_dir: &mut BuildDir<'_>) -> Result<Origin, LabError> {
     let installed = Path::new("/").join(TARBALL);
     if installed.is_file() {
@@ -90,7 +90,7 @@ fn origin(version: &str, supply: Supply) -> Origin {
     }
 }
 
-/// The version that dpkg knows; the content's key where the file came here by another way.
+/// The version by dpkg; a digest of the contents if the file is not from the package.
 fn installed_version(build_dir: &mut BuildDir<'_>, file: &Path) -> Result<String, LabError> {
     let mut dpkg = build_dir.command("dpkg-query");
     dpkg.args(["--show", "--showformat=${Version}", PACKAGE]);
@@ -106,7 +106,7 @@ fn installed_version(build_dir: &mut BuildDir<'_>, file: &Path) -> Result<String
 }
 
 impl Package {
-    /// Fetches the package and gives the tarball that was in it.
+    /// Fetches the package; returns the tarball in it.
     pub(super) fn fetch(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
         build_dir.reporter.enter(Stage::Downloading);
         let folder = build_dir.make_folder("package")?;
@@ -137,11 +137,11 @@ impl Apt {
         let settings = Path::new("/etc/apt");
         let entries = machine_entries(settings).map_err(LabError::io("read", settings))?;
         let os_release = fs::read_to_string("/etc/os-release").unwrap_or_default();
-        let twins = apt_sources::codename(&os_release)
+        let added = apt_sources::codename(&os_release)
             .map(|codename| apt_sources::backports(&entries, codename))
             .unwrap_or_default();
         let (mut list, mut stanzas) = (String::new(), String::new());
-        for entry in entries.iter().chain(&twins) {
+        for entry in entries.iter().chain(&added) {
             let text = match entry {
                 Entry::Line { .. } => &mut list,
                 Entry::Stanza(_) => &mut stanzas,
@@ -154,8 +154,8 @@ impl Apt {
         Ok(Self { folder })
     }
 
-    /// Fetches the lists. A server that cannot be reached costs its own lists, and what was said
-    /// of that: the package may be on another.
+    /// Fetches the lists. If a server cannot be reached, returns apt's errors: the package may be
+    /// on another server.
     fn update(&self, build_dir: &mut BuildDir<'_>) -> Result<Vec<String>, LabError> {
         let mut update = self.command("apt-get", build_dir);
         update.args(["-q", "update"]);
@@ -186,7 +186,7 @@ impl Apt {
         option("Dir::Etc::sourceparts", &self.folder.join("sources"));
         option("Dir::State::lists", &self.folder.join("lists"));
         option("Dir::Cache", &self.folder.join("cache"));
-        // As root, apt fetches as a user who may not enter the cache of root.
+        // As root, apt would download as a user who has no access to root's cache.
         option("APT::Sandbox::User", Path::new(""));
         option("Acquire::Languages", Path::new("none"));
         option("Acquire::Retries", Path::new("2"));
@@ -194,7 +194,7 @@ impl Apt {
     }
 }
 
-/// The candidate in what `apt-cache policy` prints.
+/// The candidate in the output of `apt-cache policy`.
 fn candidate_in(policy: &str) -> Option<String> {
     policy
         .lines()
@@ -203,7 +203,7 @@ fn candidate_in(policy: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// The entries below `settings`, which is laid out like /etc/apt.
+/// The entries in `settings`, laid out like /etc/apt.
 fn machine_entries(settings: &Path) -> io::Result<Vec<Entry>> {
     let mut files = vec![settings.join("sources.list")];
     let parts = settings.join("sources.list.d");

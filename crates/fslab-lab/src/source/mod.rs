@@ -1,4 +1,4 @@
-//! Where a kernel's source comes from: Debian's package, a tree, a tarball.
+//! Sources of a kernel: Debian's package, a tree, a tarball.
 
 mod apt_sources;
 mod archive;

@@ -1,4 +1,4 @@
-//! A source that was asked for, what tells it from others, and how it is brought to the disk.
+//! A requested source: its identity, and how it is unpacked.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,28 +12,28 @@ use crate::LabError;
 use crate::build_dir::BuildDir;
 use crate::progress::Stage;
 
-/// A build alone: objects, and the program before it is stripped.
+/// Space for a build: objects, and the kernel before it is stripped.
 const BUILD_ROOM: Bytes = Bytes::mib(400);
 
-/// A build with its source, which takes 1.6 GiB, and the package that it comes in.
+/// Space for a build with its source of 1.6 GiB and the source's package.
 const UNPACKED_ROOM: Bytes = Bytes::mib(2400);
 
-/// The source that a user asks for.
+/// The source that a user requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceRequest {
     /// Debian's package.
     Debian,
-    /// A folder. It is not written to.
+    /// A folder. It is not modified.
     Tree(PathBuf),
     /// A packed tree.
     Tarball(PathBuf),
 }
 
 impl SourceRequest {
-    /// The source at `path`: a tree where that is a folder, else a tarball.
+    /// The source at `path`: a tree if that is a folder, else a tarball.
     ///
     /// # Errors
-    /// [`LabError::BadSource`] where nothing is there.
+    /// [`LabError::BadSource`] if the path does not exist.
     pub fn at(path: &Path) -> Result<Self, LabError> {
         let path = path.canonicalize().map_err(|error| LabError::BadSource {
             path: path.to_owned(),
@@ -47,15 +47,15 @@ impl SourceRequest {
     }
 }
 
-/// What a source was.
+/// Kind of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
     /// Debian's package.
     Debian,
-    /// A folder of the user's.
+    /// A user's folder.
     Tree,
-    /// A tarball of the user's.
+    /// A user's tarball.
     Tarball,
 }
 
@@ -73,17 +73,17 @@ impl fmt::Display for SourceKind {
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) kind: SourceKind,
-    /// The same for the same content.
+    /// Equal for equal contents.
     pub(crate) identity: String,
-    /// For people.
+    /// Readable description.
     pub(crate) description: String,
     pub(super) supply: Supply,
 }
 
-/// How a source gets to the disk.
+/// How the source is provided.
 #[derive(Debug)]
 pub(super) enum Supply {
-    /// It is there.
+    /// It is a tree already.
     Tree(PathBuf),
     /// By unpacking.
     Archive(PathBuf),
@@ -92,7 +92,7 @@ pub(super) enum Supply {
 }
 
 impl Origin {
-    /// Finds out what the source is, without fetching or unpacking it.
+    /// Identifies the source, without fetching or unpacking it.
     pub(crate) fn find(
         request: &SourceRequest,
         build_dir: &mut BuildDir<'_>,
@@ -105,7 +105,7 @@ impl Origin {
         }
     }
 
-    /// Brings the source to the disk and gives the root of its tree.
+    /// Provides the source as a tree; returns the tree's root.
     pub(crate) fn provide(&self, build_dir: &mut BuildDir<'_>) -> Result<PathBuf, LabError> {
         let room = match self.supply {
             Supply::Tree(_) => BUILD_ROOM,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_before_anything_is_unpacked() {
+    fn a_full_disk_is_reported_before_anything_is_unpacked() {
         check_room(Path::new("/"), Bytes(0)).expect("nothing fits everywhere");
         let refused = check_room(Path::new("/"), Bytes(u64::MAX));
         assert!(matches!(refused, Err(LabError::NoRoom { .. })));

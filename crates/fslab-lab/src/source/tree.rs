@@ -1,4 +1,4 @@
-//! A tree of the user's: whether it is one, whether it is clean, and its identity.
+//! A user's kernel tree: validity, cleanliness, and identity.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,12 +13,12 @@ use crate::build_dir::BuildDir;
 use crate::key::{self, Fingerprint};
 use crate::{KernelKey, LabError};
 
-/// What the kernel's Makefile takes for the files of a build inside the tree.
+/// Files by which the kernel's Makefile detects a build inside the tree.
 const BUILT: [&str; 3] = [".config", "include/config", "arch/um/include/generated"];
 
 const TASK: &str = "ask git about the source";
 
-/// The tree of a user.
+/// Identifies a user's tree.
 pub(super) fn find(path: &Path, build_dir: &mut BuildDir<'_>) -> Result<Origin, LabError> {
     if !is_kernel(path) {
         return Err(LabError::BadSource {
@@ -45,8 +45,8 @@ pub(super) fn find(path: &Path, build_dir: &mut BuildDir<'_>) -> Result<Origin, 
     })
 }
 
-/// A copy of the tree at `path` whose files are links: what is added to it leaves the original as
-/// it is. Its history is left out.
+/// Copies the tree at `path` as symbolic links, without `.git`: additions leave the original
+/// unchanged.
 pub(super) fn link(path: &Path, build_dir: &BuildDir<'_>) -> Result<PathBuf, LabError> {
     let copy = build_dir.path("tree");
     link_folder(path, &copy).map_err(LabError::io("link the tree to", &copy))?;
@@ -69,7 +69,7 @@ fn link_folder(original: &Path, copy: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether `path` is the root of a kernel's tree that User-Mode Linux can be built from.
+/// True if `path` is the root of a kernel tree that supports User-Mode Linux.
 pub(super) fn is_kernel(path: &Path) -> bool {
     ["Makefile", "Kconfig", "arch/um"]
         .iter()
@@ -78,15 +78,15 @@ pub(super) fn is_kernel(path: &Path) -> bool {
 
 fn git(tree: &Path, build_dir: &BuildDir<'_>, arguments: &[&str]) -> Command {
     let mut git = build_dir.command("git");
-    // Git refuses another user's tree, as root has it before itself. Its own programs would be run;
-    // the build runs the tree's Makefile anyway.
+    // Git refuses trees of other users, which root usually has here, since their configuration may
+    // start programs; the build runs the tree's Makefile anyway.
     git.args(["-c", "safe.directory=*", "-c", "core.quotePath=false", "-C"]);
     git.arg(tree).args(arguments);
     git
 }
 
-/// Whether `tree` is the root of a work tree. An unpacked tarball may lie in somebody's repository,
-/// whose commit says nothing about it.
+/// True if `tree` is the root of a work tree. An unpacked tarball may lie inside another
+/// repository, whose commit says nothing about it.
 fn is_git_root(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<bool, LabError> {
     if !tree.join(".git").exists() {
         return Ok(false);
@@ -99,7 +99,7 @@ fn is_git_root(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<bool, LabErr
     }
 }
 
-/// The commit, and what differs from it.
+/// The commit, and a digest of the differences from it.
 fn git_identity(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<(String, String), LabError> {
     let mut ask = |arguments: &[&str]| {
         let command = git(tree, build_dir, arguments);
@@ -108,7 +108,7 @@ fn git_identity(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<(String, St
     let commit = String::from_utf8_lossy(&ask(&["rev-parse", "HEAD"])?)
         .trim()
         .to_owned();
-    // Whatever the user has set for reading diffs must not change the key.
+    // The user's settings for diffs must not change the key.
     let diff = ask(&[
         "diff",
         "HEAD",
@@ -136,10 +136,10 @@ fn git_identity(tree: &Path, build_dir: &mut BuildDir<'_>) -> Result<(String, St
     ))
 }
 
-/// Digits of a commit that are shown; the kernel's own habit.
+/// Digits of a commit that are shown, as in the kernel project.
 const KEY_OF_COMMIT: usize = 12;
 
-/// The content of a file that git does not know; where a link leads, of a link.
+/// Digest of an untracked file's contents; a link's target.
 fn content_key(path: &Path) -> Result<String, LabError> {
     let failed = |error| LabError::io("read", path)(error);
     let kind = path.symlink_metadata().map_err(failed)?.file_type();
@@ -153,8 +153,7 @@ fn content_key(path: &Path) -> Result<String, LabError> {
     Ok("other".to_owned())
 }
 
-/// Paths, sizes and times of change of all files: to read 1.6 GB would take longer than it is
-/// worth.
+/// Digest of paths, sizes and modification times: reading 1.6 GB would take too long.
 fn files_identity(tree: &Path) -> io::Result<KernelKey> {
     let mut files = Vec::new();
     let mut folders = vec![tree.to_owned()];
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_inside_a_foreign_repository_is_not_named_by_its_commit() {
+    fn a_tree_inside_another_repository_is_not_identified_by_its_commit() {
         let folder = tempfile::tempdir().expect("a folder");
         git_in(folder.path(), &["init", "-q"]);
         git_in(

@@ -1,8 +1,8 @@
-//! How a guest kernel is started: User-Mode Linux, an ordinary process of the user's.
+//! Starts a guest kernel: User-Mode Linux, a process of the user.
 //!
-//! Invariant: the command line names no folder of the host. A kernel's random numbers begin with
-//! its command line, so a path would make two runs of one plan differ. What the guest has of the
-//! host stands in the folder in which its kernel starts: see [`super::share`].
+//! Invariant: the command line contains no path of the host. A kernel's random state is seeded with
+//! its command line, so a path would make two runs of one plan differ. The guest's files are in the
+//! kernel's working directory; see [`super::share`].
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -16,31 +16,31 @@ use fslab_sys::WriteLimits;
 use super::init::GuestTask;
 use super::share::{EXCHANGE, IMAGE, MODEL, OWN_PROGRAM, PROGRAM, ROOT, Share, TRACE, layer_name};
 
-/// Where a guest keeps its memory if there is room: a file on a disk would be written back.
+/// Folder of a guest's memory file if it has room; a file on a disk would be written back.
 const SHARED_MEMORY: &str = "/dev/shm";
-/// The least that boots and runs every mkfs and fsck of the catalogue on small devices.
+/// The least memory that boots and runs every mkfs and fsck of the catalogue on small devices.
 const MEMORY_MIN: Bytes = Bytes::mib(128);
-/// From errors down to warnings: what a file system complains of stands on the console.
+/// Errors and warnings: those of file systems appear on the console.
 const CONSOLE_LEVEL: u32 = 5;
-/// Memory of a guest in virtual time in which it boots, and in which fslab's program stays; what is
-/// measured has the rest. The largest programs, those without optimisation, take half of it.
+/// Memory of a guest in virtual time for booting and for fslab's program; measured programs have
+/// the rest. The largest builds, those without optimisation, take half of it.
 const SET_UP_MEMORY: Bytes = Bytes::mib(256);
-/// Where virtual time begins, in seconds since 1970: the first of January 2024. A file's time
-/// stamps are the same in every run.
+/// Start of virtual time in seconds since 1970: 1 January 2024. A file's time stamps are thus the
+/// same in every run.
 const VIRTUAL_START_S: u64 = 1_704_067_200;
 
-/// A guest kernel to be used.
+/// The guest kernel of a venue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestSettings {
-    /// The kernel's binary.
+    /// The kernel's executable.
     pub kernel: PathBuf,
-    /// The image of its root.
+    /// The root image.
     pub root: PathBuf,
-    /// The digest of the lab that both belong to; it stands in each record.
+    /// The digest of the lab; stored in each record.
     pub lab: String,
-    /// How many guests run at a time.
+    /// Guests that run in parallel.
     pub at_a_time: NonZeroUsize,
-    /// Images of layers over the guest's root, the topmost first: `/dev/lab1` and so on.
+    /// Images of layers over the root, topmost first: `/dev/lab1` and so on.
     pub layers: Vec<PathBuf>,
 }
 
@@ -49,24 +49,24 @@ pub struct GuestSettings {
 pub(crate) struct Guest {
     settings: GuestSettings,
     memory: Bytes,
-    /// The memory that the kernel is given: that of the study, and what a trial is set up in.
-    whole_memory: Bytes,
-    /// Whether the memory of all guests that run at a time has room where it costs no writing back.
+    /// The kernel's memory: that of the study, and the memory for the set-up.
+    total_memory: Bytes,
+    /// True if a tmpfs has room for the memory of all parallel guests.
     is_memory_shared: bool,
     clock: Clock,
 }
 
-/// What time is in a guest.
+/// The clock of a guest.
 #[derive(Clone, Debug)]
 pub(crate) enum Clock {
-    /// That of the host. Its programs may read it from the processor's counter.
+    /// The host's clock. Programs may read the processor's counter, if its frequency is given.
     Real { counter_hz: Option<u64> },
-    /// It moves only while the simulated disk works, or while everybody sleeps.
+    /// A clock that advances only while the simulated disk works or all processes sleep.
     Virtual { disk: SimulatedDisk },
 }
 
 impl Clock {
-    /// The host's.
+    /// The host's clock.
     pub(crate) fn real() -> Self {
         Self::Real {
             counter_hz: fslab_sys::counter_frequency(),
@@ -85,34 +85,34 @@ impl Guest {
             return Err(Failure::new(FailureKind::BadInput, text)
                 .hint(format!("--memory {MEMORY_MIN} or more")));
         }
-        let whole_memory = match clock {
+        let total_memory = match clock {
             Clock::Real { .. } => memory,
             Clock::Virtual { .. } => Bytes(memory.0.saturating_add(SET_UP_MEMORY.0)),
         };
         Ok(Self {
             settings: settings.clone(),
             memory,
-            whole_memory,
-            is_memory_shared: has_shared_room(whole_memory, settings.at_a_time),
+            total_memory,
+            is_memory_shared: has_shared_room(total_memory, settings.at_a_time),
             clock,
         })
     }
 
-    /// Lets `share` have what this guest boots from: links to the images, and a copy of the running
-    /// program, which may be replaced at any time.
-    pub(crate) fn bring(&self, share: &Share) -> io::Result<()> {
-        share.bring_program()?;
-        share.bring_images(&self.settings.root, &self.settings.layers)
+    /// Provides in `share` the files that the guest boots from: links to the images, and a copy of
+    /// the running program, whose file may be replaced at any time.
+    pub(crate) fn provide(&self, share: &Share) -> io::Result<()> {
+        share.copy_program()?;
+        share.link_images(&self.settings.root, &self.settings.layers)
     }
 
-    /// The room that a guest takes in the folder of its disk, without what is in the disk: the
-    /// program, and the guest's memory where it lies there.
+    /// Space that a guest needs in its disk's folder besides the disk: the program, and the guest's
+    /// memory if its file is there.
     pub(crate) fn room(&self) -> io::Result<Bytes> {
         let program = std::fs::metadata(OWN_PROGRAM)?.len();
         let memory = if self.is_memory_shared {
             0
         } else {
-            self.whole_memory.0
+            self.total_memory.0
         };
         Ok(Bytes(program.saturating_add(memory)))
     }
@@ -134,10 +134,9 @@ impl Guest {
         &self.clock
     }
 
-    /// The command that boots it with `task` as its first process; its console is standard output.
-    /// It ends with this process, leaves no core, and writes nothing of the host but the folder of
-    /// `share`, where the host's kernel sees to that. Where time is virtual, every random number of
-    /// the guest follows from `seed`.
+    /// The command that boots the guest with `task` as init and the console on standard output. The
+    /// kernel ends with this process, writes no core file, and, with Landlock, can write only in
+    /// the folder of `share`. In virtual time `seed` determines all random numbers of the guest.
     pub(crate) fn command(
         &self,
         share: &Share,
@@ -155,7 +154,7 @@ impl Guest {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        fslab_sys::end_with_parent(&mut command);
+        fslab_sys::kill_with_parent(&mut command);
         if matches!(self.clock, Clock::Virtual { .. }) {
             fslab_sys::without_address_randomisation(&mut command);
         }
@@ -169,7 +168,7 @@ impl Guest {
 
     fn arguments(&self, share: &Share, task: GuestTask, seed: u64) -> Vec<String> {
         let words = [
-            format!("mem={}K", self.whole_memory.0 >> 10),
+            format!("mem={}K", self.total_memory.0 >> 10),
             format!("lab_image={ROOT}+{PROGRAM}:{PROGRAM_BYTES}"),
             format!("lab_exchange={EXCHANGE}"),
             "root=/dev/lab0".into(),
@@ -180,7 +179,7 @@ impl Guest {
             "norandmaps".into(),
             "con=null".into(),
             task.console().into(),
-            // `quiet` silences the loader, and what follows lets the kernel speak again.
+            // `quiet` silences the boot loader; `loglevel` enables kernel messages again.
             "quiet".into(),
             format!("loglevel={CONSOLE_LEVEL}"),
             "panic=1".into(),
@@ -201,7 +200,7 @@ impl Guest {
                 words
             }
         };
-        // Words that the kernel does not know are arguments of init.
+        // Arguments that the kernel does not know are passed to init.
         words
             .into_iter()
             .chain(layers)
@@ -210,10 +209,10 @@ impl Guest {
             .collect()
     }
 
-    /// Where the guest's memory lies: in a file that has no name once it is open.
+    /// Folder of the guest's memory file, which is unlinked once it is open.
     pub(super) fn memory_folder(&self, share: &Share) -> PathBuf {
-        // What was free when the venue was opened may be taken now.
-        if self.is_memory_shared && has_shared_room(self.whole_memory, NonZeroUsize::MIN) {
+        // The space that was free when the venue was opened may be used by now.
+        if self.is_memory_shared && has_shared_room(self.total_memory, NonZeroUsize::MIN) {
             SHARED_MEMORY.into()
         } else {
             share.folder().to_owned()
@@ -221,9 +220,9 @@ impl Guest {
     }
 }
 
-/// Lets the guest's kernel, even one that root in the guest has taken over, write nothing but the
-/// trial's folder, the disk that a shell brings, and its own memory: an O_TMPFILE, for which files
-/// in its folder need not be made. Without Landlock it may write what its user may.
+/// Limits the guest kernel, even if root in the guest has taken it over, to writing the trial's
+/// folder, the disk image given to a shell, and its memory: an O_TMPFILE, which does not need the
+/// right to create files. Without Landlock it may write whatever its user may.
 fn limit_writing(command: &mut Command, share: &Share, memory: &Path) -> io::Result<()> {
     let Some(limits) = WriteLimits::new()? else {
         return Ok(());
@@ -238,19 +237,19 @@ fn limit_writing(command: &mut Command, share: &Share, memory: &Path) -> io::Res
     Ok(())
 }
 
-/// Whether there is room for the memory of `guests` where it is never written back.
+/// True if a tmpfs has room for the memory of `guests`.
 fn has_shared_room(memory: Bytes, guests: NonZeroUsize) -> bool {
     let shared = Path::new(SHARED_MEMORY);
     let wanted = memory.0.saturating_mul(guests.get() as u64);
     fslab_sys::available_bytes(shared).is_ok_and(|room| room >= wanted) && may_execute(shared)
 }
 
-/// Whether programs may be run from the mount at `place`: a guest's memory holds programs.
+/// True if the mount at `place` allows execution: a guest's memory file contains programs.
 fn may_execute(place: &Path) -> bool {
     fslab_fs::recognise(place).is_ok_and(|found| !found.options.iter().any(|it| it == "noexec"))
 }
 
-/// The kernel's parameters of virtual time and of the disk that advances it.
+/// Kernel parameters of virtual time and of the simulated disk.
 fn simulation(disk: &SimulatedDisk, seed: u64) -> Vec<String> {
     let DiskQueue {
         max_request_bytes,

@@ -1,5 +1,5 @@
-//! A trial in a guest that failed since the host's disk below it was full: the guest itself sees an
-//! error of its disk, or dies of a page of its memory that cannot be had, and says neither.
+//! Detects that a guest's trial failed because the host's disk was full: the guest only sees a disk
+//! error, or dies when a page of its memory file cannot be allocated.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,15 @@ use fslab_model::{Failure, FailureKind, TrialOutcome, TrialRecord};
 use super::boot::Guest;
 use super::share::Share;
 
-/// Less than this is full: what failed was larger.
+/// A disk with less free space is full.
 const FULL_BYTES: u64 = 1 << 20;
-/// How a process ends whose memory is a file that cannot grow, as a signal and on the console.
+/// Traces of a process whose memory file cannot grow: a signal, or a console message.
 const NO_PAGE: [&str; 3] = ["SIGBUS", "Bus error", "signal 7"];
-/// The beginning of what a guest's own death is called.
+/// Start of the failure message for a guest kernel that died.
 const GUEST_DIED: &str = "the guest kernel died";
 
-/// Names the full disk in `record`, where the trial failed and one that it lies on is full. Asked
-/// while the guest's folder is there; its memory is gone by then, so that of a full disk below it
-/// the signal alone speaks.
+/// Names the full disk in a failed `record`. Must be called before the guest's folder is removed.
+/// The guest's memory is freed by then, so that a full disk below it shows by the signal alone.
 pub(crate) fn name_full_disk(guest: &Guest, share: &Share, record: &mut TrialRecord) {
     let TrialOutcome::Failed { failure } = &mut record.outcome else {
         return;
@@ -45,7 +44,7 @@ fn is_full(folder: &Path) -> bool {
     fslab_sys::available_bytes(folder).is_ok_and(|room| room < FULL_BYTES)
 }
 
-/// The folder that a user knows: the one of all trials where the memory lies in that of this one.
+/// The folder that the user knows: the one for all trials, if the memory file is in this trial's.
 fn memory_place(memory: &Path, share: &Share) -> PathBuf {
     let is_own = memory == share.folder();
     let outer = share.folder().parent().filter(|_| is_own);
@@ -70,10 +69,10 @@ fn name(failure: &mut Failure, folder: &Path) {
 mod tests {
     use super::*;
 
-    // It was said to have died of SIGBUS, which is the kernel's word for a page of a file that the
-    // disk has no room for.
+    // The failure had been reported as SIGBUS, the signal for a page of a file that the disk has no
+    // room for.
     #[test]
-    fn a_guest_kernel_that_died_of_a_full_disk_is_said_to() {
+    fn the_failure_of_a_guest_kernel_names_the_full_disk() {
         let text = "the guest kernel died of SIGBUS during 'write'";
         let mut failure = Failure::new(FailureKind::Crash, text);
         name(&mut failure, Path::new("/images"));
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_failed_on_a_full_disk_keeps_its_own_words() {
+    fn a_trial_that_failed_on_a_full_disk_keeps_its_own_message() {
         let mut failure = Failure::new(FailureKind::Io, "cannot write: EIO");
         name(&mut failure, Path::new("/images"));
         assert_eq!(failure.message, "cannot write: EIO");

@@ -1,36 +1,36 @@
-//! Whether the helpers of a guest kernel live.
+//! Detects dead helper processes of a guest kernel.
 //!
-//! A guest kernel is a process with children: one does the I/O of its disk, others are its
-//! programs. It reaps a program that ends at once, but it never looks at its helpers: one that was
-//! killed stays a zombie, and the guest waits for it for ever.
+//! A guest kernel is a process with children: one performs the I/O of its disk, others are the
+//! guest's programs. It reaps programs at once but never its helpers: a killed helper stays a
+//! zombie, and the guest waits for it forever.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use fslab_sys::ProcessStat;
 
-/// How often it is looked.
+/// Interval of the checks.
 const INTERVAL: Duration = Duration::from_millis(500);
-/// How long a child may wait to be reaped by a guest that runs.
+/// A child unreaped for longer is a dead helper.
 const REAPED_WITHIN: Duration = Duration::from_secs(2);
 
-/// What was seen so far.
+/// State between checks.
 #[derive(Default)]
 pub(crate) struct HelperWatch {
     looked: Option<Instant>,
-    /// Children that have ended, and since when that is seen.
+    /// Zombie children, with the time at which each was first seen.
     zombies: BTreeMap<u32, Instant>,
 }
 
 impl HelperWatch {
-    /// The helper of the guest kernel `guest` that has died; `None` where none has.
+    /// The PID of a dead helper of `guest`; `None` if all live.
     pub(crate) fn dead_of(&mut self, guest: u32) -> Option<u32> {
         if self.looked.is_some_and(|then| then.elapsed() < INTERVAL) {
             return None;
         }
         let now = Instant::now();
         self.looked = Some(now);
-        // A guest that is stopped reaps nothing.
+        // A stopped guest reaps no children.
         if ProcessStat::of(guest).is_none_or(|it| !matches!(it.state, 'R' | 'S' | 'D')) {
             self.zombies.clear();
             return None;
@@ -57,10 +57,10 @@ mod tests {
 
     use super::*;
 
-    /// A process with a child that ends and that it never reaps.
+    /// A process with a child that ends and is never reaped.
     #[test]
-    fn a_child_that_ended_and_is_not_reaped_is_a_dead_helper_after_a_while() {
-        // The shell becomes a program that knows nothing of the child.
+    fn a_child_that_is_not_reaped_in_time_is_a_dead_helper() {
+        // exec(2): the new program does not know of the child.
         let script = "sleep 0.1 & exec sleep 600";
         let mut guest = Command::new("sh").args(["-c", script]).spawn().expect("sh");
         let mut watch = HelperWatch::default();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guest_whose_children_live_has_lost_none() {
+    fn a_guest_with_live_children_has_no_dead_helper() {
         let mut guest = Command::new("sh")
             .args(["-c", "sleep 600 & echo $! >&2; exec sleep 600"])
             .stderr(std::process::Stdio::piped())

@@ -1,8 +1,8 @@
-//! The first process of a guest: it mounts what a program expects of a system, runs the trial's
-//! process, reaps what others leave, notes how it ended, and switches the guest off.
+//! A guest's init: mounts the system's file systems, runs the trial's process, reaps orphans,
+//! writes the exit status, and powers off.
 //!
-//! Invariant: it never returns and never panics, since the kernel would panic with it; what goes
-//! wrong stands on the console.
+//! Invariant: it never returns and never panics, since the kernel would panic; errors go to the
+//! console.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,35 +17,35 @@ use fslab_sys::MountFlags;
 use super::overlay::mount_layers;
 use super::share::TrialStatus;
 
-/// Where the trial mounts its file system.
+/// Mount point of the trial's file system.
 pub(crate) const MOUNT_POINT: &str = "/tmp/mnt";
-/// The guest's disk, where it is an image of the host's and no more.
+/// The guest's disk, if it is a plain image of the host.
 pub(crate) const DISK: &str = "/dev/ubda";
-/// The guest's disk, where it is simulated.
+/// The guest's disk, if it is simulated.
 pub(crate) const SIMULATED_DISK: &str = "/dev/simdisk";
 /// The terminal of a shell.
 const CONSOLE: &str = "/dev/tty0";
-/// The trial's standard input, its standard output, and what is said of its end: devices of fslab's
-/// driver, files of the host.
+/// The trial's standard input, standard output and exit status: devices of fslab's driver, backed
+/// by files of the host.
 const SPEC: &str = "/dev/fslab-spec";
 const EVENTS: &str = "/dev/fslab-events";
 const STATUS: &str = "/dev/fslab-status";
-/// The stack of the thread that does the work: it is there at once, and does not grow.
+/// Stack of the worker thread: allocated at once, so that it does not grow later.
 const STACK_BYTES: usize = 1 << 20;
-/// A task that waits longer for a disk is said to hang.
+/// Seconds of blocked I/O after which the kernel reports a hung task.
 const HUNG_TASK_S: &str = "60";
 
-/// What the first process is there for.
+/// Task of a guest's init.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GuestTask {
-    /// One trial.
+    /// Runs a trial.
     Trial,
-    /// A shell on the console, for the curious.
+    /// Runs an interactive shell.
     Shell,
 }
 
 impl GuestTask {
-    /// The console: the host's standard output, for a shell its standard input too.
+    /// Console parameters: the host's standard output; for a shell also its standard input.
     pub(super) fn console(self) -> &'static str {
         match self {
             Self::Trial => "con0=null,fd:1",
@@ -53,7 +53,7 @@ impl GuestTask {
         }
     }
 
-    /// What follows the program's name in the guest.
+    /// Arguments of the program in the guest.
     pub(super) fn arguments(self) -> impl Iterator<Item = &'static str> {
         match self {
             Self::Trial => ["guest-init", "trial"],
@@ -63,16 +63,18 @@ impl GuestTask {
     }
 }
 
-/// Does the work of a guest's first process and switches the guest off.
+/// Runs `task` as a guest's init and powers the guest off.
 ///
 /// # Errors
-/// Where this process is not the first of its system: then nothing was done.
+/// If this process is not PID 1; nothing has been done then.
 pub fn run_as_init(task: GuestTask) -> io::Result<()> {
     if std::process::id() != 1 {
-        return Err(io::Error::other("it is the first process of a guest alone"));
+        return Err(io::Error::other(
+            "only the first process of a guest may do this",
+        ));
     }
     if let Err(error) = serve(task) {
-        // Only the console is there to show it.
+        // The console is the only way to report it.
         eprintln_to_console(&format!("the guest cannot run its task: {error}"));
     }
     fslab_sys::power_off()
@@ -82,12 +84,12 @@ fn serve(task: GuestTask) -> io::Result<()> {
     mount_layers()?;
     mount_system()?;
     fs::create_dir(MOUNT_POINT)?;
-    // A kernel without the detector has no such file.
+    // A kernel without the hung-task detector has no such file.
     let _ = fs::write("/proc/sys/kernel/hung_task_timeout_secs", HUNG_TASK_S);
     let measured_kib = measured_memory_kib()?;
     if let Some(kib) = measured_kib {
         fix_limits(kib)?;
-        fslab_sys::hold_memory()?;
+        fslab_sys::lock_memory()?;
     }
     let is_measured = measured_kib.is_some();
     let work = thread::Builder::new().stack_size(STACK_BYTES);
@@ -100,7 +102,7 @@ fn serve(task: GuestTask) -> io::Result<()> {
         .unwrap_or_else(|_| Err(io::Error::other("its thread panicked")))
 }
 
-/// The memory that will be measured; `None` where the time is real, and all memory is one.
+/// Size of the memory under measurement; `None` in real time, where memory is not split.
 fn measured_memory_kib() -> io::Result<Option<u64>> {
     if !Path::new(SIMULATED_DISK).exists() {
         return Ok(None);
@@ -110,23 +112,23 @@ fn measured_memory_kib() -> io::Result<Option<u64>> {
     Ok(Some(kib))
 }
 
-/// Notes how the trial ended.
+/// Writes the trial's exit status.
 fn write_status(status: ExitStatus) -> io::Result<()> {
     let text = serde_json::to_vec(&TrialStatus::from(status))?;
     File::options().write(true).open(STATUS)?.write_all(&text)
 }
 
-/// Linux derives limits from memory that happens to be free: when it writes in the background, when
-/// writers wait, and how much it keeps in reserve. Here they follow from the memory that is
-/// measured: a tenth and a fifth of it are dirty at most, and the reserve is what Linux would take
-/// of it alone.
+/// Linux derives limits from the memory that is free at boot: thresholds of dirty pages and the
+/// reserve. Here they follow from the memory under measurement: at most a tenth (background) and a
+/// fifth of it are dirty, and the reserve is what Linux computes for that size.
 fn fix_limits(measured_kib: u64) -> io::Result<()> {
     let bytes = measured_kib << 10;
     for (name, share) in [("dirty_bytes", 5), ("dirty_background_bytes", 10)] {
         let limit = (bytes / share).next_multiple_of(4096);
         fs::write(format!("/proc/sys/vm/{name}"), limit.to_string())?;
     }
-    // Compaction would move pages of fslab, as many as its build has. Not every kernel compacts.
+    // Compaction would move pages of fslab, whose number depends on the build. Not every kernel has
+    // compaction.
     let _ = fs::write("/proc/sys/vm/compact_unevictable_allowed", "0");
     let reserve_kib = measured_kib
         .saturating_mul(16)
@@ -135,17 +137,17 @@ fn fix_limits(measured_kib: u64) -> io::Result<()> {
     fs::write("/proc/sys/vm/min_free_kbytes", reserve_kib.to_string())
 }
 
-/// What programs expect of a running system.
+/// Mounts the file systems that programs expect.
 fn mount_system() -> io::Result<()> {
     let kernel = [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")];
     for (fs_type, target) in kernel {
         mount_over(fs_type, target, "").or_else(|error| {
-            // devtmpfs is there already where the kernel mounts it by itself.
+            // A kernel may have mounted devtmpfs already.
             let is_there = error.kind() == io::ErrorKind::ResourceBusy;
             if is_there { Ok(()) } else { Err(error) }
         })?;
     }
-    // Semaphores lie there: those of NILFS2's cleaner, for one.
+    // POSIX semaphores are kept there, as those of NILFS2's cleaner.
     fs::create_dir("/dev/shm")?;
     mount_over("tmpfs", "/dev/shm", "mode=1777")?;
     for target in WRITABLE {
@@ -162,12 +164,12 @@ fn mount_over(fs_type: &str, target: &str, data: &str) -> io::Result<()> {
     fslab_sys::mount(Path::new(fs_type), Path::new(target), fs_type, flags, data)
 }
 
-/// Starts the trial. Where memory is measured, its programs are loaded alike on every processor.
+/// Starts the trial. If memory is measured, its programs are loaded the same way on every CPU.
 fn spawn_trial(is_measured: bool) -> io::Result<Child> {
     let mut command = Command::new("/proc/self/exe");
     clean(command.arg("trial"));
     if is_measured {
-        fslab_sys::load_alike(&mut command);
+        fslab_sys::load_uniformly(&mut command);
     }
     command
         .stdin(File::open(SPEC)?)
@@ -178,7 +180,7 @@ fn spawn_trial(is_measured: bool) -> io::Result<Child> {
 
 fn spawn_shell() -> io::Result<Child> {
     let console = || File::options().read(true).write(true).open(CONSOLE);
-    // Without a session of its own on the console, a shell has no control over its jobs.
+    // Job control needs a separate session on the console.
     clean(Command::new("setsid").args(["--ctty", "--wait", "/bin/bash", "--norc", "-i"]))
         .env("TERM", "linux")
         .env("PS1", "guest:\\w# ")
@@ -197,7 +199,7 @@ fn clean(command: &mut Command) -> &mut Command {
         .env("HOME", "/root")
 }
 
-/// Waits for `child`, and on the way for every process whose parent is gone: they are ours now.
+/// Waits for `child`, and reaps every orphan on the way: init is their parent.
 fn reap_until_gone(child: &Child) -> io::Result<ExitStatus> {
     loop {
         let (pid, status) = fslab_sys::wait_for_any_child()?;

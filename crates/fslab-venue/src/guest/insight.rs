@@ -1,12 +1,12 @@
-//! What the trace of a simulated disk adds to the record of its trial.
+//! Adds the analysis of a simulated disk's trace to the trial's record.
 
 use std::path::Path;
 
 use fslab_disk::trace::{DiskTraceError, Reader, analyse};
 use fslab_model::{Bytes, Failure, FailureKind, TrialOutcome, TrialRecord, Window};
 
-/// Adds what the disk did in each phase, while each settled, and in the whole trial. A trial whose
-/// trace cannot be read has failed; one that has failed anyway keeps its own reason.
+/// Adds disk activity in each phase, while each settled, and in the complete trial. If the trace
+/// cannot be read, the trial has failed; an earlier failure is kept.
 pub(crate) fn add_insight(trace: &Path, disk: Bytes, record: &mut TrialRecord) {
     if let Err(error) = try_to_add(trace, disk, record)
         && record.outcome == TrialOutcome::Done

@@ -1,14 +1,14 @@
-//! A guest kernel: how it is booted, what it shares with the host, what its first process does.
+//! Guest kernels: booting, files shared with the host, init.
 
 mod boot;
 mod full_disk;
 mod helper_watch;
 mod init;
 mod insight;
+mod kernel_errors;
 mod overlay;
 mod share;
 mod shell;
-mod words;
 
 pub use boot::GuestSettings;
 pub(crate) use boot::{Clock, Guest};
@@ -17,6 +17,6 @@ pub(crate) use helper_watch::HelperWatch;
 pub(crate) use init::{DISK, MOUNT_POINT, SIMULATED_DISK};
 pub use init::{GuestTask, run_as_init};
 pub(crate) use insight::add_insight;
+pub(crate) use kernel_errors::kernel_errors;
 pub(crate) use share::{Share, TrialStatus};
 pub use shell::{ShellRequest, run_shell};
-pub(crate) use words::last_words;

@@ -1,4 +1,4 @@
-//! Layers over the root of a guest: programs and files that a study brings.
+//! Mounts a study's layers over a guest's root.
 //!
 //! ```text
 //!     /dev/lab1   the first layer, topmost  \
@@ -6,8 +6,8 @@
 //!     /           the lab's root image      /
 //! ```
 //!
-//! Invariant: called by the first process, before it mounts anything but what is said here. No
-//! layer is mounted for writing, and there is no upper one: nothing in the guest changes a program.
+//! Invariant: called by init before all other mounts. All layers are read-only and there is no
+//! upper layer: nothing in the guest can change a program.
 
 use std::fs;
 use std::io;
@@ -15,23 +15,22 @@ use std::path::{Path, PathBuf};
 
 use fslab_sys::MountFlags;
 
-/// Where layers are mounted while the root is put together: a folder of every root, on which there
-/// is nothing yet.
+/// Folder for the mounts while the new root is assembled; it exists in every root and is empty.
 const STAGE: &str = "/tmp";
-/// Where the kernel shows devices.
+/// Mount point of devtmpfs.
 const DEVICES: &str = "/dev";
-/// How layers are mounted.
+/// Mount flags of layers.
 const READ_ONLY: MountFlags = MountFlags::RDONLY
     .union(MountFlags::NOSUID)
     .union(MountFlags::NODEV);
 
-/// Puts the layers `/dev/lab1`, `/dev/lab2` and so on over the root of this process, the first
-/// topmost, and makes the whole its root. With none, nothing is done.
+/// Mounts the layers `/dev/lab1`, `/dev/lab2` and so on over the root, the first topmost, and makes
+/// the result the root of this process. Without layers it does nothing.
 ///
 /// # Errors
-/// Those of mount(2) and chroot(2), with the device or the folder.
+/// Those of mount(2) and chroot(2), with the device or folder.
 pub(super) fn mount_layers() -> io::Result<()> {
-    // They are there: the kernel mounts devtmpfs before it starts this process.
+    // The kernel has mounted devtmpfs before it started this process.
     let devices: Vec<_> = (1..)
         .map(|number| Path::new(DEVICES).join(format!("lab{number}")))
         .take_while(|device| device.exists())
@@ -57,7 +56,7 @@ fn put_over_root(devices: &[PathBuf]) -> io::Result<()> {
     let layers = format!("lowerdir={lower}/");
     let flags = MountFlags::RDONLY;
     mount("overlay", &root, "overlay", flags, &layers)?;
-    // What is mounted on the old root is not seen through the new one.
+    // Mounts below the old root are not visible in the new one.
     let target = format!("{root}{DEVICES}");
     let moved = fslab_sys::move_mount(Path::new(DEVICES), Path::new(&target));
     moved.map_err(|error| about(&error, "move", DEVICES))?;
@@ -77,7 +76,7 @@ fn mount(
     mounted.map_err(|error| about(&error, "mount", &source.display().to_string()))
 }
 
-/// The error with what it is about: the console is all that a guest has to say why it cannot go on.
+/// Adds the operation to an error: the console shows only this text.
 fn about(error: &io::Error, operation: &str, name: &str) -> io::Error {
     io::Error::new(error.kind(), format!("cannot {operation} {name}: {error}"))
 }

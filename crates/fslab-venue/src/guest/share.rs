@@ -1,21 +1,21 @@
-//! What a guest and its host have in common: the folder of the trial. The guest's kernel starts in
-//! it and opens these files; programs in the guest reach no file of the host.
+//! The folder of a guest's trial, with the files that host and guest share. The guest kernel starts
+//! in it and opens these files; programs in the guest cannot open files of the host.
 //!
 //! ```text
 //!     host                                     guest
 //!     root.img, layer-N.img  the lab     --->  /dev/lab0, the root; /dev/labN, over it
-//!     fslab            the program       --->  behind the root's image: /fslab/fslab
-//!     disk.img         the disk          --->  /dev/ubda, or that of the driver of simulated disks
-//!     disk.model       what a simulated disk is --->  that driver
-//!     disk.trace       <---                    what it did
+//!     fslab            the program       --->  appended to the root's image: /fslab/fslab
+//!     disk.img         the disk          --->  /dev/ubda, or the simulated disk
+//!     disk.model       its parameters    --->  the simulated disk's driver
+//!     disk.trace       <---                    its requests
 //!     share/spec.json  the specification --->  /dev/fslab-spec, the trial's standard input
 //!     share/events     <---                    /dev/fslab-events, the trial's standard output
-//!     share/status     <---                    /dev/fslab-status: how the trial's process ended
+//!     share/status     <---                    /dev/fslab-status: the trial's exit status
 //! ```
 //!
-//! Invariant: what stands in the exchange may be of any size, since root in the guest can write it,
-//! and a guest that has taken over its kernel can put anything there. The host opens regular files
-//! alone, follows no link, and reads no more than it expects.
+//! Invariant: `share` is untrusted. Root in the guest can write files of any size, and a guest that
+//! has taken over its kernel can create anything there. The host opens regular files only, follows
+//! no links, and limits what it reads.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -26,12 +26,12 @@ use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
 
-/// How the trial's process ended inside the guest.
+/// Exit status of the trial's process in the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TrialStatus {
-    /// Its exit code; `None` where a signal ended it.
+    /// Exit code; `None` if a signal ended it.
     pub(crate) code: Option<i32>,
-    /// The signal.
+    /// The signal that ended it.
     pub(crate) signal: Option<i32>,
 }
 
@@ -44,14 +44,14 @@ impl From<ExitStatus> for TrialStatus {
     }
 }
 
-/// A status has two numbers.
+/// Size limit: a status has two numbers.
 const STATUS_BYTES_MAX: u64 = 256;
 
-/// The folder of a trial, as the host sees it.
+/// A trial's folder, on the host.
 #[derive(Clone, Debug)]
 pub(crate) struct Share(PathBuf);
 
-/// The folder that the guest writes, as either side sees it.
+/// The folder that the guest can write.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(PathBuf);
 
@@ -68,13 +68,13 @@ impl Share {
         self.0.join(PROGRAM)
     }
 
-    /// Copies the running program to where the guest finds it: it may be replaced at any time.
-    pub(crate) fn bring_program(&self) -> io::Result<()> {
+    /// Copies the running program, whose file may be replaced at any time.
+    pub(crate) fn copy_program(&self) -> io::Result<()> {
         std::fs::copy(OWN_PROGRAM, self.program()).map(drop)
     }
 
-    /// Links to the image of the guest's root and to those of the layers over it.
-    pub(crate) fn bring_images(&self, root: &Path, layers: &[PathBuf]) -> io::Result<()> {
+    /// Creates links to the images of the root and its layers.
+    pub(crate) fn link_images(&self, root: &Path, layers: &[PathBuf]) -> io::Result<()> {
         symlink(root, self.0.join(ROOT))?;
         let names = (1..).map(layer_name);
         let mut links = layers.iter().zip(names);
@@ -93,13 +93,13 @@ impl Share {
         self.0.join(TRACE)
     }
 
-    /// Makes the folder that the guest writes.
+    /// Creates the folder that the guest can write.
     pub(crate) fn make_exchange(&self) -> io::Result<()> {
         std::fs::create_dir(&self.exchange().0)
     }
 
-    /// Removes what the guest has written, whatever it is. What stays is reported by whoever
-    /// removes the trial's folder.
+    /// Removes everything the guest has written. What cannot be removed is reported when the
+    /// trial's folder is removed.
     pub(crate) fn remove_exchange(&self) {
         let _ = fslab_sys::remove_tree(&self.exchange().0);
     }
@@ -126,7 +126,7 @@ impl Exchange {
         self.0.join("status")
     }
 
-    /// How the trial ended; `None` where the guest ended before it.
+    /// The trial's exit status; `None` if the guest ended first.
     pub(crate) fn status(&self) -> Option<TrialStatus> {
         let file: File = fslab_sys::open_regular(&self.status_file()).ok()?;
         let mut text = Vec::new();
@@ -135,23 +135,23 @@ impl Exchange {
     }
 }
 
-/// The name of the image of the guest's root in the folder.
+/// File names in the trial's folder: the root image.
 pub(super) const ROOT: &str = "root.img";
-/// The name of the image of the layer with this number, from 1, in the folder.
+/// The image of a layer, numbered from 1.
 pub(super) fn layer_name(number: usize) -> String {
     format!("layer-{number}.img")
 }
-/// The name of the folder that the guest writes, in the trial's folder.
+/// The folder that the guest can write.
 pub(super) const EXCHANGE: &str = "share";
-/// The running program, even where another has its name since.
+/// The running program, even if its file was replaced.
 pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
-/// The program's name in the folder.
+/// The copy of the program.
 pub(super) const PROGRAM: &str = "fslab";
-/// The disk's name in the folder.
+/// The disk.
 pub(super) const IMAGE: &str = "disk.img";
-/// The name of a simulated disk's parameters in the folder.
+/// Parameters of a simulated disk.
 pub(super) const MODEL: &str = "disk.model";
-/// The name of a simulated disk's trace in the folder.
+/// Trace of a simulated disk.
 pub(super) const TRACE: &str = "disk.trace";
 
 #[cfg(test)]
@@ -178,10 +178,10 @@ mod tests {
         assert_eq!(share.exchange().status(), Some(status));
     }
 
-    // The host followed what root in the guest had put in the place of its files: it read any file
-    // of the user's as the status, hung at a FIFO, and read a file of any size into memory.
+    // The host had followed links of the guest: it read any file of the user as the status, blocked
+    // on a FIFO, and read files of any size into memory.
     #[test]
-    fn a_link_a_fifo_and_a_file_without_end_are_no_status() {
+    fn a_link_a_fifo_and_an_endless_file_are_no_status() {
         let (folder, share) = share();
         let status = share.exchange().status_file();
         let outside = folder.path().join("outside");

@@ -1,4 +1,4 @@
-//! A shell in a guest, for the curious: the same kernel and the same first process as a trial's.
+//! An interactive shell in a guest with the kernel and init of trials.
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
@@ -13,25 +13,25 @@ use crate::lease::{LeasedResources, Leases};
 use crate::places::make_marked_folder;
 use crate::undo::folder_of;
 
-/// A shell that is wanted.
+/// Settings of a shell.
 #[derive(Clone, Debug)]
 pub struct ShellRequest {
     /// The guest kernel.
     pub guest: GuestSettings,
     /// The guest's memory.
     pub memory: Bytes,
-    /// An image that is the guest's disk; it is written to. `None`: there is none.
+    /// Image used as the guest's disk; it is modified. `None` for no disk.
     pub disk: Option<PathBuf>,
-    /// Where the folder that guest and host share is kept while the guest runs.
+    /// Parent of the folder that guest and host share.
     pub folder: PathBuf,
-    /// Where leases are kept.
+    /// The folder of leases.
     pub leases: Leases,
 }
 
-/// Boots a guest with a shell on this terminal and waits until it is off.
+/// Boots a guest with a shell on this terminal and waits until it powers off.
 ///
 /// # Errors
-/// A [`Failure`] where the folder cannot be made or the kernel cannot be started.
+/// A [`Failure`] if the folder cannot be made or the kernel cannot be started.
 pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
     let guest = Guest::new(
         &request.guest,
@@ -51,7 +51,7 @@ pub fn run_shell(request: &ShellRequest) -> Result<ExitStatus, Failure> {
     undone.map(|_| ended)
 }
 
-/// Demands that nothing else uses a disk that the guest will write to.
+/// Checks that the disk is not in use, since the guest will write to it.
 fn ensure_unused(disk: &Path) -> Result<(), Failure> {
     let user = match DeviceNumber::of(disk) {
         Ok(number) => number.in_use(disk),
@@ -83,7 +83,7 @@ fn run_in(
         move |error: std::io::Error| Failure::new(FailureKind::Device, what).because(&error)
     };
     guest
-        .bring(&share)
+        .provide(&share)
         .and_then(|()| share.make_exchange())
         .and_then(|()| match &request.disk {
             Some(disk) => std::os::unix::fs::symlink(disk, share.image()),

@@ -1,4 +1,4 @@
-//! A block device that the user named for destruction.
+//! A block device that the user has named for destruction.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,9 @@ use crate::time_limit::within_limit;
 use crate::undo::{MOUNT_POINT_NAME, folder_of};
 
 pub(crate) struct Block {
-    /// As the user named it.
+    /// The path given by the user.
     device: PathBuf,
-    /// What was found by that name when the run began.
+    /// The identity of the device when the run began.
     identity: DeviceIdentity,
     folder: PathBuf,
 }
@@ -49,7 +49,7 @@ impl Block {
         })
     }
 
-    /// Demands that the name still leads to the device that it led to when the run began.
+    /// Checks that the path still leads to the device of the run's start.
     fn ensure_same(&self) -> Result<(), Failure> {
         let Some(difference) = self.identity.difference(&identify(&self.device)?) else {
             return Ok(());
@@ -59,13 +59,13 @@ impl Block {
             self.device.display()
         );
         let mut failure = Failure::new(FailureKind::Device, text)
-            .hint("nothing on it was touched; begin a new run, if it is the one to be formatted");
+            .hint("nothing was written to it; start a new run if it is the device to format");
         failure.causes.push(difference);
         Err(failure)
     }
 }
 
-/// What the device at `path` is known by.
+/// Identity of the device at `path`.
 pub(super) fn identify(path: &Path) -> Result<DeviceIdentity, Failure> {
     let found = fslab_sys::open_block_device(path).and_then(|it| fslab_sys::device_identity(&it));
     found.map(DeviceIdentity::new).map_err(|error| {
@@ -85,7 +85,7 @@ fn number(device: &Path) -> Result<DeviceNumber, Failure> {
     })
 }
 
-/// Refuses a device that anybody uses.
+/// Refuses a device that is in use.
 fn ensure_free(device: &Path) -> Result<(), Failure> {
     let user = number(device)?.in_use(device).map_err(|error| {
         let text = format!("cannot find out who uses {}", device.display());
@@ -95,7 +95,7 @@ fn ensure_free(device: &Path) -> Result<(), Failure> {
     let text = format!("refusing to format {}", device.display());
     Err(Failure::new(FailureKind::BadInput, text)
         .because(&user)
-        .hint("only a device that nothing uses is formatted; release it first, if it is the one"))
+        .hint("only unused devices are formatted; release it first if it is the right one"))
 }
 
 impl Place for Block {
@@ -117,7 +117,7 @@ impl Place for Block {
         };
         let what = format!("prepare {}", self.device.display());
         let (path, facts) = preparing.bounded(&what, |_| {
-            // Much may have happened since the run began.
+            // The device may have changed since the run began.
             self.ensure_same()?;
             ensure_free(&self.device)?;
             make_marked_folder(work, resources)?;
@@ -126,7 +126,7 @@ impl Place for Block {
             if let Ok(Some(signature)) = fslab_fs::signature(&self.device) {
                 facts.insert("device.signature_before".into(), signature.title.to_owned());
             }
-            // A link like those in /dev/disk/by-id may be changed while the trial runs.
+            // A link such as those in /dev/disk/by-id may change while the trial runs.
             let path = std::fs::canonicalize(&self.device).map_err(|error| {
                 let text = format!("cannot follow {}", self.device.display());
                 Failure::new(FailureKind::Device, text).because(&error)

@@ -1,4 +1,4 @@
-//! A fresh directory below one of the user's, on whatever is mounted there.
+//! A fresh directory below one of the user's, on whatever file system it is.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::place::{
 use crate::lease::LeasedResources;
 use crate::undo::folder_of;
 
-/// Where the trial works: beside the mark of the scratch folder, and alone.
+/// The trial's folder, separate from the mark of the scratch folder.
 const FILES: &str = "files";
 
 pub(crate) struct Directory {

@@ -1,4 +1,4 @@
-//! No device at all, for the `fake` file system.
+//! No device: the place of the `fake` file system.
 
 use fslab_model::{DeviceSpec, Facts, Failure};
 

@@ -1,4 +1,4 @@
-//! An image file as the disk of a guest kernel, as it is or with the times of a simulated disk.
+//! An image file as the disk of a guest kernel, plain or simulated.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::guest::{Clock, DISK, Guest, MOUNT_POINT, SIMULATED_DISK, Share};
 use crate::lease::LeasedResources;
 use crate::undo::folder_of;
 
-/// Room that is left on the file system below the image: it must not be the one that is full.
+/// Space left free on the file system below the image, which must not fill up.
 const SLACK: Bytes = Bytes::mib(64);
 
 pub(crate) struct GuestDisk {
@@ -23,19 +23,18 @@ pub(crate) struct GuestDisk {
 }
 
 impl GuestDisk {
-    /// Disks of `size` in `folder`. The images are sparse and take what is written to them; there
-    /// must be room for `footprint` all the same, and for what else each guest that runs at a time
-    /// has in its folder.
+    /// Disks of `size` in `folder`. The images are sparse, but there must be room for `footprint`
+    /// and the other files of each parallel guest.
     pub(crate) fn open(
         folder: PathBuf,
         size: Bytes,
         footprint: Bytes,
         guest: Guest,
     ) -> Result<Self, Failure> {
-        let besides = guest.room().map_err(|error| {
+        let others = guest.room().map_err(|error| {
             Failure::new(FailureKind::Device, "cannot ask how large fslab is").because(&error)
         })?;
-        let each = footprint.min(size).0.saturating_add(besides.0);
+        let each = footprint.min(size).0.saturating_add(others.0);
         let guests = guest.at_a_time().get() as u64;
         let wanted = each.saturating_mul(guests).saturating_add(SLACK.0);
         ensure_folder(&folder, wanted).map_err(|failure| match failure.kind {
@@ -53,7 +52,7 @@ impl GuestDisk {
     }
 
     fn make(&self, share: &Share) -> std::io::Result<()> {
-        self.guest.bring(share)?;
+        self.guest.provide(share)?;
         std::fs::File::create_new(share.image())?.set_len(self.size.0)?;
         if let Clock::Virtual { disk } = self.guest.clock() {
             std::fs::write(share.model(), &disk.model)?;
@@ -119,7 +118,7 @@ impl Place for GuestDisk {
                 }
                 DISK
             }
-            // Where its image lies has no part in its figures.
+            // The location of the image does not affect the results.
             Clock::Virtual { disk } => {
                 facts.insert("disk".into(), disk.profile.clone());
                 SIMULATED_DISK

@@ -13,9 +13,9 @@ use super::place::{
 use crate::lease::LeasedResources;
 use crate::undo::{IMAGE_NAME, MOUNT_POINT_NAME, folder_of};
 
-/// Logical block size of the loop device: that of most disks sold, as they show themselves.
+/// Logical block size of the loop device, as of most disks.
 const BLOCK_BYTES: u32 = 512;
-/// Room that is left on the file system below the image: it must not be the one that is full.
+/// Space left free on the file system below the image, which must not fill up.
 const SLACK: Bytes = Bytes::mib(64);
 
 pub(crate) struct Image {

@@ -1,4 +1,4 @@
-//! The places that a trial's file system can live in, one a file.
+//! Places: where a trial's file system is made.
 
 mod block;
 mod directory;

@@ -1,4 +1,4 @@
-//! What a place is, and what places demand of folders and privileges before they make anything.
+//! The interface of places, and their checks of folders and privileges.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,35 +12,36 @@ use crate::guest::{Guest, Share};
 use crate::lease::LeasedResources;
 use crate::time_limit::{bounded_by, limit_of, within_limit};
 
-/// What a trial gets to work on. Dropped only after the trial's process is gone.
+/// A prepared device. Dropped only after the trial's process has ended.
 pub(crate) struct Prepared {
     pub(crate) device: DeviceSpec,
     pub(crate) facts: Facts,
-    /// Holds a loop device open while the trial runs.
+    /// Keeps a loop device open while the trial runs.
     pub(crate) holder: Option<fslab_sys::LoopDevice>,
     pub(crate) start: Start,
 }
 
-/// How the trial's process is started.
+/// Where the trial's process is started.
 pub(crate) enum Start {
     /// As a process of this system.
     Here,
-    /// As the first process of a guest, which shares a folder with us.
+    /// In a guest, with a shared folder.
     InGuest(Box<Guest>, Share),
 }
 
-/// What a place works under while it prepares.
+/// Context of a preparation.
 pub(crate) struct Preparing<'a> {
-    /// What the place said that it makes.
+    /// The resources that the place has announced.
     pub(crate) resources: &'a LeasedResources,
-    /// Held by whatever may hang.
+    /// The lease's file, held by any process that may hang.
     pub(crate) lease: &'a File,
-    /// Whether the trial is still wanted.
+    /// False once the trial is cancelled.
     pub(crate) go_on: &'a dyn Fn() -> bool,
 }
 
 impl Preparing<'_> {
-    /// Does what touches devices and folders, and is to `what` something, within a time limit.
+    /// Runs `work`, which accesses devices and folders, within a time limit; `what` names it in
+    /// errors.
     pub(crate) fn bounded<T: Serialize + DeserializeOwned>(
         &self,
         what: &str,
@@ -50,23 +51,23 @@ impl Preparing<'_> {
     }
 }
 
-/// A place: it says what it is going to make, and then makes it.
+/// A place announces its resources, then makes them.
 pub(crate) trait Place: Send + Sync {
-    /// What `prepare` will make for the trial `name`: it is leased first.
+    /// The resources that `prepare` will make for the trial `name`; leased first.
     fn resources(&self, name: &str) -> LeasedResources;
-    /// Makes it. What takes long ends as `Interrupted` where it is not wanted any more.
+    /// Makes the resources; long operations end with `Interrupted` if the trial is cancelled.
     fn prepare(&self, preparing: &Preparing) -> Result<Prepared, Failure>;
-    /// Whether it is there still. Where it is not, no further trial can be run.
+    /// Checks that the place still works. If not, no further trial can run.
     fn check(&self) -> Result<(), Failure> {
         Ok(())
     }
-    /// What the device is known by; empty where each trial has its own.
+    /// Identity of the device; empty if each trial has a separate one.
     fn identity(&self) -> DeviceIdentity {
         DeviceIdentity::default()
     }
 }
 
-/// Makes the folder of a lease, for this user alone and with the lease's mark.
+/// Makes the folder of a lease, accessible to this user alone, with the lease's mark.
 pub(crate) fn make_marked_folder(path: &Path, resources: &LeasedResources) -> Result<(), Failure> {
     let mark = resources.mark.as_deref().unwrap_or_default();
     WorkFolder::make(path, mark).map(drop).map_err(|error| {
@@ -75,7 +76,7 @@ pub(crate) fn make_marked_folder(path: &Path, resources: &LeasedResources) -> Re
     })
 }
 
-/// Creates a folder in one that was made for a trial.
+/// Makes a folder inside one that was made for a trial.
 pub(crate) fn create_folder(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
@@ -94,8 +95,8 @@ fn kind_of(error: &std::io::Error) -> FailureKind {
     }
 }
 
-/// Demands that `folder` is one in which this user can create files, with room for `bytes`; a
-/// folder that hangs is refused, too.
+/// Checks that this user can create files in `folder`, that it has `bytes` free, and that it does
+/// not hang.
 pub(super) fn ensure_folder(folder: &Path, bytes: u64) -> Result<(), Failure> {
     within_limit(&format!("use the folder {}", folder.display()), |_| {
         ensure_writable(folder)?;
@@ -103,7 +104,7 @@ pub(super) fn ensure_folder(folder: &Path, bytes: u64) -> Result<(), Failure> {
     })
 }
 
-/// Demands that `folder` does not hang, whatever else it answers: a trial may have filled it.
+/// Checks only that `folder` does not hang: a trial may have filled it.
 pub(super) fn ensure_answer(folder: &Path) -> Result<(), Failure> {
     match ensure_folder(folder, 0) {
         Err(failure) if failure.kind == FailureKind::Timeout => Err(failure),
@@ -111,7 +112,7 @@ pub(super) fn ensure_answer(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Demands that this user can create files in `folder`, by creating one.
+/// Checks that this user can create files in `folder`, by creating one.
 fn ensure_writable(folder: &Path) -> Result<(), Failure> {
     fslab_sys::try_create_in(folder).map_err(|error| {
         let kind = match error.kind() {
@@ -130,7 +131,7 @@ fn ensure_writable(folder: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Demands `bytes` of room in `folder`.
+/// Checks that `folder` has `bytes` free.
 fn ensure_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
     use fslab_model::Bytes;
     let available = fslab_sys::available_bytes(folder).map_err(|error| {
@@ -164,9 +165,9 @@ mod tests {
 
     use super::*;
 
-    /// The probe's name was known beforehand.
+    /// The probe's name had been predictable.
     #[test]
-    fn a_folder_is_probed_by_a_name_that_is_not_guessed_and_nothing_stays() {
+    fn a_folder_is_probed_with_an_unpredictable_name_and_nothing_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let guessed = format!("fslab-probe-{}", std::process::id());
         fs::create_dir(folder.path().join(&guessed)).expect("in the way");

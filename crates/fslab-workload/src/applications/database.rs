@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fslab_engine::{EngineError, EngineKind, Filler, Logbook, Measured, Random, RunContext};
+use fslab_engine::{EngineError, EngineKind, Filler, Measured, Random, RunContext, ThreadRecorder};
 use fslab_model::{Bytes, FailureKind, Need};
 use fslab_sys::ResourceUse;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
@@ -267,10 +267,10 @@ impl<'a> Bank<'a> {
     }
 
     fn transact(&mut self) -> EngineResult<Measured> {
-        let mut book = Logbook::new(self.context);
+        let mut book = ThreadRecorder::new(self.context);
         let commit = book.kind("commit");
         let used = ResourceUse::of_process();
-        book.begin(Logbook::now_ns());
+        book.begin(ThreadRecorder::now_ns());
         for _ in 0..self.parameters.transactions {
             self.demand_no_stop()?;
             self.batch("BEGIN IMMEDIATE")?;
@@ -278,12 +278,12 @@ impl<'a> Bank<'a> {
             for _ in 0..self.parameters.rows {
                 moved += self.touch_row()?;
             }
-            let start_ns = Logbook::now_ns();
+            let start_ns = ThreadRecorder::now_ns();
             self.batch("COMMIT")?;
-            book.operation(commit, start_ns, Logbook::now_ns(), moved);
+            book.operation(commit, start_ns, ThreadRecorder::now_ns(), moved);
         }
         let used = ResourceUse::of_process().since(used);
-        Ok(Logbook::measured(vec![book], used, true))
+        Ok(ThreadRecorder::measured(vec![book], used, true))
     }
 
     /// One row, as the mix says; gives the bytes of data that were moved.

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::io;
 use std::path::Path;
 
-use fslab_engine::{EngineError, Filler, Kind, Logbook, Random};
+use fslab_engine::{EngineError, Filler, Kind, Random, ThreadRecorder};
 use fslab_sys::{Descriptors, Reached};
 
 /// The result of one operation.
@@ -53,7 +53,7 @@ struct Kinds {
 pub(crate) struct Worker<'a> {
     base: &'a Path,
     tools: Tools,
-    book: &'a mut Logbook,
+    book: &'a mut ThreadRecorder,
 }
 
 /// What a thread prepares before the clock starts.
@@ -74,7 +74,7 @@ impl Tools {
         longest_write: usize,
         seed: u64,
         thread: u32,
-        book: &mut Logbook,
+        book: &mut ThreadRecorder,
     ) -> EngineResult<Self> {
         let kinds = Kinds {
             create: book.kind("create"),
@@ -109,7 +109,7 @@ impl Tools {
     }
 
     /// The tools in hand.
-    pub(super) fn take<'a>(self, base: &'a Path, book: &'a mut Logbook) -> Worker<'a> {
+    pub(super) fn take<'a>(self, base: &'a Path, book: &'a mut ThreadRecorder) -> Worker<'a> {
         Worker {
             base,
             tools: self,
@@ -211,12 +211,12 @@ impl Worker<'_> {
 
     /// fsync(2): what one waits for, noted beside the operations.
     pub(super) fn fsync(&mut self, name: &CStr) -> EngineResult<()> {
-        let start_ns = Logbook::now_ns();
+        let start_ns = ThreadRecorder::now_ns();
         let done = self.tools.files.fsync(FILE);
-        let end_ns = Logbook::now_ns();
+        let end_ns = ThreadRecorder::now_ns();
         done.map_err(|error| io_error("fsync", self.base, name, error))?;
         self.book
-            .companion(self.tools.kinds.fsync, start_ns, end_ns);
+            .auxiliary(self.tools.kinds.fsync, start_ns, end_ns);
         Ok(())
     }
 
@@ -251,9 +251,9 @@ impl Worker<'_> {
         name: &CStr,
         issue: impl FnOnce(&mut Tools) -> io::Result<u64>,
     ) -> EngineResult<()> {
-        let start_ns = Logbook::now_ns();
+        let start_ns = ThreadRecorder::now_ns();
         let moved = issue(&mut self.tools);
-        let end_ns = Logbook::now_ns();
+        let end_ns = ThreadRecorder::now_ns();
         let moved = moved.map_err(|error| io_error(operation, self.base, name, error))?;
         self.book.operation(kind, start_ns, end_ns, moved);
         Ok(())

@@ -17,7 +17,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use fslab_engine::{
-    EngineError, EngineKind, Filler, Kind, Logbook, Random, RunContext, mix, run_crew,
+    EngineError, EngineKind, Filler, Kind, Random, RunContext, ThreadRecorder, mix,
+    run_recorded_threads,
 };
 use fslab_model::{Bytes, Need};
 use fslab_sys::{Descriptors, flag_bits, sync_file_system};
@@ -240,10 +241,10 @@ impl OltpJob<'_> {
         std::fs::create_dir(base).map_err(|e| EngineError::io("make directory", base, e))?;
         let files = Descriptors::below(base, 1).map_err(|e| EngineError::io("open", base, e))?;
         let mut filler = Filler::new(self.context.seed, FILL_BYTES);
-        let mut book = Logbook::new(self.context);
+        let mut book = ThreadRecorder::new(self.context);
         let kind = book.kind("write");
         let used = fslab_sys::ResourceUse::of_process();
-        book.begin(Logbook::now_ns());
+        book.begin(ThreadRecorder::now_ns());
         for (number, name) in (0..).zip(self.names()) {
             let failed = |error| io_error("create", base, &name, error);
             let is_log = number == u64::from(self.parameters.data_files);
@@ -261,17 +262,17 @@ impl OltpJob<'_> {
                     return Err(EngineError::interrupted(base));
                 }
                 let length = (size.0 - offset).min(FILL_BYTES as u64) as usize;
-                let start_ns = Logbook::now_ns();
+                let start_ns = ThreadRecorder::now_ns();
                 let data = filler.bytes(number, offset, length);
                 let count = files.write(0, data, None).map_err(failed)?;
-                book.operation(kind, start_ns, Logbook::now_ns(), count);
+                book.operation(kind, start_ns, ThreadRecorder::now_ns(), count);
                 offset += count;
             }
             files.close(0).map_err(failed)?;
         }
         sync_file_system(base).map_err(|error| EngineError::io("sync", base, error))?;
         let used = fslab_sys::ResourceUse::of_process().since(used);
-        Ok(Logbook::measured(vec![book], used, true))
+        Ok(ThreadRecorder::measured(vec![book], used, true))
     }
 
     /// Data files for reading, then for writing, then the log: shared by all threads, which read
@@ -297,7 +298,7 @@ impl OltpJob<'_> {
         let parameters = self.parameters;
         let files = self.open()?;
         let progress = Progress::new(self);
-        let prepare = |thread: u32, book: &mut Logbook| {
+        let prepare = |thread: u32, book: &mut ThreadRecorder| {
             let seed = mix(self.context.seed, u64::from(thread));
             let record = parameters.record.0 as usize;
             Ok(match thread {
@@ -318,7 +319,8 @@ impl OltpJob<'_> {
                 },
             })
         };
-        let work = |role: Role, book: &mut Logbook, must_stop: &dyn Fn() -> bool| match role {
+        let work = |role: Role, book: &mut ThreadRecorder, must_stop: &dyn Fn() -> bool| match role
+        {
             Role::Log { kind, filler } => {
                 self.log(&files, &progress, kind, filler, book, must_stop)
             }
@@ -343,7 +345,7 @@ impl OltpJob<'_> {
             } => self.read(&files, &progress, kind, buffer, random, book, must_stop),
         };
         let threads = 1 + parameters.writers + parameters.readers;
-        run_crew(self.context, threads, prepare, work)
+        run_recorded_threads(self.context, threads, prepare, work)
     }
 
     fn log(
@@ -352,7 +354,7 @@ impl OltpJob<'_> {
         progress: &Progress,
         kind: Kind,
         mut filler: Filler,
-        book: &mut Logbook,
+        book: &mut ThreadRecorder,
         must_stop: &dyn Fn() -> bool,
     ) -> EngineResult<()> {
         let record = self.parameters.log_record.0;
@@ -363,9 +365,9 @@ impl OltpJob<'_> {
                 .ok_or_else(|| EngineError::interrupted(self.base))?;
             let offset = turn % records * record;
             let data = filler.bytes(turn, offset, record as usize);
-            let start_ns = Logbook::now_ns();
+            let start_ns = ThreadRecorder::now_ns();
             let done = files.write(2 * self.parameters.data_files, data, Some(offset));
-            let end_ns = Logbook::now_ns();
+            let end_ns = ThreadRecorder::now_ns();
             let count = done.map_err(|error| io_error("write", self.base, c"log", error))?;
             book.operation(kind, start_ns, end_ns, count);
             progress.logged(turn + 1);
@@ -378,7 +380,7 @@ impl OltpJob<'_> {
         files: &Descriptors,
         progress: &Progress,
         mut hands: WriterHands,
-        book: &mut Logbook,
+        book: &mut ThreadRecorder,
         must_stop: &dyn Fn() -> bool,
     ) -> EngineResult<()> {
         let parameters = self.parameters;
@@ -395,9 +397,9 @@ impl OltpJob<'_> {
                 let data = hands
                     .filler
                     .bytes(batch << 32 | turn, offset, record as usize);
-                let start_ns = Logbook::now_ns();
+                let start_ns = ThreadRecorder::now_ns();
                 let done = files.write(parameters.data_files + file, data, Some(offset));
-                let end_ns = Logbook::now_ns();
+                let end_ns = ThreadRecorder::now_ns();
                 let count = done.map_err(|error| io_error("write", self.base, c"data", error))?;
                 book.operation(hands.kind, start_ns, end_ns, count);
             }
@@ -417,7 +419,7 @@ impl OltpJob<'_> {
         kind: Kind,
         mut buffer: Vec<u8>,
         mut random: Random,
-        book: &mut Logbook,
+        book: &mut ThreadRecorder,
         must_stop: &dyn Fn() -> bool,
     ) -> EngineResult<()> {
         loop {
@@ -429,9 +431,9 @@ impl OltpJob<'_> {
                 return Err(EngineError::interrupted(self.base));
             }
             let (file, offset) = self.any(&mut random);
-            let start_ns = Logbook::now_ns();
+            let start_ns = ThreadRecorder::now_ns();
             let done = files.read(file, &mut buffer, Some(offset));
-            let end_ns = Logbook::now_ns();
+            let end_ns = ThreadRecorder::now_ns();
             let count = done.map_err(|error| io_error("read", self.base, c"data", error))?;
             book.operation(kind, start_ns, end_ns, count);
             progress.read();

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fslab_engine::{EngineError, EngineKind, Logbook, RunContext, run_crew};
+use fslab_engine::{EngineError, EngineKind, RunContext, ThreadRecorder, run_recorded_threads};
 use fslab_sys::ResourceUse;
 
 use super::fileset::Fileset;
@@ -52,20 +52,20 @@ pub(crate) fn play(
 
 /// Makes the files, as a phase by itself.
 fn prepare(scene: &Scene<'_>, context: &RunContext) -> EngineResult<Finished> {
-    let mut book = Logbook::new(context);
+    let mut book = ThreadRecorder::new(context);
     let kind = book.kind("create");
     let used = ResourceUse::of_process();
-    let mut last_ns = Logbook::now_ns();
+    let mut last_ns = ThreadRecorder::now_ns();
     book.begin(last_ns);
     let record = scene.parameters.record.0 as usize;
     scene.set.make(scene.base, context.seed, record, |bytes| {
-        let now_ns = Logbook::now_ns();
+        let now_ns = ThreadRecorder::now_ns();
         book.operation(kind, last_ns, now_ns, bytes);
         last_ns = now_ns;
         unless_stopped(context)
     })?;
     let used = ResourceUse::of_process().since(used);
-    Ok(Logbook::measured(vec![book], used, true).into())
+    Ok(ThreadRecorder::measured(vec![book], used, true).into())
 }
 
 fn unless_stopped(context: &RunContext) -> EngineResult<()> {
@@ -85,7 +85,7 @@ fn run(scene: &Scene<'_>, context: &RunContext) -> EngineResult<fslab_engine::Me
         true => parameters.record.0.max(parameters.append.0),
         false => parameters.append.0,
     } as usize;
-    let prepare = |thread: u32, book: &mut Logbook| {
+    let prepare = |thread: u32, book: &mut ThreadRecorder| {
         let record = parameters.record.0 as usize;
         let tools = Tools::new(scene.base, record, longest, context.seed, thread, book)?;
         if parameters.flow.has_log() {
@@ -93,18 +93,18 @@ fn run(scene: &Scene<'_>, context: &RunContext) -> EngineResult<fslab_engine::Me
         }
         Ok((tools, scene.set.part(thread, context.seed)))
     };
-    run_crew(
+    run_recorded_threads(
         context,
         parameters.threads,
         prepare,
         |(tools, mut part), book, must_stop| {
-            let start_ns = Logbook::now_ns();
+            let start_ns = ThreadRecorder::now_ns();
             let mut hands = tools.take(scene.base, book);
             while pool.fetch_add(1, Ordering::Relaxed) < parameters.operations {
                 if must_stop() {
                     return Err(EngineError::interrupted(scene.base));
                 }
-                if limit_ns > 0 && Logbook::now_ns() - start_ns >= limit_ns {
+                if limit_ns > 0 && ThreadRecorder::now_ns() - start_ns >= limit_ns {
                     break;
                 }
                 parameters.flow.turn(scene, &mut part, &mut hands)?;

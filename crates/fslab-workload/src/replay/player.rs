@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 
-use fslab_engine::{EngineError, Filler, Kind, Logbook, Measured, RunContext};
+use fslab_engine::{EngineError, Filler, Kind, Measured, RunContext, ThreadRecorder};
 use fslab_sys::{Descriptors, ResourceUse};
 use fslab_trace::Trace;
 
@@ -44,7 +44,7 @@ pub(super) struct Player<'a> {
 
 /// What a thread works with, one after the other.
 struct Kit {
-    book: Logbook,
+    book: ThreadRecorder,
     kinds: Vec<Kind>,
     buffer: Vec<u8>,
     filler: Filler,
@@ -91,7 +91,7 @@ impl<'a> Player<'a> {
     pub(super) fn play(mut self) -> Result<Played, EngineError> {
         let first = self.kit(0);
         let used = ResourceUse::of_process();
-        self.start_ns = Logbook::now_ns();
+        self.start_ns = ThreadRecorder::now_ns();
         let this = &self;
         std::thread::scope(|scope| this.lane(scope, 0, first));
         let used = ResourceUse::of_process().since(used);
@@ -104,14 +104,14 @@ impl<'a> Player<'a> {
             .unwrap_or_else(PoisonError::into_inner);
         let books = kits.into_iter().map(|kit| kit.book).collect();
         Ok(Played {
-            measured: Logbook::measured(books, used, true),
+            measured: ThreadRecorder::measured(books, used, true),
             deviations: self.deviations,
             substituted: self.substituted.into_inner(),
         })
     }
 
     fn kit(&self, number: u64) -> Kit {
-        let mut book = Logbook::new(self.context);
+        let mut book = ThreadRecorder::new(self.context);
         let kinds = self
             .script
             .kinds
@@ -147,9 +147,9 @@ impl<'a> Player<'a> {
             if let Move::Spawn { child, inherited } = &cue.operation {
                 self.spawn(scope, *child, inherited);
             } else {
-                let start_ns = Logbook::now_ns();
+                let start_ns = ThreadRecorder::now_ns();
                 let found = self.issue(&mut hands, cue);
-                let end_ns = Logbook::now_ns();
+                let end_ns = ThreadRecorder::now_ns();
                 if let Some(kind) = cue.kind {
                     let moved = match &found {
                         Ok(moved) if cue.operation.moves_data() => *moved,
@@ -221,13 +221,13 @@ impl<'a> Player<'a> {
     }
 
     fn think(&self, think_ns: u64) -> bool {
-        let until_ns = Logbook::now_ns() + think_ns;
+        let until_ns = ThreadRecorder::now_ns() + think_ns;
         loop {
-            let now_ns = Logbook::now_ns();
+            let now_ns = ThreadRecorder::now_ns();
             if now_ns >= until_ns {
                 return true;
             }
-            Logbook::wait_until_ns(until_ns.min(now_ns + NAP_NS));
+            ThreadRecorder::wait_until_ns(until_ns.min(now_ns + NAP_NS));
             if self.must_stop() {
                 return false;
             }

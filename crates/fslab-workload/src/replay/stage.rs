@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use fslab_engine::{EngineError, Filler, Logbook, Measured, RunContext};
+use fslab_engine::{EngineError, Filler, Measured, RunContext, ThreadRecorder};
 use fslab_sys::{Descriptors, ResourceUse, flag_bits, sync_file_system};
 use fslab_trace::{EntryKind, LinkTarget, Trace, TreeEntry};
 
@@ -35,7 +35,7 @@ pub(super) fn make(context: &RunContext, base: &Path, trace: &Trace) -> Result<M
     fs::create_dir(base).map_err(|error| EngineError::io("make directory", base, error))?;
     let files =
         Descriptors::below(base, 1).map_err(|error| EngineError::io("open", base, error))?;
-    let mut book = Logbook::new(context);
+    let mut book = ThreadRecorder::new(context);
     let create = book.kind("create");
     let mut maker = Maker {
         base,
@@ -45,14 +45,14 @@ pub(super) fn make(context: &RunContext, base: &Path, trace: &Trace) -> Result<M
         left_out: 0,
     };
     let used = ResourceUse::of_process();
-    book.begin(Logbook::now_ns());
+    book.begin(ThreadRecorder::now_ns());
     for entry in &trace.files {
         if context.stop.is_raised() {
             return Err(EngineError::interrupted(base));
         }
-        let start_ns = Logbook::now_ns();
+        let start_ns = ThreadRecorder::now_ns();
         maker.make(entry)?;
-        book.operation(create, start_ns, Logbook::now_ns(), entry.bytes);
+        book.operation(create, start_ns, ThreadRecorder::now_ns(), entry.bytes);
     }
     for entry in trace.files.iter().rev() {
         maker.change_mode(entry)?;
@@ -60,7 +60,7 @@ pub(super) fn make(context: &RunContext, base: &Path, trace: &Trace) -> Result<M
     sync_file_system(base).map_err(|error| EngineError::io("sync", base, error))?;
     let notes = maker.notes();
     let used = ResourceUse::of_process().since(used);
-    let measured = Logbook::measured(vec![book], used, true);
+    let measured = ThreadRecorder::measured(vec![book], used, true);
     Ok(Made { measured, notes })
 }
 

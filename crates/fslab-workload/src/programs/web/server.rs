@@ -164,7 +164,7 @@ impl Server {
         };
         while self.endpoint.connect(TRY_EACH).is_err() {
             let failed = |error| ProgramError::io("watch", Path::new(name.as_str()), error);
-            let has_ended = group.wait_a_moment(TRY_EACH).map_err(failed)?;
+            let has_ended = group.poll_output(TRY_EACH).map_err(failed)?;
             if stop.is_raised() {
                 return Err(ProgramError::interrupted(name));
             }

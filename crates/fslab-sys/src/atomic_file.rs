@@ -1,14 +1,14 @@
-//! Files that are written as a whole or not at all, in folders that others may write to as well.
+//! Atomic writing of files: completely or not at all, also in folders that others may write to.
 //!
-//! What is written has no name until it is complete (O_TMPFILE), so that a kill leaves nothing, and
-//! no name that another user could have prepared is ever opened. Where the file system has no
-//! nameless files, the name is a random one and the file is made by this call (O_EXCL, which
-//! follows no link). A complete file takes the place of the one that was there in one step.
+//! The data has no name until it is complete (O_TMPFILE), so that a kill leaves nothing, and no
+//! path that another user could have prepared is opened. On file systems without O_TMPFILE the file
+//! gets a random name and is created with O_EXCL, which follows no link. The complete file replaces
+//! an existing one in one step.
 //!
-//! A target that is itself a symbolic link is followed, as `>` of a shell follows it, with the
-//! rule of the kernel's fs.protected_symlinks: not where it stands in a sticky folder that
-//! everybody may write to and belongs neither to this user nor to the folder's owner. Who may only
-//! write to the folder, not to the file, cannot lead the write elsewhere.
+//! A target that is a symbolic link is followed, as by `>` in a shell, under the rule of the
+//! kernel's fs.protected_symlinks: not if the link is in a world-writable sticky folder and owned
+//! neither by this user nor by the folder's owner. Users who can write to the folder but not to the
+//! file cannot redirect the write.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -20,29 +20,29 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
-/// As many symbolic links as the kernel follows.
+/// Limit of symbolic links, as in the kernel.
 const LINKS_MAX: u32 = 40;
-/// How often another random name is tried.
+/// Attempts with random names.
 const NAMES_MAX: u32 = 100;
-/// The permissions before the umask, as of any program's output.
+/// Permissions before the umask.
 const MODE: Mode = Mode::from_raw_mode(0o666);
 const STICKY: u32 = 0o1000;
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// A file that becomes visible by [`WholeFile::commit`]; dropped before, it leaves nothing.
+/// A file that appears at [`AtomicFile::commit`]; dropped earlier, it leaves nothing.
 #[derive(Debug)]
-pub struct WholeFile {
+pub struct AtomicFile {
     file: File,
     target: PathBuf,
-    /// The random name, where the file system has no nameless files.
+    /// The random name on file systems without O_TMPFILE.
     draft: Option<PathBuf>,
 }
 
-impl WholeFile {
-    /// Begins a file that will stand at `path`.
+impl AtomicFile {
+    /// Starts a file that will be at `path`.
     ///
     /// # Errors
-    /// What the kernel says of the folder, and EACCES for a link that is not followed.
+    /// Those of the kernel for the folder, and EACCES for a link that is not followed.
     pub fn create(path: &Path) -> io::Result<Self> {
         let target = followed(path)?;
         let folder = folder_of(&target);
@@ -53,7 +53,7 @@ impl WholeFile {
                 target,
                 draft: None,
             }),
-            // A kernel or a file system without nameless files says one of these.
+            // Errors of kernels and file systems without O_TMPFILE.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
                 Self::create_named(target)
             }
@@ -73,10 +73,10 @@ impl WholeFile {
         })
     }
 
-    /// Puts the complete file in its place, durably.
+    /// Moves the complete file into place, durably.
     ///
     /// # Errors
-    /// What the kernel says; then what stood at the path is as it was.
+    /// Those of the kernel; an existing file at the path is unchanged then.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         let draft = match self.draft.take() {
@@ -93,7 +93,7 @@ impl WholeFile {
         sync_folder(&self.target)
     }
 
-    /// Gives the nameless file its name; where that is taken, a random one, which is returned.
+    /// Links the nameless file to its name; if that exists, to a random one, which is returned.
     fn link(&self) -> io::Result<Option<PathBuf>> {
         let from = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let link =
@@ -109,7 +109,7 @@ impl WholeFile {
     }
 }
 
-impl Write for WholeFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -119,7 +119,7 @@ impl Write for WholeFile {
     }
 }
 
-impl Drop for WholeFile {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(draft) = &self.draft {
             let _ = fs::remove_file(draft);
@@ -127,36 +127,36 @@ impl Drop for WholeFile {
     }
 }
 
-/// Writes `content` to a file that is there as a whole or not at all. What is there and no regular
-/// file, such as a pipe or a terminal, is written to as it is.
+/// Writes `content` to a file atomically. An existing path that is no regular file, such as a pipe
+/// or terminal, is written to directly.
 ///
 /// # Errors
-/// As [`WholeFile`].
-pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+/// As [`AtomicFile`].
+pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     let target = followed(path)?;
     match fs::metadata(&target) {
         Ok(there) if !there.is_file() => {
-            // Never made, never cut: what is there now might not be there any more.
+            // Neither created nor truncated: the path may refer to another file by now.
             let mut file = File::options().write(true).open(&target)?;
             file.write_all(content)
         }
         _ => {
-            let mut file = WholeFile::create(&target)?;
+            let mut file = AtomicFile::create(&target)?;
             file.write_all(content)?;
             file.commit()
         }
     }
 }
 
-/// The path that a write to `path` goes to: the end of its symbolic links. Those in its folders are
-/// the kernel's.
+/// The path that a write to `path` goes to: the end of its symbolic links. Links in parent folders
+/// are resolved by the kernel.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
         let Ok(link) = fs::symlink_metadata(&target) else {
             return Ok(target);
         };
-        // What stands in /proc/self/fd and the like is no path.
+        // Links such as those in /proc/self/fd are no paths.
         let is_of_proc = || {
             rustix::fs::statfs(folder_of(&target))
                 .is_ok_and(|of| of.f_type == rustix::fs::PROC_SUPER_MAGIC)
@@ -170,7 +170,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(Errno::LOOP.into())
 }
 
-/// Refuses a link that another user may have put there.
+/// Refuses a link that another user may have created.
 fn ensure_trusted(path: &Path, link: &fs::Metadata) -> io::Result<()> {
     let folder = fs::metadata(folder_of(path))?;
     let is_shared = folder.mode() & (STICKY | WRITABLE_BY_ALL) == STICKY | WRITABLE_BY_ALL;
@@ -189,16 +189,16 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The rename, too, is on the disk.
+/// Makes the rename durable.
 fn sync_folder(path: &Path) -> io::Result<()> {
     match File::open(folder_of(path)).and_then(|folder| folder.sync_all()) {
-        // A folder that may be written to and not read, or a file system without such a call.
+        // The folder may be writable but not readable, or the file system lacks the call.
         Err(error) if error.raw_os_error() != Some(Errno::IO.raw_os_error()) => Ok(()),
         other => other,
     }
 }
 
-/// Makes something beside `target` under a name that no one could have known.
+/// Creates a file beside `target` under an unpredictable name.
 fn with_random_name<T>(
     target: &Path,
     make: impl Fn(&Path) -> Result<T, Errno>,
@@ -214,11 +214,11 @@ fn with_random_name<T>(
     Err(Errno::EXIST.into())
 }
 
-/// Makes a folder in `folder` that only this user may enter, under a name that begins with `prefix`
-/// and that no one could have known.
+/// Creates a folder in `folder`, accessible to this user alone, under an unpredictable name that
+/// starts with `prefix`.
 ///
 /// # Errors
-/// What the kernel says.
+/// Those of the kernel.
 pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
     for _ in 0..NAMES_MAX {
         let path = folder.join(format!("{prefix}{:016x}", random()));
@@ -231,15 +231,15 @@ pub fn private_folder(folder: &Path, prefix: &str) -> io::Result<PathBuf> {
     Err(Errno::EXIST.into())
 }
 
-/// Whether this user can create files in `folder`: creates one that gets no name of its caller's.
+/// Checks that this user can create files in `folder`, by creating a nameless one.
 ///
 /// # Errors
-/// As [`WholeFile::create`].
+/// As [`AtomicFile::create`].
 pub fn try_create_in(folder: &Path) -> io::Result<()> {
-    WholeFile::create(&folder.join("probe")).map(drop)
+    AtomicFile::create(&folder.join("probe")).map(drop)
 }
 
-/// The standard library's hash maps are seeded by the kernel's random numbers.
+/// The standard library seeds its hash maps with random numbers of the kernel.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -278,15 +278,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_appears_whole_and_takes_the_place_of_the_one_before() {
+    fn a_file_appears_complete_and_replaces_an_existing_one() {
         let folder = Folder::new("twice");
         let path = folder.0.join("a");
         for content in ["one", "two, which is longer"] {
-            write_whole(&path, content.as_bytes()).expect("writes");
+            write_atomically(&path, content.as_bytes()).expect("writes");
             assert_eq!(fs::read_to_string(&path).expect("reads"), content);
             assert_eq!(folder.names(), ["a"]);
         }
-        let mut named = WholeFile::create_named(path.clone()).expect("a draft");
+        let mut named = AtomicFile::create_named(path.clone()).expect("a draft");
         named.write_all(b"three").expect("writes");
         assert_eq!(folder.names().len(), 2);
         named.commit().expect("takes its place");
@@ -295,13 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_up_leaves_nothing() {
+    fn an_abandoned_file_leaves_nothing() {
         let folder = Folder::new("dropped");
         let path = folder.0.join("a");
         for is_named in [false, true] {
             let made = match is_named {
-                false => WholeFile::create(&path),
-                true => WholeFile::create_named(path.clone()),
+                false => AtomicFile::create(&path),
+                true => AtomicFile::create_named(path.clone()),
             };
             let mut file = made.expect("a file");
             file.write_all(b"half").expect("writes");
@@ -311,19 +311,19 @@ mod tests {
     }
 
     #[test]
-    fn the_users_own_link_is_followed_and_stays_one() {
+    fn a_link_of_the_user_is_followed_and_stays_a_link() {
         let folder = Folder::new("linked");
         let link = folder.0.join("link");
         symlink("target", &link).expect("a link");
         for content in ["made", "replaced"] {
-            write_whole(&link, content.as_bytes()).expect("writes");
+            write_atomically(&link, content.as_bytes()).expect("writes");
             let target = fs::read_to_string(folder.0.join("target"));
             assert_eq!(target.expect("reads"), content);
             assert_eq!(folder.names(), ["link", "target"]);
         }
         let round = folder.0.join("round");
         symlink("round", &round).expect("a link");
-        assert!(write_whole(&round, b"x").is_err());
+        assert!(write_atomically(&round, b"x").is_err());
     }
 
     #[test]
@@ -340,14 +340,14 @@ mod tests {
         symlink(&target, &link).expect("a link");
         std::os::unix::fs::lchown(&link, Some(65534), None).expect("chown");
         fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).expect("shared");
-        let error = write_whole(&link, b"x").expect_err("refused");
+        let error = write_atomically(&link, b"x").expect_err("refused");
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(fs::read_to_string(&target).expect("reads"), "precious");
     }
 
     #[test]
-    fn a_device_is_written_to_as_it_is() {
-        write_whole(Path::new("/dev/null"), b"x").expect("writes");
+    fn a_device_is_written_to_directly() {
+        write_atomically(Path::new("/dev/null"), b"x").expect("writes");
         let there = fs::metadata("/dev/null").expect("still there");
         assert!(!there.is_file());
     }

@@ -1,14 +1,14 @@
-//! Layers in the cache.
+//! The cache of layers.
 //!
 //! ```text
 //!     FOLDER/layers/DIGEST/       layer.img, layer.json
-//!                   known/KEY     the digest of what a draft of that key becomes
-//!                   .new-PID/     of a layer under way
+//!                   known/KEY     digest of the layer that was written from the draft of that key
+//!                   .new-PID/     a layer being written
 //! ```
 //!
-//! No other user may enter `layers`: an image may hold what only the user may read. A folder comes
-//! there whole, by a rename. The key of a draft is made of the names, lengths and
-//! times of its files: where it is known, no file is read.
+//! `layers` is accessible to its owner alone: an image may contain files that only this user may
+//! read. Folders appear complete, by a rename. A draft's key is computed from the names, lengths
+//! and times of its files: if the key is known, no file is read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -28,31 +28,31 @@ const KNOWN: &str = "known";
 const UNDER_WAY: &str = ".new-";
 const DIGITS: usize = 64;
 
-/// A layer that is there.
+/// A layer in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// The image.
+    /// Path of the image.
     pub image: PathBuf,
-    /// What it is.
+    /// Its description.
     pub facts: LayerFacts,
 }
 
 /// The description of a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayerFacts {
-    /// Of this description.
+    /// Version of this description.
     pub version: u32,
-    /// The workload that it was first made for, `inputs` or `loader`.
+    /// Its first name: a workload's, `inputs` or `loader`.
     pub name: String,
     /// SHA-256 of the image.
     pub digest: String,
     /// Length of the image.
     pub image_bytes: u64,
-    /// The programs that it was made for, with their paths on the machine.
+    /// The programs it was made for, with their paths on the machine.
     pub programs: BTreeMap<String, PathBuf>,
-    /// The packages that are in it, with their versions.
+    /// The packages in it, with their versions.
     pub packages: BTreeMap<String, String>,
-    /// Regular files in it.
+    /// Number of regular files.
     pub files: usize,
 }
 
@@ -60,7 +60,7 @@ impl Cache {
     /// The layer with this digest.
     ///
     /// # Errors
-    /// [`LayerError::Unknown`], naming `name`; [`LayerError::Lab`].
+    /// [`LayerError::Unknown`] with `name`; [`LayerError::Lab`].
     pub fn layer(&self, name: &str, digest: &str) -> Result<Layer, LayerError> {
         let unknown = || LayerError::Unknown {
             layer: name.to_owned(),
@@ -84,7 +84,7 @@ impl Cache {
             .ok_or_else(unknown)
     }
 
-    /// The layer that `draft` was written as before; `None` where that has to be done.
+    /// The layer written from `draft`; `None` if it is not in the cache.
     ///
     /// # Errors
     /// [`LayerError::Lab`].
@@ -99,18 +99,17 @@ impl Cache {
         }
     }
 
-    /// Writes `draft` as a layer, or finds it written.
+    /// Writes `draft` as a layer, unless that layer exists.
     ///
     /// # Errors
-    /// [`LayerError::Input`] where a file was changed since the plan was made;
-    /// [`LayerError::Lab`].
+    /// [`LayerError::Input`] if a file has changed since the plan was made; [`LayerError::Lab`].
     pub fn write_layer(&self, draft: &Draft) -> Result<Layer, LayerError> {
         if let Some(layer) = self.written(draft)? {
             return Ok(layer);
         }
         let folder = self.layers();
         let known = folder.join(KNOWN);
-        // A guest runs what is there, and files of the user's may be for that user alone.
+        // A guest executes these files, and some may be private to this user.
         TrustedFolder::open_or_make(&folder).map_err(LayerError::io("make", &folder))?;
         fs::create_dir_all(&known).map_err(LayerError::io("make", &known))?;
         remove_abandoned(&folder);
@@ -118,7 +117,7 @@ impl Cache {
         fs::create_dir(&fresh).map_err(LayerError::io("make", &fresh))?;
         let digest = write(draft, &fresh).and_then(|digest| {
             let place = folder.join(&digest);
-            // One that is damaged makes room; one that is whole is the same.
+            // A damaged layer is replaced; an intact one is identical.
             if self.layer(draft.name(), &digest).is_err() {
                 let _ = fslab_sys::remove_tree(&place);
                 fs::rename(&fresh, &place).map_err(LayerError::io("make", &place))?;
@@ -141,7 +140,7 @@ impl Cache {
     }
 }
 
-/// Writes image and description into `folder`, and gives the digest.
+/// Writes image and description into `folder`; returns the digest.
 fn write(draft: &Draft, folder: &Path) -> Result<String, LayerError> {
     let path = folder.join(IMAGE);
     let mut out = File::create_new(&path).map_err(LayerError::io("make", &path))?;
@@ -173,7 +172,7 @@ fn write(draft: &Draft, folder: &Path) -> Result<String, LayerError> {
     Ok(image.sha256)
 }
 
-/// Removes what killed processes left. What cannot be removed now is removed another time.
+/// Removes folders of killed processes. What cannot be removed is removed by a later call.
 fn remove_abandoned(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -220,7 +219,7 @@ mod tests {
         assert_eq!(cache.written(&draft).expect("asked"), None);
         let layer = cache.write_layer(&draft).expect("written");
         assert_eq!(cache.written(&draft).expect("asked"), Some(layer.clone()));
-        // The same content at another time, by another inode, is the same layer.
+        // The same contents with other times and another inode give the same layer.
         fs::remove_file(&path).expect("removed");
         fs::write(&path, "content").expect("written");
         let again = draft_of(&path, InputPlace::SamePath);
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_the_plans_any_more_is_refused_and_nothing_is_left() {
+    fn a_file_that_changed_after_planning_is_refused_and_nothing_is_left() {
         let folder = folder();
         let path = folder.path().join("x");
         fs::write(&path, "other").expect("written");
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_that_is_damaged_or_missing_is_none() {
+    fn a_damaged_or_missing_layer_is_not_found() {
         let folder = folder();
         let path = folder.path().join("x");
         fs::write(&path, "content").expect("written");

@@ -1,6 +1,6 @@
-//! The last messages of a guest kernel.
+//! Errors of a guest kernel on its console.
 
-/// What the lines have in common with which a kernel tells of trouble that is its own.
+/// Markers of lines with errors of the kernel itself.
 const TROUBLE: [&str; 10] = [
     "Kernel panic",
     "BUG:",
@@ -13,23 +13,22 @@ const TROUBLE: [&str; 10] = [
     "Segfault with",
     "the guest cannot run its task",
 ];
-/// How many such lines are shown; the console in the record has them all.
-const LINES_TOLD: usize = 4;
+/// Most lines shown; the record has the complete console.
+const LINES_MAX: usize = 4;
 
-/// The kernel's own words for what went wrong, without its time stamps, each once; nothing where
-/// the kernel had no trouble.
-pub(crate) fn last_words(console: &str) -> Vec<String> {
-    let mut told: Vec<String> = Vec::new();
+/// The kernel's error messages without time stamps and duplicates.
+pub(crate) fn kernel_errors(console: &str) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
     for line in console.lines().map(without_stamp) {
         let is_trouble = TROUBLE.iter().any(|sign| line.contains(sign));
-        if is_trouble && told.len() < LINES_TOLD && !told.iter().any(|earlier| earlier == line) {
-            told.push(line.to_owned());
+        if is_trouble && shown.len() < LINES_MAX && !shown.iter().any(|earlier| earlier == line) {
+            shown.push(line.to_owned());
         }
     }
-    told
+    shown
 }
 
-/// `[    0.120000] words` without the bracket.
+/// Removes the time stamp of `[    0.120000] words`.
 fn without_stamp(line: &str) -> &str {
     let line = line.trim();
     let stamped = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -44,22 +43,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_told_in_the_kernels_words_and_noise_is_not() {
+    fn a_panic_is_shown_and_other_messages_are_not() {
         let console = "mke2fs done\n[    0.5] EXT4-fs (ubda): mounted\n\
                        [    1.230000] Kernel panic - not syncing: Attempted to kill init!\n\
                        [    1.230000] CPU: 0 PID: 1 Comm: fslab\n\
                        [    1.250000] Kernel panic - not syncing: Attempted to kill init!\n";
         assert_eq!(
-            last_words(console),
+            kernel_errors(console),
             ["Kernel panic - not syncing: Attempted to kill init!"]
         );
-        assert!(last_words("all is [well]\n").is_empty());
+        assert!(kernel_errors("all is [well]\n").is_empty());
     }
 
     #[test]
-    fn a_hang_and_a_lack_of_memory_are_told_too() {
+    fn a_hang_and_a_lack_of_memory_are_shown_too() {
         let console = "[ 9.0] INFO: task fslab:31 blocked for more than 60 seconds.\n\
                        [ 9.1] Out of memory: Killed process 31 (fslab)\n";
-        assert_eq!(last_words(console).len(), 2);
+        assert_eq!(kernel_errors(console).len(), 2);
     }
 }

@@ -1,8 +1,7 @@
-//! For workloads that issue their operations themselves, as an application would: the book that
-//! each of their threads keeps, the data that they write, and a group of threads that begin
-//! together.
+//! Recording for workloads that issue their operations themselves, as applications do: a recorder
+//! per thread, data to write, and a group of threads that start together.
 //!
-//! The figures are those of the engine's own jobs, kept in the same books.
+//! The figures are the same as those of the engine's jobs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,20 +12,20 @@ use crate::recording::{Clock, MonotonicClock, Recorder, Slot, ThreadOutcome, com
 use crate::{EngineError, Measured, RunContext, Workers};
 use fslab_stats::{Random, mix};
 
-/// A kind of operation in a [`Logbook`].
+/// A kind of operation in a [`ThreadRecorder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind(Slot);
 
-/// What one thread notes while it works.
+/// Records the operations of one thread.
 #[derive(Clone, Debug)]
-pub struct Logbook {
+pub struct ThreadRecorder {
     recorder: Recorder,
     start_ns: u64,
     end_ns: u64,
 }
 
-impl Logbook {
-    /// An empty book.
+impl ThreadRecorder {
+    /// An empty recorder.
     #[must_use]
     pub fn new(context: &RunContext) -> Self {
         Self {
@@ -36,48 +35,48 @@ impl Logbook {
         }
     }
 
-    /// Makes room for operations of that name; allocates, and so comes before [`Logbook::begin`].
+    /// Adds a kind of operation; allocates, so it must be called before [`ThreadRecorder::begin`].
     pub fn kind(&mut self, name: &'static str) -> Kind {
         Kind(self.recorder.slot(name))
     }
 
-    /// Nanoseconds on the clock that times operations.
+    /// Now, in nanoseconds on the clock that times operations.
     #[inline]
     #[must_use]
     pub fn now_ns() -> u64 {
         MonotonicClock.now_ns()
     }
 
-    /// Returns at `at_ns` on that clock, or shortly after it.
+    /// Waits until `at_ns` on that clock.
     pub fn wait_until_ns(at_ns: u64) {
         if fslab_sys::is_time_virtual() {
-            // There a sleep ends on time, and spinning would only cost the host.
+            // In virtual time a sleep ends exactly on time, and spinning would only cost the host.
             let _ = fslab_sys::sleep_until_ns(at_ns);
         }
         MonotonicClock.wait_until_ns(at_ns);
     }
 
-    /// The first operation begins at `start_ns`. Books that are put together later begin together.
+    /// Starts at `start_ns`. Recorders that are combined later must start at the same time.
     pub fn begin(&mut self, start_ns: u64) {
         self.recorder.begin(start_ns);
         (self.start_ns, self.end_ns) = (start_ns, start_ns);
     }
 
-    /// Notes an operation.
+    /// Records an operation.
     #[inline]
     pub fn operation(&mut self, kind: Kind, start_ns: u64, end_ns: u64, bytes: u64) {
         self.recorder.operation(kind.0, start_ns, end_ns, bytes);
         self.end_ns = end_ns;
     }
 
-    /// Notes the latency of something that accompanies operations and is none itself.
+    /// Records the latency of an auxiliary operation, such as a sync, which is not counted.
     #[inline]
-    pub fn companion(&mut self, kind: Kind, start_ns: u64, end_ns: u64) {
-        self.recorder.companion(kind.0, start_ns, end_ns);
+    pub fn auxiliary(&mut self, kind: Kind, start_ns: u64, end_ns: u64) {
+        self.recorder.auxiliary(kind.0, start_ns, end_ns);
         self.end_ns = end_ns;
     }
 
-    /// Operations noted so far.
+    /// Operations recorded so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.recorder.operations()
@@ -87,22 +86,25 @@ impl Logbook {
         ThreadOutcome::new(self.start_ns, self.end_ns, self.recorder, used)
     }
 
-    /// The figures of all `books`, of which there is at least one, and of the process' use of the
-    /// processor meanwhile. `moves_data` says whether bytes are one of them.
+    /// The figures of all `recorders`, of which there is at least one, with the process's resource
+    /// use. `moves_data` says whether the figures include bytes.
     #[must_use]
-    pub fn measured(books: Vec<Self>, used: ResourceUse, moves_data: bool) -> Measured {
-        let outcomes = books.into_iter().map(|book| book.outcome(None)).collect();
+    pub fn measured(recorders: Vec<Self>, used: ResourceUse, moves_data: bool) -> Measured {
+        let outcomes = recorders
+            .into_iter()
+            .map(|recorder| recorder.outcome(None))
+            .collect();
         combine(outcomes, Some(used), moves_data)
     }
 }
 
-/// Runs `threads` threads that prepare themselves, begin together, and keep a book each; the first
-/// error ends all. `run` is given what was prepared, its book, and a question to be asked once for
-/// each operation: whether it must stop.
+/// Runs `threads` threads that are prepared, then start together, with a recorder each; the first
+/// error stops all. `run` gets the prepared value, its recorder, and a function to be called once
+/// per operation that returns true if the thread must stop.
 ///
 /// # Errors
-/// The first error of any of them.
-pub fn run_crew<P, Prepare, Run>(
+/// The first error of any thread.
+pub fn run_recorded_threads<P, Prepare, Run>(
     context: &RunContext,
     threads: u32,
     prepare: Prepare,
@@ -110,42 +112,41 @@ pub fn run_crew<P, Prepare, Run>(
 ) -> Result<Measured, EngineError>
 where
     P: Send,
-    Prepare: Fn(u32, &mut Logbook) -> Result<P, EngineError> + Sync,
-    Run: Fn(P, &mut Logbook, &dyn Fn() -> bool) -> Result<(), EngineError> + Sync,
+    Prepare: Fn(u32, &mut ThreadRecorder) -> Result<P, EngineError> + Sync,
+    Run: Fn(P, &mut ThreadRecorder, &dyn Fn() -> bool) -> Result<(), EngineError> + Sync,
 {
     let config = WorkerConfig {
         count: threads.max(1),
         workers: Workers::Threads,
         stop: &context.stop,
     };
-    // The first to come sets the time from which all series count.
+    // The first thread sets the start time of all series.
     let common = AtomicU64::new(0);
     let prepare = |thread| {
-        let mut book = Logbook::new(context);
-        let prepared = prepare(thread, &mut book)?;
-        Ok((prepared, book))
+        let mut recorder = ThreadRecorder::new(context);
+        let prepared = prepare(thread, &mut recorder)?;
+        Ok((prepared, recorder))
     };
-    let work = |(prepared, mut book): (P, Logbook), group: &WorkerGroup<'_>| {
+    let work = |(prepared, mut recorder): (P, ThreadRecorder), group: &WorkerGroup<'_>| {
         let before = ResourceUse::of_thread();
-        let now_ns = Logbook::now_ns();
+        let now_ns = ThreadRecorder::now_ns();
         let first = common.compare_exchange(0, now_ns, Ordering::AcqRel, Ordering::Acquire);
-        book.begin(first.map_or_else(|earlier| earlier, |_| now_ns));
-        run(prepared, &mut book, &|| group.must_stop())?;
-        Ok(book.outcome(Some(ResourceUse::of_thread().since(before))))
+        recorder.begin(first.map_or_else(|earlier| earlier, |_| now_ns));
+        run(prepared, &mut recorder, &|| group.must_stop())?;
+        Ok(recorder.outcome(Some(ResourceUse::of_thread().since(before))))
     };
     let (outcomes, used) = run_workers(config, prepare, work)?;
     Ok(combine(outcomes, used, true))
 }
 
-/// Data to be written: it does not compress, no block of it is written twice, and it follows from
-/// the seed.
+/// Data to write: incompressible, without duplicate blocks, determined by the seed.
 #[derive(Debug)]
 pub struct Filler {
     seed: u64,
     bytes: Vec<u8>,
 }
 
-/// Blocks that a file system could find twice.
+/// Size of blocks that a file system might deduplicate.
 const BLOCK_BYTES: usize = 4096;
 
 impl Filler {
@@ -157,7 +158,7 @@ impl Filler {
         Self { seed, bytes }
     }
 
-    /// `length` bytes for `file`, a number of the caller's, at `offset`.
+    /// `length` bytes for `file`, a number chosen by the caller, at `offset`.
     #[inline]
     pub fn bytes(&mut self, file: u64, offset: u64, length: usize) -> &[u8] {
         let state = mix(self.seed, file);
@@ -176,16 +177,16 @@ mod tests {
     use crate::EngineKind;
 
     #[test]
-    fn a_crew_begins_together_and_its_books_are_put_together() {
+    fn threads_start_together_and_their_recorders_are_combined() {
         let context = RunContext::new(EngineKind::Psync, "/nowhere", 1);
-        let measured = run_crew(
+        let measured = run_recorded_threads(
             &context,
             3,
-            |thread, book| Ok((u64::from(thread), book.kind("work"))),
-            |(thread, kind), book, _| {
+            |thread, recorder| Ok((u64::from(thread), recorder.kind("work"))),
+            |(thread, kind), recorder, _| {
                 for _ in 0..=thread {
-                    let now_ns = Logbook::now_ns();
-                    book.operation(kind, now_ns, now_ns + 5, 10);
+                    let now_ns = ThreadRecorder::now_ns();
+                    recorder.operation(kind, now_ns, now_ns + 5, 10);
                 }
                 Ok(())
             },
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn no_block_is_written_twice_and_the_seed_decides_them() {
+    fn no_block_is_written_twice_and_the_seed_determines_them() {
         let mut filler = Filler::new(1, 100_000);
         let first = filler.bytes(7, 0, 8192).to_vec();
         let blocks: std::collections::HashSet<_> = first.chunks(BLOCK_BYTES).collect();
