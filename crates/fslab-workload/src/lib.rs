@@ -19,5 +19,5 @@ mod workload;
 
 pub use catalogue::{all, find, names};
 pub use conformance::ConformanceFailure;
-pub use programs::{ProgramError, demand_leave};
+pub use programs::{ProgramError, ensure_programs_allowed};
 pub use workload::{Finished, ParameterInfo, RunError, Workload, WorkloadError};

@@ -4,8 +4,8 @@
 //! permission (`--allow-commands`); a fixed list of harmless words needs none.
 //!
 //! ```text
-//!     plan  --> demand_leave   before anything is stored
-//!     trial --> demand_leave   before anything is formatted: a plan may come from a store
+//!     plan  --> ensure_programs_allowed   before anything is stored
+//!     trial --> ensure_programs_allowed   before anything is formatted: a plan may come from a store
 //!     phase --> Permission::of required to open a session or start a server
 //! ```
 //!
@@ -63,7 +63,7 @@ impl Permission {
 /// # Errors
 /// Kind `BadInput`, with each such phase and its texts. A phase with an unknown workload or invalid
 /// parameters counts as one.
-pub fn demand_leave(phases: &[PhaseSpec]) -> Result<(), Failure> {
+pub fn ensure_programs_allowed(phases: &[PhaseSpec]) -> Result<(), Failure> {
     let mut foreign = phases.iter().filter_map(|phase| {
         let found = match Workload::of_phase(phase) {
             Ok(workload) => workload.foreign(&phase.parameters)?,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     fn refused(workload: &str, parameters: serde_json::Value) -> Option<Failure> {
-        demand_leave(&[phase(workload, parameters)]).err()
+        ensure_programs_allowed(&[phase(workload, parameters)]).err()
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
         let first = phase("command", serde_json::json!({ "argv": ["true"] }));
         let evil = format!("echo \u{1b}[2J\u{202e}x {}", "y".repeat(9_000));
         let second = phase("command", serde_json::json!({ "argv": evil }));
-        let failure = demand_leave(&[first, second]).expect_err("two are foreign");
+        let failure = ensure_programs_allowed(&[first, second]).expect_err("two are foreign");
         assert!(failure.message.ends_with(": true"), "{failure}");
         let [cause] = &failure.causes[..] else {
             panic!("{failure:?}")
