@@ -75,10 +75,10 @@ impl Trace {
             header: self.header.clone(),
         };
         let first = serde_json::to_string(&first).expect("a header serializes");
-        let count = self.files.len() + self.events.len() + self.left.len();
+        let count = self.files.len() + self.events.len() + self.final_files.len();
         let before = self.files.iter().cloned().map(BodyLine::Before);
         let events = self.events.iter().cloned().map(BodyLine::Event);
-        let after = self.left.iter().cloned().map(BodyLine::After);
+        let after = self.final_files.iter().cloned().map(BodyLine::After);
         let end = std::iter::once(BodyLine::End { lines: count });
         let rest = before.chain(events).chain(after).chain(end);
         std::iter::once(first).chain(rest.map(move |line| text(&line)))
@@ -129,11 +129,11 @@ impl Trace {
             match serde_json::from_str(line).map_err(|e| syntax(number, e))? {
                 BodyLine::Before(entry) => trace.files.push(entry),
                 BodyLine::Event(event) => trace.events.push(event),
-                BodyLine::After(file) => trace.left.push(file),
+                BodyLine::After(file) => trace.final_files.push(file),
                 BodyLine::End { lines } => end = Some(lines),
             }
         }
-        let found = trace.files.len() + trace.events.len() + trace.left.len();
+        let found = trace.files.len() + trace.events.len() + trace.final_files.len();
         if end != Some(found) {
             return Err(shape("it was cut, or lines of it are missing"));
         }

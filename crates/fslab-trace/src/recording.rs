@@ -85,7 +85,7 @@ pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
     names.extend(files.iter().map(|file| file.path.clone()));
     let trace = Trace {
         header,
-        left: after.final_files(&names),
+        final_files: after.final_files(&names),
         files,
         events: translation.events,
     };

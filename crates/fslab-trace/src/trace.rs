@@ -56,7 +56,7 @@ pub struct Trace {
     /// Calls in the order of their start.
     pub events: Vec<TraceEvent>,
     /// Final state of the paths that the command used.
-    pub left: Vec<FinalFile>,
+    pub final_files: Vec<FinalFile>,
 }
 
 impl Trace {
@@ -66,7 +66,7 @@ impl Trace {
     pub fn footprint_bytes(&self) -> u64 {
         let there = self.files.iter().map(|file| file.bytes);
         let grown = self.events.iter().map(TraceEvent::growth_bytes);
-        let names = (self.files.len() + self.left.len()) as u64;
+        let names = (self.files.len() + self.final_files.len()) as u64;
         // A trace is untrusted: its lengths may be any number.
         there
             .chain(grown)
@@ -78,7 +78,7 @@ impl Trace {
     #[must_use]
     pub fn largest_bytes(&self) -> u64 {
         let before = self.files.iter().map(|file| file.bytes);
-        let after = self.left.iter().map(|file| file.bytes);
+        let after = self.final_files.iter().map(|file| file.bytes);
         before.chain(after).max().unwrap_or(0)
     }
 

@@ -21,7 +21,7 @@ pub(super) struct FinalStateDiff {
 /// Compares every path that the trace used.
 pub(super) fn compare(base: &Path, trace: &Trace) -> Result<FinalStateDiff, EngineError> {
     let mut diff = FinalStateDiff::default();
-    for expected in &trace.left {
+    for expected in &trace.final_files {
         diff.names += 1;
         let at = base.join(expected.path.as_path());
         let found = match fs::symlink_metadata(&at) {
