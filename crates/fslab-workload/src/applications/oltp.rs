@@ -531,7 +531,7 @@ impl Progress {
     fn read(&self) {
         let reads = self.reads.fetch_add(1, Ordering::SeqCst) + 1;
         if reads.is_multiple_of(self.reads_per_batch) || reads.is_multiple_of(self.reads_per_log) {
-            let _behind = self
+            let _completed = self
                 .completed
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);

@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!     plan  --> ensure_programs_allowed   before anything is stored
-//!     trial --> ensure_programs_allowed   before anything is formatted: a plan may come from a store
-//!     phase --> Permission::of required to open a session or start a server
+//!     trial --> ensure_programs_allowed   before formatting: a plan may come from a store
+//!     phase --> Permission::of            required to open a session or start a server
 //! ```
 //!
 //! Invariant: code that starts a program requires a [`Permission`], and a [`Permission`] requires
