@@ -148,7 +148,7 @@ fn inherited_open_files_get_new_numbers_and_exec_closes_them() {
 }
 
 #[test]
-fn the_parent_waits_for_the_end_of_its_child_and_the_child_for_what_came_before() {
+fn the_parent_waits_for_its_childs_end_and_the_child_for_earlier_operations() {
     let done = perl();
     let trace = Trace {
         header: Header {

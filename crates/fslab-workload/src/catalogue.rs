@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_needs_what_its_parameters_say() {
+    fn the_needs_of_a_workload_follow_from_its_parameters() {
         let needs = |name: &str, given: Value| {
             let given = serde_json::from_value(given).expect("a map");
             let workload = find(name).expect("known");

@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_what_is_written() {
+    fn the_content_follows_from_the_seed() {
         let content = |seed| {
             let folder = tempfile::tempdir().expect("a directory");
             let context = RunContext::new(EngineKind::Psync, folder.path(), seed);

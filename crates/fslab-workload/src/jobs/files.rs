@@ -23,7 +23,7 @@ const KEPT_DIRECTORIES: u64 = 4;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FilesParameters {
-    /// What is done to every file: "create", "read", "stat", "list", "chmod", "unlink", ...
+    /// The operation on every file: "create", "read", "stat", "list", "chmod", "unlink", ...
     #[schemars(with = "serde_json::Value")]
     operation: MetadataOperation,
     /// Further operations on each file, as a part of the first one.

@@ -26,7 +26,7 @@ pub(crate) struct SmallFilesParameters {
     /// Bytes of each file.
     #[schemars(with = "Size")]
     file_size: Bytes,
-    /// What is done to every file: "create", "list" (its directory), "stat", "read", "chmod",
+    /// The operation on every file: "create", "list" (its directory), "stat", "read", "chmod",
     /// "unlink" and others of the engine.
     #[schemars(with = "String")]
     operation: MetadataOperation,

@@ -35,7 +35,7 @@ pub(crate) struct TreesParameters {
     order: Order,
     /// Include chown(2) and chmod(2) in the writing of a file.
     attributes: bool,
-    /// What is done to every file: "create", "read", "stat", "replace" or "unlink".
+    /// The operation on every file: "create", "read", "stat", "replace" or "unlink".
     #[schemars(with = "String")]
     operation: MetadataOperation,
 }

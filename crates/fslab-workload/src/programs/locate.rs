@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shell_is_found_and_what_is_missing_is_named_with_its_package() {
+    fn the_shell_is_found_and_missing_programs_are_named_with_their_package() {
         assert!(program("sh").is_some());
         assert_eq!(missing(&[("sh", "dash")]), None);
         let text = missing(&[("sh", "dash"), ("no-such-cc", "gcc")]).expect("is missing");

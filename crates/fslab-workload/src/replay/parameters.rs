@@ -50,9 +50,9 @@ pub(crate) struct ReplayParameters {
     /// Size of the largest file; taken from the trace.
     #[schemars(with = "Size")]
     pub(crate) largest: Bytes,
-    /// Whether the trace has symbolic links; taken from the trace.
+    /// The trace has symbolic links; taken from the trace.
     pub(crate) symlinks: bool,
-    /// Whether the trace has hard links; taken from the trace.
+    /// The trace has hard links; taken from the trace.
     pub(crate) hard_links: bool,
 }
 
