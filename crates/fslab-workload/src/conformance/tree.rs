@@ -91,7 +91,7 @@ impl Tree {
         match self.nodes.get(path) {
             Some(Node::File(id)) => &mut self.files[id.0].metadata,
             Some(Node::Directory) => self.directories.entry(path.to_owned()).or_default(),
-            other => panic!("the suite metadata {}: {other:?}", path.display()),
+            other => panic!("the suite sets metadata of {}: {other:?}", path.display()),
         }
     }
 
