@@ -1,4 +1,4 @@
-//! Lists the files of `workloads/`, so that a new one is found without an entry elsewhere.
+//! Generates the list of the files of `workloads/`, so that a new one needs no entry elsewhere.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,21 +1,21 @@
-//! Calls from lines: a call that others came between is put together again, and its arguments and
-//! its result are taken apart.
+//! Parses strace's lines into calls. The two lines of an interrupted call (`unfinished`,
+//! `resumed`) become one.
 
 use std::collections::HashMap;
 
 use crate::TraceError;
 use crate::line::{Line, LineText, nanoseconds};
 
-/// Something that happened, in the order in which its effect must be seen.
+/// One item of strace's output. Items are in the order in which they take effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Happening {
+pub(crate) enum StraceItem {
     Call(Call),
-    /// A thread has ended, at that time.
+    /// A thread ended.
     Ended {
         thread: u32,
         at_ns: u64,
     },
-    /// The thread `by` goes on under the number of `thread`.
+    /// execve(2) in the thread `by` ended `thread`; `by` continues with its id.
     Superseded {
         thread: u32,
         by: u32,
@@ -31,40 +31,40 @@ pub(crate) struct Call {
     pub(crate) took_ns: u64,
     pub(crate) name: String,
     pub(crate) arguments: Vec<String>,
-    pub(crate) answer: Answer,
+    pub(crate) returned: ReturnValue,
 }
 
-/// What a call returned.
+/// Value that a call returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Answer {
-    /// A number, and the path in `<>` behind it.
+pub(crate) enum ReturnValue {
+    /// A number, with the path in `<>` after it.
     Number(i64, Option<Vec<u8>>),
-    /// An address, or another word.
+    /// An address, or a value that is no decimal number.
     Word,
-    /// The name of an errno.
+    /// The errno's name.
     Error(String),
-    /// It never returned, or will be called again.
+    /// The call did not return, or is restarted.
     None,
 }
 
-/// A call whose rest has not come yet.
+/// An unfinished call.
 struct Pending {
     text: String,
     at_ns: u64,
-    /// Its place in the order.
+    /// Line index.
     order: usize,
 }
 
-/// Reads strace's output.
+/// Parses strace's output.
 ///
-/// A call stands where it ended, but for those that take something away or bring a thread into
-/// being: they stand where they began, since others see their effect before they return.
+/// A call is placed at its end. A close and the creation of a thread are placed at their start,
+/// since other threads see the effect before the call returns.
 ///
 /// # Errors
 /// [`TraceError::Line`].
-pub(crate) fn happenings(output: &str) -> Result<Vec<Happening>, TraceError> {
+pub(crate) fn parse_output(output: &str) -> Result<Vec<StraceItem>, TraceError> {
     let mut pending: HashMap<u32, Pending> = HashMap::new();
-    let mut ordered: Vec<(usize, Happening)> = Vec::new();
+    let mut ordered: Vec<(usize, StraceItem)> = Vec::new();
     for (index, text) in output.lines().enumerate() {
         let unreadable = || TraceError::Line {
             line: index + 1,
@@ -75,7 +75,7 @@ pub(crate) fn happenings(output: &str) -> Result<Vec<Happening>, TraceError> {
         match line.text {
             LineText::Call(text) => {
                 let call = Call::parse(thread, at_ns, text).ok_or_else(unreadable)?;
-                ordered.push((index, Happening::Call(call)));
+                ordered.push((index, StraceItem::Call(call)));
             }
             LineText::Unfinished(text) => {
                 let text = text.to_owned();
@@ -84,35 +84,32 @@ pub(crate) fn happenings(output: &str) -> Result<Vec<Happening>, TraceError> {
             }
             LineText::Resumed(rest) => {
                 let begun = pending.remove(&thread).ok_or_else(unreadable)?;
-                let whole = format!("{} {rest}", begun.text);
-                let mut call = Call::parse(thread, begun.at_ns, &whole).ok_or_else(unreadable)?;
+                let text = format!("{} {rest}", begun.text);
+                let mut call = Call::parse(thread, begun.at_ns, &text).ok_or_else(unreadable)?;
                 if call.name.starts_with("wait") {
-                    // The end of a child is written before the end of the call that waited for it,
-                    // though the kernel sees to it in between.
+                    // strace writes the child's end before this line, while the measured duration
+                    // may end earlier: the wait must not end before the child.
                     call.took_ns = call.took_ns.max(at_ns.saturating_sub(begun.at_ns));
                 }
-                let order = if call.counts_from_its_beginning() {
+                let order = if call.takes_effect_at_start() {
                     begun.order
                 } else {
                     index
                 };
-                ordered.push((order, Happening::Call(call)));
+                ordered.push((order, StraceItem::Call(call)));
             }
-            LineText::Ended => ordered.push((index, Happening::Ended { thread, at_ns })),
+            LineText::Ended => ordered.push((index, StraceItem::Ended { thread, at_ns })),
             LineText::Superseded(by) => {
                 if let Some(begun) = pending.remove(&by) {
                     pending.insert(thread, begun);
                 }
-                ordered.push((index, Happening::Superseded { thread, by, at_ns }));
+                ordered.push((index, StraceItem::Superseded { thread, by, at_ns }));
             }
             LineText::Other => {}
         }
     }
     ordered.sort_by_key(|(order, _)| *order);
-    Ok(ordered
-        .into_iter()
-        .map(|(_, happening)| happening)
-        .collect())
+    Ok(ordered.into_iter().map(|(_, item)| item).collect())
 }
 
 impl Call {
@@ -124,9 +121,9 @@ impl Call {
         }
         let (arguments, rest) = split_arguments(rest)?;
         let rest = rest.trim_start().strip_prefix('=')?.trim();
-        let (answer, took_ns) = match rest.rsplit_once(" <") {
-            Some((answer, took)) if took.ends_with('>') && !took.starts_with('\\') => {
-                (answer, nanoseconds(&took[..took.len() - 1])?)
+        let (returned, took_ns) = match rest.rsplit_once(" <") {
+            Some((returned, took)) if took.ends_with('>') && !took.starts_with('\\') => {
+                (returned, nanoseconds(&took[..took.len() - 1])?)
             }
             _ => (rest, 0),
         };
@@ -136,26 +133,26 @@ impl Call {
             took_ns,
             name: name.to_owned(),
             arguments,
-            answer: Answer::parse(answer.trim())?,
+            returned: ReturnValue::parse(returned.trim())?,
         })
     }
 
-    fn counts_from_its_beginning(&self) -> bool {
-        matches!(self.name.as_str(), "close" | "close_range") || self.makes_a_thread()
+    fn takes_effect_at_start(&self) -> bool {
+        matches!(self.name.as_str(), "close" | "close_range") || self.creates_thread()
     }
 
-    /// Whether it is one of those that bring a thread or a process into being.
-    pub(crate) fn makes_a_thread(&self) -> bool {
+    /// True if the call creates a thread or a process.
+    pub(crate) fn creates_thread(&self) -> bool {
         matches!(self.name.as_str(), "clone" | "clone3" | "fork" | "vfork")
     }
 
-    /// The argument at `index`, or nothing.
+    /// The argument at `index`; empty if absent.
     pub(crate) fn argument(&self, index: usize) -> &str {
         self.arguments.get(index).map_or("", String::as_str)
     }
 }
 
-impl Answer {
+impl ReturnValue {
     fn parse(text: &str) -> Option<Self> {
         if text.starts_with('?') {
             return Some(Self::None);
@@ -177,8 +174,8 @@ impl Answer {
     }
 }
 
-/// The arguments up to the closing parenthesis, and what stands behind it. With strings in
-/// hexadecimal, none of them holds a bracket or a comma.
+/// Splits at commas up to the closing parenthesis; returns the arguments and the rest of the line.
+/// Strings are hexadecimal (`strace -xx`), so they contain no bracket or comma.
 fn split_arguments(text: &str) -> Option<(Vec<String>, &str)> {
     let mut arguments = Vec::new();
     let (mut depth, mut start) = (0_u32, 0);
@@ -206,7 +203,7 @@ fn split_arguments(text: &str) -> Option<(Vec<String>, &str)> {
     None
 }
 
-/// The bytes of `\x61\x62...`; `None` where anything else stands between.
+/// Decodes `\x61\x62...`; `None` for any other character.
 pub(crate) fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(4) {
         return None;
@@ -220,13 +217,13 @@ pub(crate) fn hexadecimal(text: &str) -> Option<Vec<u8>> {
         .collect()
 }
 
-/// The path in `<...>` at the beginning of `text`, where it is an absolute one.
+/// The absolute path in `<...>` at the start of `text`.
 pub(crate) fn angled_path(text: &str) -> Option<Vec<u8>> {
     let (inside, _) = text.strip_prefix('<')?.split_once('>')?;
     hexadecimal(inside).filter(|path| path.starts_with(b"/"))
 }
 
-/// The string in quotes, where it was not cut.
+/// The string in quotes; `None` if strace truncated it.
 pub(crate) fn quoted(text: &str) -> Option<Vec<u8>> {
     hexadecimal(text.strip_prefix('"')?.strip_suffix('"')?)
 }
@@ -237,14 +234,14 @@ mod tests {
 
     fn call(text: &str) -> Call {
         let line = format!("1 2.0 {text}");
-        match happenings(&line).expect(text).pop() {
-            Some(Happening::Call(call)) => call,
+        match parse_output(&line).expect(text).pop() {
+            Some(StraceItem::Call(call)) => call,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn arguments_are_split_outside_of_brackets_and_answers_carry_their_paths() {
+    fn arguments_are_split_outside_of_brackets_and_returned_descriptors_have_paths() {
         let call = call(
             "copy_file_range(3<\\x2f\\x61>, [0], 6<\\x2f\\x62>, [10], 50, 0) = 50 <0.000010747>",
         );
@@ -252,51 +249,51 @@ mod tests {
         assert_eq!(call.argument(1), "[0]");
         assert_eq!(call.argument(9), "");
         assert_eq!(
-            (&call.answer, call.took_ns),
-            (&Answer::Number(50, None), 10_747)
+            (&call.returned, call.took_ns),
+            (&ReturnValue::Number(50, None), 10_747)
         );
         let call =
             self::call("openat(AT_FDCWD<\\x2f>, \"\\x61\", O_RDONLY) = 3<\\x2f\\x61> <0.000010>");
-        assert_eq!(call.answer, Answer::Number(3, Some(b"/a".to_vec())));
+        assert_eq!(call.returned, ReturnValue::Number(3, Some(b"/a".to_vec())));
         assert_eq!(quoted(call.argument(1)), Some(b"a".to_vec()));
         assert_eq!(angled_path("<\\x2f\\x61>(deleted)"), Some(b"/a".to_vec()));
     }
 
     #[test]
-    fn errors_addresses_and_calls_that_never_return_are_told_apart() {
-        let answers = [
+    fn errors_addresses_and_calls_that_never_return_are_distinguished() {
+        let cases = [
             (
                 "stat(\"\\x61\", 0x7f) = -1 ENOENT (No such file or directory) <0.1>",
-                Answer::Error("ENOENT".into()),
+                ReturnValue::Error("ENOENT".into()),
             ),
             (
                 "mmap(NULL, 6, PROT_READ, MAP_SHARED, 3, 0) = 0x7f6f <0.1>",
-                Answer::Word,
+                ReturnValue::Word,
             ),
-            ("exit_group(0) = ?", Answer::None),
+            ("exit_group(0) = ?", ReturnValue::None),
             (
                 "read(3, 0x1, 5) = ? ERESTARTSYS (To be restarted) <0.1>",
-                Answer::None,
+                ReturnValue::None,
             ),
         ];
-        for (text, answer) in answers {
-            assert_eq!(call(text).answer, answer, "{text}");
+        for (text, returned) in cases {
+            assert_eq!(call(text).returned, returned, "{text}");
         }
     }
 
     #[test]
-    fn a_call_that_others_came_between_is_put_together_where_it_ended() {
+    fn an_interrupted_call_is_joined_and_placed_at_its_end() {
         let output = "1 1.0 read(3, <unfinished ...>\n\
                       2 1.1 close(4) = 0 <0.1>\n\
                       1 1.2 <... read resumed>\"\"..., 10) = 10 <0.2>\n\
                       1 1.3 clone(flags=SIGCHLD <unfinished ...>\n\
                       5 1.4 close(3) = 0 <0.1>\n\
                       1 1.5 <... clone resumed>) = 5 <0.2>\n";
-        let names: Vec<_> = happenings(output)
+        let names: Vec<_> = parse_output(output)
             .expect("readable")
             .into_iter()
-            .map(|happening| match happening {
-                Happening::Call(call) => format!("{} {}", call.thread, call.name),
+            .map(|item| match item {
+                StraceItem::Call(call) => format!("{} {}", call.thread, call.name),
                 other => panic!("{other:?}"),
             })
             .collect();
@@ -310,7 +307,7 @@ mod tests {
             "1 1.0 <... read resumed>) = 0",
             "1 1.0 ?()",
         ] {
-            assert!(happenings(bad).is_err(), "{bad}");
+            assert!(parse_output(bad).is_err(), "{bad}");
         }
     }
 }

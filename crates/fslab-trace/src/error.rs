@@ -1,34 +1,34 @@
-//! Why a trace could not be made or read.
+//! Errors of recording and reading traces.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a trace could not be made or read.
+/// Error of recording or reading a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The file of a trace, or what was recorded, cannot be read or written.
+    /// I/O error on a trace file or on the traced folder.
     #[error("cannot {operation} {}", path.display())]
     Io {
-        /// What was tried: `read`, `write`, `list`.
+        /// The operation: `read`, `write`, `list`.
         operation: &'static str,
-        /// On what.
+        /// Its object.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// It is not a trace.
+    /// A line is not valid JSON of a trace.
     #[error("{} is not a trace: line {line} is not readable", path.display())]
     Syntax {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The cause.
         #[source]
         source: serde_json::Error,
     },
-    /// It has no first line, or ends in the middle.
+    /// The file is empty, truncated or inconsistent.
     #[error("{} is not a trace: {problem}", path.display())]
     Shape {
         /// The file.
@@ -36,23 +36,23 @@ pub enum TraceError {
         /// What is wrong.
         problem: String,
     },
-    /// It is from a later fslab.
-    #[error("{} has the trace format {found}, and this fslab reads up to {known}", path.display())]
+    /// The format is newer than this fslab.
+    #[error("{} has trace format {found}; this fslab reads up to {known}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// Version of the file.
         found: u32,
-        /// What we read.
+        /// Newest version that is read.
         known: u32,
     },
-    /// The program that listens to system calls is not there.
+    /// strace cannot be started.
     #[error("cannot start strace")]
     NoStrace(#[source] io::Error),
-    /// It was there, and did not do its work.
+    /// strace ran but recorded nothing.
     #[error("strace recorded nothing: {0}")]
     Strace(String),
-    /// The command cannot be recorded below that folder.
+    /// The folder cannot be traced.
     #[error("cannot record below {}: {problem}", root.display())]
     Root {
         /// The folder.
@@ -60,8 +60,8 @@ pub enum TraceError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A line of strace that is none.
-    #[error("cannot understand line {line} of strace: {text}")]
+    /// A line of strace's output cannot be parsed.
+    #[error("cannot parse line {line} of strace's output: {text}")]
     Line {
         /// The line, from 1.
         line: usize,
@@ -87,7 +87,9 @@ impl TraceError {
             Self::Strace(_) => {
                 Some("tracing may be forbidden here: see ptrace(2), and yama/ptrace_scope".into())
             }
-            Self::Root { .. } => Some("name the folder that the command works in by --root".into()),
+            Self::Root { .. } => {
+                Some("give the folder that the command works in with --root".into())
+            }
             Self::Shape { .. } | Self::Syntax { .. } => {
                 Some("traces are made by `fslab trace record`".into())
             }

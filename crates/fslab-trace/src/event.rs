@@ -1,53 +1,53 @@
-//! What a program did to files: one event for each system call, and what came of it.
+//! Events of a trace: one system call each, with its outcome.
 
 use serde::{Deserialize, Serialize};
 
 use crate::TracePath;
 
-/// One call, by one thread.
+/// One system call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceEvent {
-    /// The thread, numbered from 0 in the order in which they began.
+    /// The thread, numbered from 0 in the order of their start.
     pub thread: u32,
-    /// When it began, since the recording began.
+    /// Start of the call, since the start of the recording.
     pub at_ns: u64,
-    /// How long it took.
+    /// Duration of the call.
     pub took_ns: u64,
-    /// What was asked for.
+    /// The operation.
     #[serde(flatten)]
     pub operation: Operation,
-    /// What came of it.
+    /// Its outcome.
     #[serde(flatten)]
     pub outcome: CallOutcome,
 }
 
 impl TraceEvent {
-    /// When it was over.
+    /// End of the call, since the start of the recording.
     #[must_use]
     pub fn end_ns(&self) -> u64 {
         self.at_ns.saturating_add(self.took_ns)
     }
 }
 
-/// What came of a call.
+/// Outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallOutcome {
-    /// What it returned, where that is a number of the file's; else 0.
+    /// Success: bytes moved or the new position, for calls that return one; else 0.
     Result(u64),
-    /// The name of its errno: `ENOENT`.
+    /// Failure: the errno's name, such as `ENOENT`.
     Error(String),
 }
 
 impl CallOutcome {
-    /// Whether the call did what it was asked.
+    /// True if the call succeeded.
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Result(_))
     }
 }
 
-/// What a call is about: a name, or an open file.
+/// The object of a call: a path or an open file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Place {
@@ -56,255 +56,255 @@ pub enum Place {
         /// Its number.
         handle: u32,
     },
-    /// A name.
+    /// A path.
     Path {
-        /// The name.
+        /// The path.
         path: TracePath,
-        /// Whether a symbolic link of that name stands for what it points to.
+        /// True if a symbolic link is followed.
         follow: bool,
     },
 }
 
-/// What was asked for. Open files have numbers that are given once in a trace, so that what a
-/// descriptor meant is never a matter of time: a duplicate has a number of its own, and so has what
-/// a child inherits.
+/// An operation. Open files have unique numbers in a trace, which are never reused as descriptors
+/// are: a duplicate has its own, and so has each one that a child inherits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum Operation {
-    /// open(2) and its kin.
+    /// open(2) and variants.
     Open {
-        /// The name.
+        /// The path.
         path: TracePath,
-        /// Where the name led to, if that is another one: through symbolic links.
+        /// The path after symbolic links, if different.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         real: Option<TracePath>,
-        /// As strace writes them: `O_WRONLY|O_CREAT`.
+        /// Flags in strace's notation: `O_WRONLY|O_CREAT`.
         flags: String,
-        /// Permissions of a new file.
+        /// Permission bits of a new file.
         mode: u32,
-        /// The number of the open file; `None` where it failed.
+        /// Number of the open file; `None` if the call failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         handle: Option<u32>,
     },
     /// close(2).
     Close {
-        /// Which.
+        /// The open file.
         handle: u32,
     },
-    /// dup(2) and its kin.
+    /// dup(2) and variants.
     Duplicate {
-        /// Of what.
+        /// The open file.
         handle: u32,
-        /// The number of the duplicate.
+        /// Number of the duplicate.
         to: u32,
     },
-    /// read(2), pread(2) and their kin.
+    /// read(2), pread(2) and variants.
     Read {
-        /// From what.
+        /// The open file.
         handle: u32,
-        /// Bytes asked for.
+        /// Bytes requested.
         length: u64,
-        /// `None` for those that go on where the one before ended.
+        /// First byte; `None` for the current position.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<u64>,
     },
-    /// write(2), pwrite(2) and their kin.
+    /// write(2), pwrite(2) and variants.
     Write {
-        /// To what.
+        /// The open file.
         handle: u32,
-        /// Bytes asked for.
+        /// Bytes requested.
         length: u64,
-        /// `None` for those that go on where the one before ended.
+        /// First byte; `None` for the current position.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<u64>,
     },
     /// lseek(2).
     Seek {
-        /// Of what.
+        /// The open file.
         handle: u32,
-        /// By how much.
+        /// Distance in bytes.
         offset: i64,
-        /// From where, as strace writes it: `SEEK_SET`.
+        /// Origin in strace's notation: `SEEK_SET`.
         whence: String,
     },
-    /// mmap(2) of a file; its pages are read.
+    /// mmap(2) of a file; its pages count as read.
     Map {
-        /// Of what.
+        /// The open file.
         handle: u32,
-        /// From where.
+        /// First byte.
         offset: u64,
-        /// How much.
+        /// Length in bytes.
         length: u64,
     },
     /// sendfile(2) or copy_file_range(2) from one file to another.
     Copy {
-        /// From what.
+        /// The open file.
         handle: u32,
-        /// To what.
+        /// The destination.
         to: u32,
-        /// Bytes asked for.
+        /// Bytes requested.
         length: u64,
-        /// Where it reads; `None` for where the one before ended.
+        /// First byte read; `None` for the current position.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<u64>,
-        /// Where it writes; the same.
+        /// First byte written; `None` for the current position.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to_offset: Option<u64>,
-        /// Whether it was copy_file_range(2), which may share blocks.
+        /// True for copy_file_range(2), which may share blocks.
         range: bool,
     },
     /// fsync(2), fdatasync(2), sync_file_range(2), syncfs(2).
     Sync {
-        /// Of what.
+        /// The open file.
         handle: u32,
-        /// Which of them.
+        /// The call's name.
         call: String,
     },
     /// truncate(2), ftruncate(2).
     Truncate {
-        /// Of what.
+        /// The path or open file.
         #[serde(flatten)]
         place: Place,
-        /// To how much.
+        /// New length.
         length: u64,
     },
     /// fallocate(2).
     Allocate {
-        /// Of what.
+        /// The open file.
         handle: u32,
-        /// As strace writes it: `0`, `FALLOC_FL_KEEP_SIZE`.
+        /// Mode in strace's notation: `0`, `FALLOC_FL_KEEP_SIZE`.
         mode: String,
-        /// From where.
+        /// First byte.
         offset: u64,
-        /// How much.
+        /// Length in bytes.
         length: u64,
     },
-    /// stat(2) and its kin.
+    /// stat(2) and variants.
     Stat {
-        /// Of what.
+        /// The path or open file.
         #[serde(flatten)]
         place: Place,
     },
-    /// access(2) and its kin.
+    /// access(2) and variants.
     Access {
-        /// The name.
+        /// The path.
         path: TracePath,
-        /// As strace writes it: `R_OK|W_OK`.
+        /// Mode in strace's notation: `R_OK|W_OK`.
         mode: String,
     },
     /// readlink(2).
     Readlink {
-        /// The name.
+        /// The path.
         path: TracePath,
     },
-    /// getdents(2): one filling of a buffer.
+    /// getdents(2): one buffer of directory entries.
     List {
-        /// Of what.
+        /// The open file.
         handle: u32,
-        /// Size of the buffer.
+        /// Size of the buffer in bytes.
         length: u64,
     },
     /// mkdir(2).
     Mkdir {
-        /// The name.
+        /// The path.
         path: TracePath,
-        /// Its permissions.
+        /// Permission bits.
         mode: u32,
     },
     /// rmdir(2).
     Rmdir {
-        /// The name.
+        /// The path.
         path: TracePath,
     },
     /// unlink(2).
     Unlink {
-        /// The name.
+        /// The path.
         path: TracePath,
     },
-    /// rename(2) and its kin.
+    /// rename(2) and variants.
     Rename {
-        /// The name.
+        /// The path.
         path: TracePath,
-        /// The new name.
+        /// The new path.
         to: TracePath,
-        /// As strace writes them: `0`, `RENAME_NOREPLACE`.
+        /// Flags in strace's notation: `0`, `RENAME_NOREPLACE`.
         flags: String,
     },
     /// link(2).
     Link {
-        /// The file's name.
+        /// The file's path.
         path: TracePath,
-        /// Its new one.
+        /// The additional path.
         to: TracePath,
     },
     /// symlink(2).
     Symlink {
-        /// The text of the link.
+        /// The link's target.
         target: LinkTarget,
-        /// The link's name.
+        /// The link's path.
         path: TracePath,
     },
-    /// chmod(2) and its kin.
+    /// chmod(2) and variants.
     Chmod {
-        /// Of what.
+        /// The path or open file.
         #[serde(flatten)]
         place: Place,
-        /// The permissions.
+        /// Permission bits.
         mode: u32,
     },
-    /// chown(2) and its kin.
+    /// chown(2) and variants.
     Chown {
-        /// Of what.
+        /// The path or open file.
         #[serde(flatten)]
         place: Place,
-        /// The new user; `None` for the old one.
+        /// New user id; `None` leaves it.
         user: Option<u32>,
-        /// The new group; `None` for the old one.
+        /// New group id; `None` leaves it.
         group: Option<u32>,
     },
-    /// utimensat(2) and its kin: both times become now.
+    /// utimensat(2) and variants; a replay sets both times to now.
     Touch {
-        /// Of what.
+        /// The path or open file.
         #[serde(flatten)]
         place: Place,
     },
-    /// A thread or a process begins: fork(2), clone(2).
+    /// Creation of a thread or process: fork(2), clone(2).
     Spawn {
-        /// Its number.
+        /// Number of the new thread.
         child: u32,
-        /// What it inherits, each with its new number; nothing where the two share all open files.
+        /// Inherited open files (old number, new number); empty if the table is shared.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         inherited: Vec<(u32, u32)>,
     },
-    /// A process became another program: what is closed then.
+    /// execve(2).
     Exec {
-        /// Which.
+        /// Open files that were closed.
         closed: Vec<u32>,
     },
-    /// Waited for the end of a thread: wait4(2).
+    /// Wait for the end of a thread: wait4(2).
     Wait {
-        /// Its number.
+        /// Number of the ended thread.
         child: u32,
     },
-    /// A thread ended: what is closed with the last of its process.
+    /// End of a thread. Files are closed with the last thread of a process.
     Exit {
-        /// Which.
+        /// Open files that were closed.
         closed: Vec<u32>,
     },
 }
 
-/// The text of a symbolic link.
+/// The target of a symbolic link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkTarget {
-    /// An absolute name below the folder that was traced: elsewhere it must lead to the same place.
+    /// An absolute path below the traced folder, stored relative to it, so that a replay elsewhere
+    /// can adapt it.
     Below(TracePath),
-    /// Anything else, as it was; bytes that are not UTF-8 are replaced.
+    /// Any other target, unchanged except that bytes that are not UTF-8 are replaced.
     Text(String),
 }
 
 impl Operation {
-    /// The name by which it is counted.
+    /// The name under which it is counted.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -316,7 +316,7 @@ impl Operation {
             Self::Seek { .. } => "seek",
             Self::Map { .. } => "map",
             Self::Copy { .. } => "copy",
-            // The sync of a file by its own name, since these are what one waits for.
+            // Syncs are counted by call, since their costs differ.
             Self::Sync { call, .. } => match call.as_str() {
                 "fdatasync" => "fdatasync",
                 "sync_file_range" => "sync-file-range",
@@ -345,7 +345,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is one on the file system, not one on processes.
+    /// True for operations on files, false for those on processes.
     #[must_use]
     pub fn is_file_operation(&self) -> bool {
         !matches!(
@@ -365,7 +365,7 @@ impl Place {
 }
 
 impl Operation {
-    /// The open files that it names.
+    /// Numbers of the open files that it refers to.
     pub fn handles(&self) -> impl Iterator<Item = u32> {
         let (one, other, more): (Option<u32>, Option<u32>, &[u32]) = match self {
             Self::Open { handle, .. } => (*handle, None, &[]),
@@ -399,7 +399,7 @@ impl Operation {
             .chain(pairs)
     }
 
-    /// The thread that it brings into being, or waits for.
+    /// The thread that it creates or waits for.
     #[must_use]
     pub fn child(&self) -> Option<u32> {
         match self {

@@ -1,11 +1,11 @@
-//! The file that keeps a trace: JSON, one document a line.
+//! The trace file: JSON lines.
 //!
 //! ```text
 //!     {"fslab_trace":1, ...}              the header
-//!     {"before":{...}}                    each name that was there and was used
-//!     {"event":{...}}                     each call, in the order in which they began
-//!     {"after":{...}}                     what had become of each name
-//!     {"end":{"lines":N}}                 so that a file that was cut is known for one
+//!     {"before":{...}}                    each used path that existed before
+//!     {"event":{...}}                     each call, in the order of their start
+//!     {"after":{...}}                     each used path, afterwards
+//!     {"end":{"lines":N}}                 detects a truncated file
 //! ```
 
 use std::io::{BufWriter, Write};
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FinalFile, Header, Trace, TraceError, TraceEvent, TreeEntry};
 
-/// The version of the format that is written.
+/// Version of the format that is written.
 pub const TRACE_FORMAT: u32 = 1;
-/// The longest trace that is read: it is held in memory, in several times its length.
+/// Size limit of a trace file: in memory it takes several times as much.
 pub const TRACE_BYTES_MAX: u64 = 1 << 30;
-/// Threads of a trace: each has a place in tables, also where no event is its.
+/// Limit of threads: each has an entry in tables, even without events.
 const THREADS_MAX: u32 = 1 << 16;
-/// Open files of a trace, all of its time together: likewise.
+/// Limit of open files over the duration of a trace, for the same reason.
 const HANDLES_MAX: u32 = 1 << 22;
 
 /// The first line.
@@ -33,16 +33,16 @@ struct FirstLine {
     header: Header,
 }
 
-/// What is read of a first line before anything else of it is believed.
+/// The version in the first line, read before the rest is interpreted.
 #[derive(Deserialize)]
 struct Version {
     fslab_trace: u32,
 }
 
-/// Every other line.
+/// Any line after the first.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Entered {
+enum BodyLine {
     Before(TreeEntry),
     Event(TraceEvent),
     After(FinalFile),
@@ -50,8 +50,7 @@ enum Entered {
 }
 
 impl Trace {
-    /// Writes the trace to a new file at `path`, or in the place of an old one; half a trace is
-    /// never there.
+    /// Writes the trace to `path`. The file is replaced atomically.
     ///
     /// # Errors
     /// [`TraceError::Io`].
@@ -69,19 +68,18 @@ impl Trace {
     }
 
     fn lines(&self) -> impl Iterator<Item = String> {
-        let text = |line: &Entered| {
-            serde_json::to_string(line).expect("numbers and names become text without an error")
-        };
+        let text =
+            |line: &BodyLine| serde_json::to_string(line).expect("numbers and paths serialize");
         let first = FirstLine {
             fslab_trace: TRACE_FORMAT,
             header: self.header.clone(),
         };
-        let first = serde_json::to_string(&first).expect("a header becomes text without an error");
-        let count = self.files.len() + self.events.len() + self.left.len();
-        let before = self.files.iter().cloned().map(Entered::Before);
-        let events = self.events.iter().cloned().map(Entered::Event);
-        let after = self.left.iter().cloned().map(Entered::After);
-        let end = std::iter::once(Entered::End { lines: count });
+        let first = serde_json::to_string(&first).expect("a header serializes");
+        let count = self.files.len() + self.events.len() + self.final_files.len();
+        let before = self.files.iter().cloned().map(BodyLine::Before);
+        let events = self.events.iter().cloned().map(BodyLine::Event);
+        let after = self.final_files.iter().cloned().map(BodyLine::After);
+        let end = std::iter::once(BodyLine::End { lines: count });
         let rest = before.chain(events).chain(after).chain(end);
         std::iter::once(first).chain(rest.map(move |line| text(&line)))
     }
@@ -89,14 +87,14 @@ impl Trace {
     /// Reads the trace at `path`.
     ///
     /// # Errors
-    /// [`TraceError`], which names the line where it is not a trace.
+    /// [`TraceError`], with the line that is no part of a trace.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
         let text = fslab_sys::read_regular_file(path, TRACE_BYTES_MAX)
             .map_err(|error| TraceError::io("read", path, error))?;
         Self::parse(&text, path)
     }
 
-    /// Reads the trace in `bytes`, which are the content of `path`.
+    /// Parses `bytes`, the content of `path`.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -110,7 +108,7 @@ impl Trace {
             line,
             source,
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| shape("it is no text"))?;
+        let text = std::str::from_utf8(bytes).map_err(|_| shape("it is not UTF-8"))?;
         let mut lines = text.lines();
         let first = lines.next().ok_or_else(|| shape("it is empty"))?;
         let version: Version = serde_json::from_str(first).map_err(|e| syntax(1, e))?;
@@ -129,13 +127,13 @@ impl Trace {
         let mut end = None;
         for (number, line) in (2..).zip(lines) {
             match serde_json::from_str(line).map_err(|e| syntax(number, e))? {
-                Entered::Before(entry) => trace.files.push(entry),
-                Entered::Event(event) => trace.events.push(event),
-                Entered::After(file) => trace.left.push(file),
-                Entered::End { lines } => end = Some(lines),
+                BodyLine::Before(entry) => trace.files.push(entry),
+                BodyLine::Event(event) => trace.events.push(event),
+                BodyLine::After(file) => trace.final_files.push(file),
+                BodyLine::End { lines } => end = Some(lines),
             }
         }
-        let found = trace.files.len() + trace.events.len() + trace.left.len();
+        let found = trace.files.len() + trace.events.len() + trace.final_files.len();
         if end != Some(found) {
             return Err(shape("it was cut, or lines of it are missing"));
         }
@@ -143,7 +141,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Numbers that stand for nothing would be trusted later.
+    /// Checks that threads and open files exist and times ascend: later code indexes by them.
     fn validate(&self) -> Result<(), String> {
         let (threads, handles) = (self.header.threads, self.header.handles);
         for (what, found, most) in [
@@ -169,7 +167,7 @@ impl Trace {
         if self.events.is_sorted_by_key(|event| event.at_ns) {
             Ok(())
         } else {
-            Err("its events are not in the order of their time".into())
+            Err("its events are not sorted by time".into())
         }
     }
 }

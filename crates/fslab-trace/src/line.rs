@@ -1,39 +1,39 @@
-//! The lines that strace writes, taken apart: who, when, and the text of a call or of an end.
+//! Parses a line of strace's output: thread, time, and a call or the end of a thread.
 
 use crate::TraceError;
 
 /// One line of strace's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// The thread's number on the system.
+    /// Thread id.
     pub(crate) thread: u32,
-    /// When the line was written, or the call in it began.
+    /// Time of the line, or start of its call, in nanoseconds since 1970.
     pub(crate) at_ns: u64,
     pub(crate) text: LineText<'a>,
 }
 
-/// What a line says.
+/// Content of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LineText<'a> {
-    /// A call from its name to its duration.
+    /// A complete call, from its name to its duration.
     Call(&'a str),
-    /// The beginning of a call that others came between.
+    /// The first part of an interrupted call.
     Unfinished(&'a str),
-    /// The rest of it.
+    /// The rest of an interrupted call.
     Resumed(&'a str),
-    /// The thread has ended.
+    /// The thread ended.
     Ended,
-    /// Another thread of the process goes on under this one's number: execve(2).
+    /// Another thread of the process continues with this thread's id: execve(2).
     Superseded(u32),
-    /// A signal, or something else that is no call.
+    /// A signal, or anything else that is no call.
     Other,
 }
 
 impl<'a> Line<'a> {
-    /// Takes `text`, line `number` of the output, apart.
+    /// Parses `text`, line `number` of the output.
     ///
     /// # Errors
-    /// [`TraceError::Line`] where it is not of strace's form.
+    /// [`TraceError::Line`].
     pub(crate) fn parse(number: usize, text: &'a str) -> Result<Self, TraceError> {
         Self::try_parse(text).ok_or_else(|| TraceError::Line {
             line: number,
@@ -76,7 +76,7 @@ impl<'a> LineText<'a> {
     }
 }
 
-/// Seconds with a fraction, in nanoseconds.
+/// Decimal seconds as nanoseconds.
 pub(crate) fn nanoseconds(text: &str) -> Option<u64> {
     let (seconds, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let seconds: u64 = seconds.parse().ok()?;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_line_is_told_apart() {
+    fn each_kind_of_line_is_recognized() {
         let call =
             parse("21675 1795298443.635289987 fallocate(3<\\x2f>, 0, 0, 500) = 0 <0.000021>");
         assert_eq!(
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_an_error_with_its_number() {
+    fn a_malformed_line_is_an_error_with_its_number() {
         for bad in ["", "x 1.0 a()", "1 1,0 a()", "1 1.0"] {
             let error = Line::parse(7, bad).expect_err(bad);
             assert!(error.to_string().contains("line 7"), "{error}");

@@ -1,13 +1,13 @@
-//! What a call on a file asked for: from its name and its arguments to an operation.
+//! Translates the name and arguments of a call into an operation.
 
 use crate::arguments::{bracketed, number, octal};
+use crate::call_context::CallContext;
 use crate::calls::{Call, quoted};
 use crate::event::LinkTarget;
-use crate::scene::Scene;
 use crate::{Operation, Place, TracePath};
 
-impl Scene<'_> {
-    pub(crate) fn of_data(&mut self) -> Option<Operation> {
+impl CallContext<'_> {
+    pub(crate) fn data_operation(&mut self) -> Option<Operation> {
         let call = self.call;
         let argument = |index| call.argument(index);
         let handle = self.handle(0);
@@ -67,7 +67,7 @@ impl Scene<'_> {
         })
     }
 
-    pub(crate) fn of_names(&mut self) -> Option<Operation> {
+    pub(crate) fn name_operation(&mut self) -> Option<Operation> {
         let call = self.call;
         let argument = |index| call.argument(index);
         Some(match call.name.as_str() {
@@ -121,7 +121,7 @@ impl Scene<'_> {
         })
     }
 
-    pub(crate) fn of_attributes(&mut self) -> Option<Operation> {
+    pub(crate) fn attribute_operation(&mut self) -> Option<Operation> {
         let call = self.call;
         let argument = |index| call.argument(index);
         let follows = |index| !argument(index).contains("AT_SYMLINK_NOFOLLOW");
@@ -203,7 +203,7 @@ impl Scene<'_> {
         Some(Operation::List { handle, length })
     }
 
-    /// The text of a symbolic link, at the first argument.
+    /// The target of a symbolic link, in the first argument.
     fn target(&self) -> Option<LinkTarget> {
         let text = quoted(self.call.argument(0))?;
         let below = text
@@ -216,7 +216,7 @@ impl Scene<'_> {
         ))
     }
 
-    /// Bytes asked for: an argument, or the sum of a vector's parts.
+    /// Bytes requested: the third argument, or the sum of a vector's lengths.
     fn length(&self) -> Option<u64> {
         let call = self.call;
         if !call.name.contains('v') {
@@ -234,7 +234,7 @@ impl Scene<'_> {
     }
 
     fn offset(&self) -> Option<u64> {
-        // An offset of -1 means the position, in the second edition of the vectored calls.
+        // preadv2 and pwritev2 take -1 for the current position, which is no `u64`.
         self.call
             .name
             .starts_with('p')
@@ -254,7 +254,7 @@ fn rename(call: &Call, path: TracePath, to: TracePath) -> Operation {
     }
 }
 
-/// A change of owner, whose numbers begin at the argument `first`.
+/// A change of owner; the ids start at the argument `first`.
 fn chown(call: &Call, place: Place, first: usize) -> Operation {
     let id = |index| call.argument(index).parse::<u32>().ok();
     Operation::Chown {

@@ -1,4 +1,4 @@
-//! Paths below the folder that was traced, of any bytes.
+//! Paths below the traced folder, of any bytes.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -7,23 +7,23 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A path relative to the folder that was traced, without `.`, `..` and doubled slashes; empty for
-/// the folder itself.
+/// A path relative to the traced folder, without `.`, `..` and doubled slashes; empty for the
+/// folder itself.
 ///
-/// Names on Linux are bytes. As text, a backslash is doubled, and a byte that is not UTF-8 stands
-/// as `\xNN`, so that every name comes back as it was.
+/// As text, a backslash is doubled and a byte that is not UTF-8 is written as `\xNN`, so that any
+/// path survives a round trip.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TracePath(Vec<u8>);
 
 impl TracePath {
-    /// The path of `bytes`, which are relative and in their plain form.
+    /// The path of `bytes`, relative and normalized.
     #[cfg(test)]
     pub(crate) fn of(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
 
-    /// `absolute`, a path from `/`, relative to `root`; `None` where it is not below it. What `..`
-    /// follows is taken for a directory, not a symbolic link.
+    /// `absolute` relative to `root`; `None` if it is not below it. `..` is resolved lexically, as
+    /// if no component were a symbolic link.
     pub(crate) fn below(root: &[u8], absolute: &[u8]) -> Option<Self> {
         let plain = plain(absolute);
         let rest = match root {
@@ -43,19 +43,19 @@ impl TracePath {
         &self.0
     }
 
-    /// Whether it is the folder itself.
+    /// True for the folder itself.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// As a path of the system.
+    /// The same as a [`Path`].
     #[must_use]
     pub fn as_path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The directory that it stands in; `None` for the folder itself.
+    /// The parent directory; `None` for the folder itself.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
@@ -65,18 +65,18 @@ impl TracePath {
         Some(Self(self.0[..end].to_vec()))
     }
 
-    /// The directories that it stands in, the folder itself left out, the nearest first.
+    /// All parents below the folder, the nearest first.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> {
         std::iter::successors(self.parent(), Self::parent).take_while(|path| !path.is_root())
     }
 
-    /// The same below `to`, where it stands below `from` or is it.
+    /// The path with the prefix `from` replaced by `to`; `None` if it is not `from` or below it.
     pub(crate) fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
         let rest = self.0.strip_prefix(from.as_bytes())?;
         (rest.is_empty() || rest[0] == b'/').then(|| Self([to.as_bytes(), rest].concat()))
     }
 
-    /// The path of `name` in it.
+    /// The path of the entry `name` in this directory.
     #[must_use]
     pub fn join(&self, name: &[u8]) -> Self {
         if self.is_root() {
@@ -86,7 +86,7 @@ impl TracePath {
     }
 }
 
-/// An absolute path without `.`, `..` and doubled slashes.
+/// Normalizes an absolute path: no `.`, `..` and doubled slashes.
 pub(crate) fn plain(absolute: &[u8]) -> Vec<u8> {
     let mut parts: Vec<&[u8]> = Vec::new();
     for part in absolute.split(|byte| *byte == b'/') {
@@ -118,7 +118,7 @@ impl fmt::Display for TracePath {
     }
 }
 
-/// The bytes of a path that was written as text; `None` where a backslash stands alone.
+/// Decodes the text form of a path; `None` for an unknown escape.
 fn unescaped(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -153,9 +153,9 @@ impl Serialize for TracePath {
 impl<'de> Deserialize<'de> for TracePath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let wrong = || serde::de::Error::custom(format!("{text:?} is no path of a trace"));
+        let wrong = || serde::de::Error::custom(format!("{text:?} is not a path of a trace"));
         let bytes = unescaped(&text).ok_or_else(wrong)?;
-        // What a trace names is issued below a folder of ours: it must not lead out of it.
+        // Traces are untrusted, and a replay must stay below its folder.
         let is_plain = plain(&[b"/", bytes.as_slice()].concat())[1..] == bytes;
         if !is_plain || bytes.contains(&0) {
             return Err(wrong());
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_any_bytes_come_back_from_their_text() {
+    fn paths_of_any_bytes_survive_a_round_trip_through_text() {
         for bytes in [&b"a/b\\c"[..], b"\xff\xfe x", "größe\n".as_bytes(), b""] {
             let path = TracePath::of(bytes);
             let text = serde_json::to_string(&path).expect("text");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn ancestors_are_told_from_the_nearest_and_moves_keep_what_is_below() {
+    fn ancestors_start_with_the_nearest_and_a_move_replaces_the_prefix() {
         let path = TracePath::of("a/b/c");
         let above: Vec<_> = path.ancestors().map(|path| path.to_string()).collect();
         assert_eq!(above, ["a/b", "a"]);

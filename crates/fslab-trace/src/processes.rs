@@ -1,11 +1,10 @@
-//! Who has which files open while a trace is read: threads, their tables of open files, their
-//! working directories.
+//! State of the traced processes: threads, descriptor tables, working directories.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// One open file of a table.
+/// An entry of a descriptor table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenFile {
     /// Its number in the trace.
@@ -14,7 +13,7 @@ pub(crate) struct OpenFile {
     pub(crate) close_on_exec: bool,
 }
 
-/// The open files of a process, by descriptor: those alone that are below the folder.
+/// Descriptor table of a process, limited to files below the folder.
 pub(crate) type Table = BTreeMap<i32, OpenFile>;
 
 /// One thread.
@@ -22,31 +21,31 @@ pub(crate) type Table = BTreeMap<i32, OpenFile>;
 pub(crate) struct Thread {
     /// Its number in the trace.
     pub(crate) number: u32,
-    /// Shared by the threads of a process.
+    /// Shared between threads with CLONE_FILES.
     pub(crate) files: Rc<RefCell<Table>>,
-    /// Shared likewise.
+    /// Shared between threads with CLONE_FS.
     pub(crate) directory: Rc<RefCell<Vec<u8>>>,
 }
 
-/// What a new thread shares with the one that makes it.
+/// What a new thread shares with its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sharing {
     pub(crate) files: bool,
     pub(crate) directory: bool,
 }
 
-/// All threads that are alive, by their numbers on the system.
+/// Running threads by thread id.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     alive: HashMap<u32, Thread>,
-    /// Number in the trace of everyone that ever was, by the last number on the system.
+    /// Numbers in the trace of all threads, ended ones too, by their last thread id.
     numbers: HashMap<u32, u32>,
     next_thread: u32,
     next_handle: u32,
 }
 
 impl Threads {
-    /// The thread `id`; the first that is asked for is the command itself, in `directory`.
+    /// The thread `id`. An unknown id is a new process in `directory`: the traced command.
     pub(crate) fn get(&mut self, id: u32, directory: &[u8]) -> Thread {
         if let Some(thread) = self.alive.get(&id) {
             return thread.clone();
@@ -60,7 +59,8 @@ impl Threads {
         thread
     }
 
-    /// A thread `id` that `parent` makes; gives its number and what it inherits, old and new.
+    /// Adds the thread `id`, created by `parent`. Returns its number and the inherited open files
+    /// (old number, new number).
     pub(crate) fn spawn(
         &mut self,
         id: u32,
@@ -94,10 +94,10 @@ impl Threads {
         (number, inherited)
     }
 
-    /// The thread `id` has ended: its number, and what is closed by that.
+    /// Removes the thread `id`. Returns its number and the open files that are closed.
     pub(crate) fn end(&mut self, id: u32) -> Option<(u32, Vec<u32>)> {
         let thread = self.alive.remove(&id)?;
-        // Others of its process keep the table.
+        // Another thread may still use the table.
         let table = Rc::try_unwrap(thread.files).map(RefCell::into_inner);
         let closed = table.map_or_else(
             |_| Vec::new(),
@@ -106,7 +106,7 @@ impl Threads {
         Some((thread.number, closed))
     }
 
-    /// The thread `by` goes on under the number of `id`, which is no more.
+    /// The thread `by` takes over the id of `id`, which has ended.
     pub(crate) fn supersede(&mut self, id: u32, by: u32) {
         if let Some(thread) = self.alive.remove(&by) {
             self.numbers.insert(id, thread.number);
@@ -114,23 +114,23 @@ impl Threads {
         }
     }
 
-    /// Number in the trace of `id`, which may have ended.
+    /// Number in the trace of the thread `id`, also after its end.
     pub(crate) fn number_of(&self, id: u32) -> Option<u32> {
         self.numbers.get(&id).copied()
     }
 
-    /// A number for an open file.
+    /// A new number for an open file.
     pub(crate) fn handle(&mut self) -> u32 {
         self.next_handle += 1;
         self.next_handle - 1
     }
 
-    /// How many open files there were.
+    /// Open files so far.
     pub(crate) fn handles(&self) -> u32 {
         self.next_handle
     }
 
-    /// How many threads there were.
+    /// Threads so far.
     pub(crate) fn threads(&self) -> u32 {
         self.next_thread
     }
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(
             threads.end(10),
             Some((0, vec![])),
-            "its thread has the table still"
+            "another thread still uses the table"
         );
         assert_eq!(threads.end(11), Some((1, vec![0])));
         assert_eq!(threads.end(12), Some((2, vec![1])));

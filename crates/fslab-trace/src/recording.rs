@@ -1,4 +1,4 @@
-//! Runs a command under strace, and makes a trace of what it did below a folder.
+//! Runs a command under strace and traces its operations below a folder.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,60 +6,62 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use crate::{Census, Header, Trace, TraceError, TracePath, translate};
+use crate::folder_listing::FolderListing;
+use crate::{Header, Trace, TraceError, TracePath, translate};
 
-/// What is listened to: calls with a name or a descriptor, and those that make, change and end
-/// processes. Memory maps of files are among the descriptors' calls.
+/// Traced calls: those with a path or a descriptor (mmap included), and those that create, change
+/// and end processes.
 const CALLS: &str = "trace=%file,%desc,%process,fchdir";
-/// Vectors are written out, so that the lengths asked for are known; all else is cut short.
+/// Vectors are printed in full, since they hold the requested lengths; other structures are
+/// abbreviated.
 const WRITTEN_OUT: &str = "abbrev=!readv,writev,preadv,pwritev,preadv2,pwritev2";
 
-/// What is to be recorded.
+/// What to record.
 #[derive(Clone, Debug)]
 pub struct RecordRequest {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The folder below which operations are kept.
+    /// The folder; operations elsewhere are left out.
     pub root: PathBuf,
-    /// A directory for what strace writes; it must not be below the folder.
+    /// A directory outside of the folder for strace's output.
     pub scratch: PathBuf,
-    /// The name of the file system that holds the folder, for the header.
+    /// File system of the folder, for the header.
     pub file_system: String,
 }
 
-/// What came of it.
+/// A finished recording.
 #[derive(Debug)]
 pub struct Recorded {
     /// The trace.
     pub trace: Trace,
-    /// How the command ended.
+    /// The command's exit status.
     pub status: ExitStatus,
 }
 
-/// Runs the command, in the directory of the caller, and gives its trace.
+/// Runs the command in the current directory and returns its trace.
 ///
 /// # Errors
-/// [`TraceError`]. A command that fails is no error: its trace says how it ended.
+/// [`TraceError`]. A command that fails is no error: the trace holds its exit status.
 pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
     let root = canonical(&request.root)?;
     let directory = std::env::current_dir().map_err(|e| TraceError::io("find", ".", e))?;
     let directory = canonical(&directory)?;
     let recorder = version()?;
     if request.command.is_empty() {
-        return Err(TraceError::Strace("there is no command".into()));
+        return Err(TraceError::Strace("no command is given".into()));
     }
-    let before = Census::take(&root)?;
+    let before = FolderListing::read(&root)?;
     let output = request.scratch.join("strace");
     let (clock, started) = (Instant::now(), SystemTime::now());
-    let status = listen(request, &output)?;
+    let status = run_strace(request, &output)?;
     let took = clock.elapsed();
-    let after = Census::take(&root)?;
+    let after = FolderListing::read(&root)?;
     let text = std::fs::read(&output).map_err(|e| TraceError::io("read", &output, e))?;
     if text.is_empty() {
         let program = &request.command[0];
         return Err(TraceError::Strace(format!("{program} was not started")));
     }
-    // All strings are hexadecimal; what else strace writes is ASCII.
+    // Strings are hexadecimal, all else of strace's output is ASCII.
     let text = String::from_utf8_lossy(&text);
     let translation = translate(&text, &root, &directory)?;
     let header = Header {
@@ -79,18 +81,18 @@ pub fn record(request: &RecordRequest) -> Result<Recorded, TraceError> {
         unseen: translation.unseen,
     };
     let mut names: BTreeSet<TracePath> = translation.touched.clone();
-    let files = before.needed(&translation.touched, &translation.listed);
+    let files = before.required_entries(&translation.touched, &translation.listed);
     names.extend(files.iter().map(|file| file.path.clone()));
     let trace = Trace {
         header,
-        left: after.left(&names),
+        final_files: after.final_files(&names),
         files,
         events: translation.events,
     };
     Ok(Recorded { trace, status })
 }
 
-fn listen(request: &RecordRequest, output: &Path) -> Result<ExitStatus, TraceError> {
+fn run_strace(request: &RecordRequest, output: &Path) -> Result<ExitStatus, TraceError> {
     let mut strace = Command::new("strace");
     strace
         .args(["-f", "-y", "-xx", "-s", "0", "-q"])
@@ -99,7 +101,7 @@ fn listen(request: &RecordRequest, output: &Path) -> Result<ExitStatus, TraceErr
             "--absolute-timestamps=format:unix,precision:ns",
             "--syscall-times=ns",
         ])
-        // Calls that are not listened to then cost nothing.
+        // Calls that are not traced then cost nothing.
         .arg("--seccomp-bpf")
         .arg("-o")
         .arg(output)
@@ -108,7 +110,7 @@ fn listen(request: &RecordRequest, output: &Path) -> Result<ExitStatus, TraceErr
     strace.status().map_err(TraceError::NoStrace)
 }
 
-/// The first line of what strace says of itself.
+/// The first line of `strace --version`.
 fn version() -> Result<String, TraceError> {
     let output = Command::new("strace")
         .arg("--version")

@@ -1,62 +1,62 @@
-//! Which operation must wait for which, so that a trace that is issued again at another speed does
-//! the same.
+//! Schedule of a replay: which operation waits for which, so that another speed gives the same
+//! result.
 //!
-//! The operations of a thread keep their order. Between threads, an operation waits for those that
-//! were over when it began and that it could not be exchanged with:
+//! The operations of a thread keep their order. An operation waits for those of other threads that
+//! had ended when it started and with which it does not commute. The rule is that of shared and
+//! exclusive locks:
 //!
-//! | what | is used | is changed |
+//! | resource | shared by | exclusive to |
 //! |---|---|---|
-//! | a name | by what is below it, and by what looks at it | where it comes, goes or is replaced |
-//! | a directory's entries | where one comes or goes | by a listing (they exclude each other) |
-//! | the content of a file | by a read and a sync | by a write and a truncation |
-//! | an open file | at a given offset | at its own position, and where it is opened or closed |
+//! | name | operations on it or below it | its creation, removal, replacement |
+//! | entries of a directory | creation and removal of an entry | a listing |
+//! | content of a file | read, sync | write, truncation |
+//! | open file | operations at a given offset | those at its position, open, close |
 //!
-//! Users of one thing go on beside each other; whoever changes it waits for all of them, and they
-//! for it. Two operations that overlapped when they were recorded have no order, and get none. A
-//! thread begins behind the operation that made it, and who waited for its end waits again. What
-//! goes from one to another by a pipe, a signal or memory is not seen: see docs/traces.md.
+//! Operations that overlapped when recorded stay unordered. A thread starts after the operation
+//! that created it, and a recorded wait for its end is kept. Dependences through pipes, signals
+//! and memory are not seen: see docs/traces.md.
 
 use std::collections::HashMap;
 
 use crate::{Operation, Place, Trace, TraceEvent, TracePath};
 
-/// So many steps of a thread must be done.
+/// Wait until a thread has done this many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// Whose.
+    /// The thread.
     pub thread: u32,
-    /// How many.
+    /// Number of its steps.
     pub steps: u32,
 }
 
 /// One operation of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its place in the trace's events.
+    /// Index in the trace's events.
     pub event: usize,
-    /// What must be done before.
+    /// What it waits for.
     pub waits: Vec<Wait>,
-    /// How long the program let pass before it, once all that it waits for was done.
+    /// Think time: from the end of all that it waits for to its start, as recorded.
     pub think_ns: u64,
 }
 
-/// The operations of a thread, in their order.
+/// The operations of a thread, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lane {
     /// The operations.
     pub steps: Vec<Step>,
 }
 
-/// All threads of a trace, by their numbers.
+/// The operations of all threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// Their operations.
+    /// One lane per thread, by number.
     pub lanes: Vec<Lane>,
 }
 
-/// Something that operations share.
+/// A resource that orders operations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Thing {
+enum Resource {
     Name(TracePath),
     Entries(TracePath),
     Content(u32),
@@ -64,30 +64,30 @@ enum Thing {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
-    Used,
-    Changed,
+enum Mode {
+    Shared,
+    Exclusive,
 }
 
-/// An operation in the past.
+/// An earlier operation.
 #[derive(Clone, Copy, Debug)]
 struct Past {
-    /// Its place among the steps of its thread, from 1.
+    /// Its number among the steps of its thread, from 1.
     step: u32,
     end_ns: u64,
 }
 
-/// The last two of one thread: since these do not overlap each other, one of them is over whenever
-/// another operation begins.
+/// The last two uses by one thread. They do not overlap each other, so that when an operation of
+/// another thread starts, at most the later one is still running.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lately([Option<Past>; 2]);
+struct LastTwo([Option<Past>; 2]);
 
-impl Lately {
+impl LastTwo {
     fn add(&mut self, past: Past) {
         self.0 = [Some(past), self.0[0]];
     }
 
-    /// The last one that was over at `at_ns`.
+    /// The later one of those that had ended at `at_ns`.
     fn over_at(&self, at_ns: u64) -> Option<Past> {
         self.0
             .iter()
@@ -97,11 +97,11 @@ impl Lately {
     }
 }
 
-/// What was done to a thing, by thread.
+/// Earlier uses of a resource, by thread.
 #[derive(Debug, Default)]
 struct History {
-    used: HashMap<u32, Lately>,
-    changed: HashMap<u32, Lately>,
+    shared: HashMap<u32, LastTwo>,
+    exclusive: HashMap<u32, LastTwo>,
 }
 
 impl Schedule {
@@ -118,11 +118,11 @@ impl Schedule {
 
 struct Planner {
     schedule: Schedule,
-    things: HashMap<Thing, History>,
+    resources: HashMap<Resource, History>,
     files: Files,
-    /// When each thread could go on, as recorded.
+    /// When each thread was free to continue, as recorded.
     free_ns: Vec<u64>,
-    /// Steps of each other thread that are known to be done, from the point of view of each.
+    /// For each thread: steps of other threads that it has already waited for.
     known: Vec<HashMap<u32, u32>>,
 }
 
@@ -133,7 +133,7 @@ impl Planner {
             schedule: Schedule {
                 lanes: vec![Lane::default(); threads],
             },
-            things: HashMap::new(),
+            resources: HashMap::new(),
             files: Files::default(),
             free_ns: vec![0; threads],
             known: vec![HashMap::new(); threads],
@@ -144,19 +144,19 @@ impl Planner {
         let thread = event.thread as usize;
         let mut waits: HashMap<u32, u32> = HashMap::new();
         let mut ready_ns = self.free_ns[thread];
-        let things = self.files.things_of(event);
+        let uses = self.files.uses_of(event);
         let step = Past {
             step: self.steps_of(event.thread) + 1,
             end_ns: event.end_ns(),
         };
-        for (thing, use_) in things {
-            let history = self.things.entry(thing).or_default();
-            let before = match use_ {
-                Use::Used => [Some(&history.changed), None],
-                Use::Changed => [Some(&history.changed), Some(&history.used)],
+        for (resource, mode) in uses {
+            let history = self.resources.entry(resource).or_default();
+            let before = match mode {
+                Mode::Shared => [Some(&history.exclusive), None],
+                Mode::Exclusive => [Some(&history.exclusive), Some(&history.shared)],
             };
-            for (other, lately) in before.into_iter().flatten().flatten() {
-                let Some(past) = lately.over_at(event.at_ns) else {
+            for (other, last_two) in before.into_iter().flatten().flatten() {
+                let Some(past) = last_two.over_at(event.at_ns) else {
                     continue;
                 };
                 if *other != event.thread {
@@ -165,9 +165,9 @@ impl Planner {
                     ready_ns = ready_ns.max(past.end_ns);
                 }
             }
-            let mine = match use_ {
-                Use::Used => &mut history.used,
-                Use::Changed => &mut history.changed,
+            let mine = match mode {
+                Mode::Shared => &mut history.shared,
+                Mode::Exclusive => &mut history.exclusive,
             };
             mine.entry(event.thread).or_default().add(step);
         }
@@ -201,7 +201,7 @@ impl Planner {
     }
 }
 
-/// Which file is behind a name, and behind an open file.
+/// The files behind names and open files.
 #[derive(Debug, Default)]
 struct Files {
     by_name: HashMap<TracePath, u32>,
@@ -210,78 +210,78 @@ struct Files {
 }
 
 impl Files {
-    /// What `event` uses and changes.
-    fn things_of(&mut self, event: &TraceEvent) -> Vec<(Thing, Use)> {
-        let mut things = Things::default();
-        self.of_names(event, &mut things);
-        self.of_open_files(event, &mut things);
+    /// The resources of `event`.
+    fn uses_of(&mut self, event: &TraceEvent) -> Vec<(Resource, Mode)> {
+        let mut uses = ResourceUses::default();
+        self.add_names(event, &mut uses);
+        self.add_open_files(event, &mut uses);
         if event.outcome.is_done() {
-            self.follow(&event.operation);
+            self.apply(&event.operation);
         }
-        things.0
+        uses.0
     }
 
-    fn of_names(&mut self, event: &TraceEvent, things: &mut Things) {
+    fn add_names(&mut self, event: &TraceEvent, uses: &mut ResourceUses) {
         let done = event.outcome.is_done();
-        let change = if done { Use::Changed } else { Use::Used };
+        let change = if done { Mode::Exclusive } else { Mode::Shared };
         match &event.operation {
             Operation::Open {
                 path, real, flags, ..
             } => {
                 let creates = flags.contains("O_CREAT") && !self.by_name.contains_key(path);
-                let use_ = if creates { change } else { Use::Used };
-                things.name(path, use_);
+                let mode = if creates { change } else { Mode::Shared };
+                uses.name(path, mode);
                 if let Some(real) = real {
-                    things.name(real, use_);
+                    uses.name(real, mode);
                 }
                 if flags.contains("O_TRUNC") && done {
                     let name = real.as_ref().unwrap_or(path);
-                    things.add(Thing::Content(self.file(name)), Use::Changed);
+                    uses.add(Resource::Content(self.file(name)), Mode::Exclusive);
                 }
             }
             Operation::Mkdir { path, .. } | Operation::Symlink { path, .. } => {
-                things.name(path, change);
+                uses.name(path, change);
             }
-            Operation::Rmdir { path } | Operation::Unlink { path } => things.name(path, change),
+            Operation::Rmdir { path } | Operation::Unlink { path } => uses.name(path, change),
             Operation::Rename { path, to, .. } => {
-                things.name(path, change);
-                things.name(to, change);
+                uses.name(path, change);
+                uses.name(to, change);
             }
             Operation::Link { path, to } => {
-                things.name(path, Use::Used);
-                things.name(to, change);
+                uses.name(path, Mode::Shared);
+                uses.name(to, change);
             }
             Operation::Access { path, .. } | Operation::Readlink { path } => {
-                things.name(path, Use::Used);
+                uses.name(path, Mode::Shared);
             }
-            Operation::Stat { place } | Operation::Chmod { place, .. } => things.place(place),
-            Operation::Chown { place, .. } | Operation::Touch { place } => things.place(place),
+            Operation::Stat { place } | Operation::Chmod { place, .. } => uses.place(place),
+            Operation::Chown { place, .. } | Operation::Touch { place } => uses.place(place),
             Operation::Truncate { place, .. } => {
-                things.place(place);
+                uses.place(place);
                 let file = match place {
                     Place::Path { path, .. } => Some(self.file(path)),
                     Place::Handle { handle } => self.by_handle.get(handle).copied(),
                 };
-                things.content(file, Use::Changed);
+                uses.content(file, Mode::Exclusive);
             }
             _ => {}
         }
     }
 
-    fn of_open_files(&self, event: &TraceEvent, things: &mut Things) {
+    fn add_open_files(&self, event: &TraceEvent, uses: &mut ResourceUses) {
         let file = |handle: &u32| self.by_handle.get(handle).copied();
         let position = |offset: &Option<u64>| match offset {
-            Some(_) => Use::Used,
-            None => Use::Changed,
+            Some(_) => Mode::Shared,
+            None => Mode::Exclusive,
         };
         match &event.operation {
             Operation::Read { handle, offset, .. } => {
-                things.add(Thing::Handle(*handle), position(offset));
-                things.content(file(handle), Use::Used);
+                uses.add(Resource::Handle(*handle), position(offset));
+                uses.content(file(handle), Mode::Shared);
             }
             Operation::Write { handle, offset, .. } => {
-                things.add(Thing::Handle(*handle), position(offset));
-                things.content(file(handle), Use::Changed);
+                uses.add(Resource::Handle(*handle), position(offset));
+                uses.content(file(handle), Mode::Exclusive);
             }
             Operation::Copy {
                 handle,
@@ -290,38 +290,38 @@ impl Files {
                 to_offset,
                 ..
             } => {
-                things.add(Thing::Handle(*handle), position(offset));
-                things.content(file(handle), Use::Used);
-                things.add(Thing::Handle(*to), position(to_offset));
-                things.content(file(to), Use::Changed);
+                uses.add(Resource::Handle(*handle), position(offset));
+                uses.content(file(handle), Mode::Shared);
+                uses.add(Resource::Handle(*to), position(to_offset));
+                uses.content(file(to), Mode::Exclusive);
             }
             Operation::Map { handle, .. } | Operation::Sync { handle, .. } => {
-                things.add(Thing::Handle(*handle), Use::Used);
-                things.content(file(handle), Use::Used);
+                uses.add(Resource::Handle(*handle), Mode::Shared);
+                uses.content(file(handle), Mode::Shared);
             }
             Operation::Allocate { handle, .. } => {
-                things.add(Thing::Handle(*handle), Use::Used);
-                things.content(file(handle), Use::Changed);
+                uses.add(Resource::Handle(*handle), Mode::Shared);
+                uses.content(file(handle), Mode::Exclusive);
             }
             Operation::List { handle, .. } => {
-                things.add(Thing::Handle(*handle), Use::Changed);
+                uses.add(Resource::Handle(*handle), Mode::Exclusive);
                 let directory = file(handle).and_then(|file| self.name_of(file));
                 if let Some(directory) = directory {
-                    things.add(Thing::Entries(directory), Use::Changed);
+                    uses.add(Resource::Entries(directory), Mode::Exclusive);
                 }
             }
             Operation::Duplicate { handle, to } => {
-                things.add(Thing::Handle(*handle), Use::Used);
-                things.add(Thing::Handle(*to), Use::Changed);
+                uses.add(Resource::Handle(*handle), Mode::Shared);
+                uses.add(Resource::Handle(*to), Mode::Exclusive);
             }
             operation => operation
                 .handles()
-                .for_each(|handle| things.add(Thing::Handle(handle), Use::Changed)),
+                .for_each(|handle| uses.add(Resource::Handle(handle), Mode::Exclusive)),
         }
     }
 
-    /// Names and open files after `operation`, which was done.
-    fn follow(&mut self, operation: &Operation) {
+    /// Updates names and open files after the successful `operation`.
+    fn apply(&mut self, operation: &Operation) {
         match operation {
             Operation::Open {
                 path,
@@ -366,7 +366,7 @@ impl Files {
         }
     }
 
-    /// The file behind a name.
+    /// The file behind a name; a new one if unknown.
     fn file(&mut self, name: &TracePath) -> u32 {
         if let Some(file) = self.by_name.get(name) {
             return *file;
@@ -382,36 +382,36 @@ impl Files {
     }
 }
 
-/// What one operation uses and changes.
+/// The resources of one operation.
 #[derive(Debug, Default)]
-struct Things(Vec<(Thing, Use)>);
+struct ResourceUses(Vec<(Resource, Mode)>);
 
-impl Things {
-    fn add(&mut self, thing: Thing, use_: Use) {
-        self.0.push((thing, use_));
+impl ResourceUses {
+    fn add(&mut self, resource: Resource, mode: Mode) {
+        self.0.push((resource, mode));
     }
 
-    fn content(&mut self, file: Option<u32>, use_: Use) {
+    fn content(&mut self, file: Option<u32>, mode: Mode) {
         if let Some(file) = file {
-            self.add(Thing::Content(file), use_);
+            self.add(Resource::Content(file), mode);
         }
     }
 
-    /// A name, and all that it stands in.
-    fn name(&mut self, path: &TracePath, use_: Use) {
+    /// Adds a name, shared use of its parents, and of its directory's entries if they change.
+    fn name(&mut self, path: &TracePath, mode: Mode) {
         for above in path.ancestors() {
-            self.add(Thing::Name(above), Use::Used);
+            self.add(Resource::Name(above), Mode::Shared);
         }
-        if let (Use::Changed, Some(parent)) = (use_, path.parent()) {
-            self.add(Thing::Entries(parent), Use::Used);
+        if let (Mode::Exclusive, Some(parent)) = (mode, path.parent()) {
+            self.add(Resource::Entries(parent), Mode::Shared);
         }
-        self.add(Thing::Name(path.clone()), use_);
+        self.add(Resource::Name(path.clone()), mode);
     }
 
     fn place(&mut self, place: &Place) {
         match place {
-            Place::Path { path, .. } => self.name(path, Use::Used),
-            Place::Handle { handle } => self.add(Thing::Handle(*handle), Use::Used),
+            Place::Path { path, .. } => self.name(path, Mode::Shared),
+            Place::Handle { handle } => self.add(Resource::Handle(*handle), Mode::Shared),
         }
     }
 }

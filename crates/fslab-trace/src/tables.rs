@@ -1,13 +1,13 @@
-//! Calls that change who has which files open: opening, closing, duplicating, and what processes
-//! do.
+//! Translates calls that change descriptor tables and processes: open, close, dup, exec, clone,
+//! wait.
 
-use crate::arguments::{angled, descriptor, member, octal};
-use crate::calls::Answer;
+use crate::arguments::{descriptor, descriptor_path, member, octal};
+use crate::call_context::CallContext;
+use crate::calls::ReturnValue;
 use crate::processes::Sharing;
-use crate::scene::Scene;
 use crate::{CallOutcome, Operation, TraceEvent};
 
-impl Scene<'_> {
+impl CallContext<'_> {
     pub(crate) fn open(mut self) {
         let call = self.call;
         let (directory, first) = match call.name.as_str() {
@@ -38,8 +38,8 @@ impl Scene<'_> {
             return self.count_unseen();
         }
         let mut real = None;
-        let handle = if let Answer::Number(descriptor, led_to) = &call.answer {
-            // Through a symbolic link it may have led out of the folder.
+        let handle = if let ReturnValue::Number(descriptor, led_to) = &call.returned {
+            // A symbolic link may lead out of the folder.
             let led_to = led_to.as_deref().and_then(|path| self.below(path));
             let Some(led_to) = led_to else {
                 return self.count_as("an open that led out of the folder");
@@ -55,7 +55,7 @@ impl Scene<'_> {
             let name = real.clone().unwrap_or_else(|| path.clone());
             self.translator.paths.insert(handle, name);
         }
-        self.note(Operation::Open {
+        self.add_event(Operation::Open {
             path,
             real,
             flags,
@@ -68,7 +68,7 @@ impl Scene<'_> {
         let descriptor = descriptor(self.call.argument(0));
         let removed = descriptor.and_then(|it| self.thread.files.borrow_mut().remove(&it));
         if let Some(file) = removed {
-            self.note(Operation::Close {
+            self.add_event(Operation::Close {
                 handle: file.handle,
             });
         }
@@ -97,7 +97,7 @@ impl Scene<'_> {
                 .collect()
         };
         for file in closed {
-            self.note(Operation::Close {
+            self.add_event(Operation::Close {
                 handle: file.handle,
             });
         }
@@ -106,8 +106,10 @@ impl Scene<'_> {
     pub(crate) fn duplicate(mut self) {
         let call = self.call;
         let Some(handle) = self.handle(0) else {
-            // A duplicate of something else may take the place of one of ours.
-            if let (true, Answer::Number(new, _)) = (call.name.starts_with("dup"), &call.answer) {
+            // A duplicate of another file may replace a descriptor of the folder.
+            if let (true, ReturnValue::Number(new, _)) =
+                (call.name.starts_with("dup"), &call.returned)
+            {
                 self.close_replaced(*new);
             }
             return;
@@ -123,7 +125,7 @@ impl Scene<'_> {
                 _ => return self.count_as(&format!("fcntl {kind}")),
             }
         }
-        let Answer::Number(new, _) = call.answer else {
+        let ReturnValue::Number(new, _) = call.returned else {
             return;
         };
         if Some(new) == descriptor(call.argument(0)).map(i64::from) {
@@ -135,17 +137,17 @@ impl Scene<'_> {
         path.into_iter().for_each(|path| {
             self.translator.paths.insert(to, path);
         });
-        self.note(Operation::Duplicate { handle, to });
+        self.add_event(Operation::Duplicate { handle, to });
     }
 
-    /// dup2(2) closes what had the number before.
+    /// Closes the file that a duplicate replaces: dup2(2).
     fn close_replaced(&mut self, descriptor: i64) {
         let replaced = i32::try_from(descriptor)
             .ok()
             .and_then(|it| self.thread.files.borrow_mut().remove(&it));
         if let Some(file) = replaced {
             let handle = file.handle;
-            self.note_result(Operation::Close { handle }, CallOutcome::Result(0));
+            self.add_success(Operation::Close { handle });
         }
     }
 
@@ -159,13 +161,13 @@ impl Scene<'_> {
     }
 
     pub(crate) fn change_directory(self) {
-        if !matches!(self.call.answer, Answer::Number(..)) {
+        if !matches!(self.call.returned, ReturnValue::Number(..)) {
             return;
         }
         let argument = self.call.argument(0);
         let new = match self.call.name.as_str() {
             "chdir" => self.absolute(None, argument),
-            _ => angled(argument),
+            _ => descriptor_path(argument),
         };
         if let Some(new) = new {
             *self.thread.directory.borrow_mut() = crate::path::plain(&new);
@@ -173,7 +175,7 @@ impl Scene<'_> {
     }
 
     pub(crate) fn exec(mut self) {
-        if !matches!(self.call.answer, Answer::Number(..)) {
+        if !matches!(self.call.returned, ReturnValue::Number(..)) {
             return;
         }
         let closed: Vec<_> = {
@@ -192,13 +194,12 @@ impl Scene<'_> {
         };
         if program.is_some() {
             self.count_as("execve of a program in the folder");
-            return self.note_result_of(Operation::Exec { closed });
         }
-        self.note_result_of(Operation::Exec { closed });
+        self.add_success(Operation::Exec { closed });
     }
 
     pub(crate) fn spawn(mut self) {
-        let Answer::Number(id, _) = self.call.answer else {
+        let ReturnValue::Number(id, _) = self.call.returned else {
             return;
         };
         let Ok(id) = u32::try_from(id) else {
@@ -216,18 +217,18 @@ impl Scene<'_> {
                 self.translator.paths.insert(*new, path);
             }
         }
-        self.note_result_of(Operation::Spawn { child, inherited });
+        self.add_success(Operation::Spawn { child, inherited });
     }
 
     pub(crate) fn wait(self) {
-        let Answer::Number(id, _) = self.call.answer else {
+        let ReturnValue::Number(id, _) = self.call.returned else {
             return;
         };
         let ended = u32::try_from(id)
             .ok()
             .and_then(|id| self.translator.threads.number_of(id));
         if let Some(child) = ended {
-            // What matters is when the waiting was over.
+            // The event stands for the end of the wait.
             let end_ns = self.call.at_ns + self.call.took_ns;
             self.translator.done.events.push(TraceEvent {
                 thread: self.thread.number,

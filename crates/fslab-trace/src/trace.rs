@@ -1,5 +1,4 @@
-//! A trace: where it comes from, the files that were there, what was done, the files that were
-//! left.
+//! A trace: its origin, the initial files, the events, the final files.
 
 use std::collections::BTreeMap;
 
@@ -7,84 +6,83 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallOutcome, EntryKind, Operation, TraceEvent, TracePath, TreeEntry};
 
-/// Where a trace comes from.
+/// Where and how a trace was recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The command as it was run.
+    /// The command and its arguments.
     pub command: Vec<String>,
-    /// The folder that was traced.
+    /// The traced folder, absolute.
     pub root: String,
-    /// Where the command began, relative to it; `None` where that was outside.
+    /// The command's working directory relative to `root`; `None` if outside.
     pub directory: Option<TracePath>,
-    /// The file system that it was on, as the kernel names it.
+    /// The file system of `root`, by the kernel's name.
     pub file_system: String,
-    /// The kernel that it ran under.
+    /// The kernel's release.
     pub kernel: String,
-    /// When it began, in seconds since 1970.
+    /// Start of the recording, in seconds since 1970.
     pub started_unix_s: u64,
-    /// How long it ran, being listened to.
+    /// Duration of the command under strace.
     pub took_ns: u64,
-    /// The program that listened, and its version.
+    /// The tracer and its version.
     pub recorder: String,
-    /// How the command ended.
+    /// The command's exit status.
     pub exit: String,
-    /// How many threads there were.
+    /// Number of threads.
     pub threads: u32,
-    /// How many open files there were.
+    /// Number of open files.
     pub handles: u32,
-    /// Calls that touched the folder and are not in the trace.
+    /// Calls on the folder that have no event, counted by name.
     pub unseen: BTreeMap<String, u64>,
 }
 
-/// What a name was when the command had ended.
+/// A path's state after the command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinalFile {
-    /// The name.
+    /// The path.
     pub path: TracePath,
-    /// What it was; `None` where it was gone.
+    /// Its kind; `None` if it does not exist.
     pub kind: Option<EntryKind>,
-    /// Its length, for a file.
+    /// Length of a regular file, else 0.
     pub bytes: u64,
 }
 
 /// A trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// Where it comes from.
+    /// Where and how it was recorded.
     pub header: Header,
-    /// What was there when the command began, of the names that it used; directories before what
-    /// is in them.
+    /// Initial state of the paths that the command used, directories before their content.
     pub files: Vec<TreeEntry>,
-    /// What was done, in the order in which it began.
+    /// Calls in the order of their start.
     pub events: Vec<TraceEvent>,
-    /// What had become of every name that it used.
-    pub left: Vec<FinalFile>,
+    /// Final state of the paths that the command used.
+    pub final_files: Vec<FinalFile>,
 }
 
 impl Trace {
-    /// The most bytes that the folder may hold while it is played: what was there, what is written,
-    /// and a block for each name.
+    /// Upper bound of the bytes that a replay needs: initial files, bytes written, and 4 KiB for
+    /// each name.
     #[must_use]
     pub fn footprint_bytes(&self) -> u64 {
         let there = self.files.iter().map(|file| file.bytes);
-        let grown = self.events.iter().map(TraceEvent::grows_by);
-        let names = (self.files.len() + self.left.len()) as u64;
-        // A trace may be somebody else's, and its lengths anything.
+        let grown = self.events.iter().map(TraceEvent::growth_bytes);
+        let names = (self.files.len() + self.final_files.len()) as u64;
+        // A trace is untrusted: its lengths may be any number.
         there
             .chain(grown)
             .chain([names.saturating_mul(4096)])
             .fold(0, u64::saturating_add)
     }
 
-    /// The largest file that there may be.
+    /// Length of the largest initial or final file.
     #[must_use]
     pub fn largest_bytes(&self) -> u64 {
         let before = self.files.iter().map(|file| file.bytes);
-        let after = self.left.iter().map(|file| file.bytes);
+        let after = self.final_files.iter().map(|file| file.bytes);
         before.chain(after).max().unwrap_or(0)
     }
 
-    /// Whether it makes or needs symbolic links.
+    /// True if it creates or needs symbolic links.
     #[must_use]
     pub fn has_symlinks(&self) -> bool {
         let made = |event: &TraceEvent| {
@@ -96,7 +94,7 @@ impl Trace {
             || self.events.iter().any(made)
     }
 
-    /// Whether it makes or needs second names of files.
+    /// True if it creates or needs hard links.
     #[must_use]
     pub fn has_hard_links(&self) -> bool {
         let made = |event: &TraceEvent| {
@@ -105,7 +103,7 @@ impl Trace {
         self.files.iter().any(|file| file.same_as.is_some()) || self.events.iter().any(made)
     }
 
-    /// The longest run of bytes that one operation moves.
+    /// Bytes of the longest transfer of one operation.
     #[must_use]
     pub fn longest_transfer_bytes(&self) -> u64 {
         let length = |event: &TraceEvent| match event.operation {
@@ -120,8 +118,8 @@ impl Trace {
 }
 
 impl TraceEvent {
-    /// The bytes by which files may have grown.
-    fn grows_by(&self) -> u64 {
+    /// Upper bound of the bytes that the call added to files.
+    fn growth_bytes(&self) -> u64 {
         match (&self.operation, &self.outcome) {
             (Operation::Allocate { length, .. }, CallOutcome::Result(_)) => *length,
             (Operation::Write { .. } | Operation::Copy { .. }, CallOutcome::Result(moved)) => {

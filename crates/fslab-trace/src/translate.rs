@@ -1,42 +1,41 @@
-//! From calls to events: names become relative to the folder, descriptors become numbers that are
-//! given once, and what is not about the folder falls away.
+//! Translates calls into events: paths become relative to the folder, descriptors become unique
+//! numbers, and calls outside of the folder are dropped.
 //!
-//! A call that touches the folder and has no event here is counted in `unseen`, never dropped in
-//! silence.
+//! A call on the folder that has no event is counted in `unseen`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::calls::{Answer, Call, Happening, happenings};
+use crate::call_context::CallContext;
+use crate::calls::{Call, ReturnValue, StraceItem, parse_output};
 use crate::processes::Threads;
-use crate::scene::Scene;
 use crate::{CallOutcome, Operation, TraceError, TraceEvent, TracePath};
 
-/// What a recording says about a folder.
+/// The events on a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Translation {
-    /// What was done, in the order in which it began.
+    /// Events in the order of their start.
     pub events: Vec<TraceEvent>,
-    /// How many open files there were.
+    /// Number of open files.
     pub handles: u32,
-    /// How many threads there were.
+    /// Number of threads.
     pub threads: u32,
-    /// Calls that touched the folder and have no event, with their number.
+    /// Calls on the folder that have no event, counted by name.
     pub unseen: BTreeMap<String, u64>,
-    /// Every name that was used.
+    /// Paths that were used.
     pub touched: BTreeSet<TracePath>,
     /// Directories that were listed.
     pub listed: BTreeSet<TracePath>,
 }
 
-/// Reads strace's `output` of a command that began in `directory`; keeps what is below `root`.
+/// Translates strace's `output` of a command that started in `directory`; keeps calls below `root`.
 ///
 /// # Errors
-/// [`TraceError::Line`] where a line is not strace's.
+/// [`TraceError::Line`].
 pub fn translate(output: &str, root: &Path, directory: &Path) -> Result<Translation, TraceError> {
-    let happenings = happenings(output)?;
-    let start_ns = happenings.iter().map(Happening::at_ns).min().unwrap_or(0);
+    let items = parse_output(output)?;
+    let start_ns = items.iter().map(StraceItem::at_ns).min().unwrap_or(0);
     let mut translator = Translator {
         root: root.as_os_str().as_bytes().to_vec(),
         directory: directory.as_os_str().as_bytes().to_vec(),
@@ -45,12 +44,12 @@ pub fn translate(output: &str, root: &Path, directory: &Path) -> Result<Translat
         paths: BTreeMap::new(),
         done: Translation::default(),
     };
-    for happening in happenings {
-        match happening {
-            Happening::Call(call) => translator.call(&call),
-            Happening::Ended { thread, at_ns } => translator.ended(thread, at_ns),
-            Happening::Superseded { thread, by, at_ns } => {
-                translator.ended(thread, at_ns);
+    for item in items {
+        match item {
+            StraceItem::Call(call) => translator.call(&call),
+            StraceItem::Ended { thread, at_ns } => translator.thread_ended(thread, at_ns),
+            StraceItem::Superseded { thread, by, at_ns } => {
+                translator.thread_ended(thread, at_ns);
                 translator.threads.supersede(thread, by);
             }
         }
@@ -62,7 +61,7 @@ pub fn translate(output: &str, root: &Path, directory: &Path) -> Result<Translat
     Ok(done)
 }
 
-impl Happening {
+impl StraceItem {
     fn at_ns(&self) -> u64 {
         match self {
             Self::Call(call) => call.at_ns,
@@ -76,7 +75,7 @@ pub(crate) struct Translator {
     pub(crate) directory: Vec<u8>,
     pub(crate) start_ns: u64,
     pub(crate) threads: Threads,
-    /// What an open file was opened as.
+    /// Paths of open files.
     pub(crate) paths: BTreeMap<u32, TracePath>,
     pub(crate) done: Translation,
 }
@@ -84,18 +83,18 @@ pub(crate) struct Translator {
 impl Translator {
     fn call(&mut self, call: &Call) {
         let thread = self.threads.get(call.thread, &self.directory);
-        if call.answer == Answer::None {
+        if call.returned == ReturnValue::None {
             return;
         }
-        let scene = Scene {
+        let context = CallContext {
             translator: self,
             call,
             thread,
         };
-        scene.play();
+        context.translate();
     }
 
-    fn ended(&mut self, id: u32, at_ns: u64) {
+    fn thread_ended(&mut self, id: u32, at_ns: u64) {
         if let Some((thread, closed)) = self.threads.end(id) {
             self.done.events.push(TraceEvent {
                 thread,

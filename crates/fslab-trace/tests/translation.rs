@@ -1,8 +1,8 @@
-//! What strace wrote of a real program becomes the events that the program made.
+//! The translation of strace's output of a real program.
 //!
-//! The program is a perl script that appends to a file, duplicates and inherits it, makes, moves,
-//! links and removes names, fails three times, and ends by becoming another program. Of strace's
-//! output, only the lines about the loading of perl were left out.
+//! The program is a perl script that appends to a file, duplicates and inherits it, creates, moves,
+//! links and removes names, fails three times, and ends with an execve(2). Lines about the loading
+//! of perl were removed from the output.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ const PERL: &str = include_str!("perl.strace");
 
 fn perl() -> Translation {
     let root = Path::new("/srv/root");
-    translate(PERL, root, root).expect("strace's own words")
+    translate(PERL, root, root).expect("strace's output")
 }
 
-/// The events of one name of operation.
+/// The events of one kind of operation.
 fn all<'a>(events: &'a [TraceEvent], name: &str) -> Vec<&'a TraceEvent> {
     events
         .iter()
@@ -72,13 +72,13 @@ fn every_call_below_the_folder_has_its_event_and_nothing_else_has() {
     assert_eq!(done.events.len(), counted);
     assert_eq!(done.threads, 2);
     assert!(done.events.is_sorted_by_key(|event| event.at_ns));
-    // A terminal was asked for, which is no operation on a file.
+    // ioctl(2) for a terminal is no operation on a file.
     let unseen: Vec<_> = done.unseen.iter().collect();
     assert_eq!(unseen, [(&"ioctl TCGETS".to_owned(), &3)]);
 }
 
 #[test]
-fn names_are_relative_to_the_folder_whatever_the_directory_was() {
+fn paths_are_relative_to_the_folder_in_any_working_directory() {
     let done = perl();
     let opened: Vec<_> = all(&done.events, "open").into_iter().map(path).collect();
     // The last one by the child, which had changed its directory.
@@ -118,7 +118,7 @@ fn failures_are_kept_with_their_errno() {
 }
 
 #[test]
-fn a_child_inherits_open_files_under_numbers_of_its_own_and_exec_closes_them() {
+fn inherited_open_files_get_new_numbers_and_exec_closes_them() {
     let done = perl();
     let Operation::Spawn { child, inherited } = &all(&done.events, "spawn")[0].operation else {
         panic!("a spawn")
@@ -140,7 +140,7 @@ fn a_child_inherits_open_files_under_numbers_of_its_own_and_exec_closes_them() {
     };
     let news = inherited.iter().map(|(_, new)| *new);
     assert!(news.clone().all(|new| closed.contains(&new)), "{closed:?}");
-    // perl opens with O_CLOEXEC: what the parent left open goes when it becomes /bin/true.
+    // perl opens with O_CLOEXEC: the parent's open file is closed when it executes /bin/true.
     let Operation::Exec { closed } = &all(&done.events, "exec")[1].operation else {
         panic!("an exec")
     };
@@ -148,7 +148,7 @@ fn a_child_inherits_open_files_under_numbers_of_its_own_and_exec_closes_them() {
 }
 
 #[test]
-fn the_parent_waits_for_the_end_of_its_child_and_the_child_for_what_came_before() {
+fn the_parent_waits_for_its_childs_end_and_the_child_for_earlier_operations() {
     let done = perl();
     let trace = Trace {
         header: Header {
@@ -174,7 +174,7 @@ fn the_parent_waits_for_the_end_of_its_child_and_the_child_for_what_came_before(
         steps: all_of_child,
     };
     assert_eq!(waits_of("wait"), [wait]);
-    // The child removes a name that the parent made: behind the parent's last use of it.
+    // The child removes a name that the parent made: it waits for the parent's last use.
     let steps = schedule.lanes[1].steps.iter();
     let until_unlink =
         steps.take_while(|step| trace.events[step.event].operation.name() != "rmdir");
@@ -194,7 +194,7 @@ fn the_parent_waits_for_the_end_of_its_child_and_the_child_for_what_came_before(
 }
 
 #[test]
-fn a_trace_comes_back_from_its_file_and_a_cut_one_is_refused() {
+fn a_trace_survives_a_round_trip_and_a_truncated_file_is_refused() {
     let done = perl();
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("a.trace");
@@ -231,7 +231,7 @@ fn a_trace_comes_back_from_its_file_and_a_cut_one_is_refused() {
             text.replacen("\"op\":\"read\"", "\"op\":\"raed\"", 1),
             "is not readable",
         ),
-        // Tables of as many places were made before anything else was looked at.
+        // These counts size tables, so they are checked first.
         (
             text.replacen("\"threads\":", "\"threads\":429496729", 1),
             "threads; at most 65536",

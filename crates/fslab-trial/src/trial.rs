@@ -66,7 +66,7 @@ fn try_trial<W: Write>(
         Failure::new(FailureKind::BadInput, "cannot run the trial").because(&error)
     })?;
     if !spec.allow_commands {
-        fslab_workload::demand_leave(&spec.phases)?;
+        fslab_workload::ensure_programs_allowed(&spec.phases)?;
     }
     if let Some(frequency) = spec.counter_hz {
         fslab_sys::read_clock_by_counter(frequency);

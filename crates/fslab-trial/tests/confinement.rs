@@ -252,7 +252,7 @@ fn no_program_is_started_in_a_tree_with_links_of_a_trace() {
     assert_eq!(canary_of(scene.path()), before, "{events:?}");
     let told = format!("{events:?}");
     assert_eq!(
-        told.matches("cannot start a program beside the link")
+        told.matches("cannot start a program in a folder with the link")
             .count(),
         2,
         "{told}"

@@ -1,4 +1,4 @@
-//! The kinds of jobs, and the workloads that are built in: one for each file of `workloads/`.
+//! The registry of jobs and of built-in workloads (the files of `workloads/`).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -22,7 +22,7 @@ use crate::programs::web::{PublishParameters, ServeParameters};
 use crate::replay::ReplayParameters;
 use crate::workload::{ParameterInfo, Workload, WorkloadError};
 
-/// Every kind of job.
+/// All kinds of jobs.
 static JOBS: &[&dyn AnyJob] = &[
     &Typed::<ClearParameters>::new(),
     &Typed::<CommandParameters>::new(),
@@ -49,13 +49,13 @@ static JOBS: &[&dyn AnyJob] = &[
     &Typed::<ServeParameters>::new(),
 ];
 
-/// The parameters of every kind of job, by its name; those of a workload have its defaults.
+/// Parameters of each job, by its name, without defaults.
 static PARAMETERS: LazyLock<BTreeMap<&'static str, Vec<ParameterInfo>>> = LazyLock::new(|| {
     let of_job = |job: &&dyn AnyJob| (job.name(), parameters(&job.schema()));
     JOBS.iter().map(of_job).collect()
 });
 
-/// The parameters that a schema describes.
+/// The parameters in a schema.
 fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let parameter = |(name, schema): (&String, &Value)| {
@@ -69,12 +69,12 @@ fn parameters(schema: &Schema) -> Vec<ParameterInfo> {
     properties.into_iter().flatten().map(parameter).collect()
 }
 
-/// The parameters of that kind of job.
+/// The parameters of `job`.
 pub(crate) fn parameters_of(job: &dyn AnyJob) -> &'static [ParameterInfo] {
     &PARAMETERS[job.name()]
 }
 
-/// The name and the text of every file of `workloads/`, by name: see `build.rs`.
+/// Name and text of each file of `workloads/`, sorted by name: see `build.rs`.
 static FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
 
 static BUILT_IN: LazyLock<Vec<Workload>> = LazyLock::new(|| {
@@ -91,13 +91,13 @@ fn built_in(name: &str, text: &str) -> Workload {
     Workload::new(definition).unwrap_or_else(|error| panic!("workloads/{name}.toml: {error}"))
 }
 
-/// Every built-in workload, by name.
+/// All built-in workloads, sorted by name.
 #[must_use]
 pub fn all() -> &'static [Workload] {
     &BUILT_IN
 }
 
-/// The names of all built-in workloads.
+/// Names of all built-in workloads.
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().map(|(name, _)| *name)
 }
@@ -105,7 +105,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The built-in workload of that name.
 ///
 /// # Errors
-/// [`WorkloadError::Unknown`] with the nearest known name.
+/// [`WorkloadError::Unknown`], with the most similar name.
 pub fn find(name: &str) -> Result<&'static Workload, WorkloadError> {
     let found = all().binary_search_by(|workload| workload.name().cmp(name));
     found
@@ -116,7 +116,7 @@ pub fn find(name: &str) -> Result<&'static Workload, WorkloadError> {
         })
 }
 
-/// The kind of job of that name; else what is wrong with it.
+/// The job of that name; else an error message.
 pub(crate) fn job(name: &str) -> Result<&'static dyn AnyJob, String> {
     let found = JOBS.iter().find(|job| job.name() == name);
     found.copied().ok_or_else(|| {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_a_workload_has_no_use_for_is_refused_by_name() {
+    fn a_parameter_that_a_workload_does_not_use_is_refused_by_name() {
         for (name, value) in [
             ("stride", "3"),
             ("sync", "\"none\""),
@@ -155,7 +155,7 @@ mod tests {
             let refused = find("read").and_then(|read| read.resolve(&given, Bytes::gib(1)));
             let text = refused.expect_err(name).to_string();
             assert!(
-                text.contains(&format!("'{name}', which it has no use for")),
+                text.contains(&format!("'{name}', which it does not use")),
                 "{text}"
             );
         }
@@ -216,7 +216,6 @@ mod tests {
         }
     }
 
-    /// Every workload runs on the null engine, moves what it says, and does so again.
     #[test]
     fn every_workload_runs_on_the_null_engine_the_same_way_twice() {
         let context = RunContext::new(EngineKind::Null, "/nowhere", 42);
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_needs_what_its_parameters_say() {
+    fn the_needs_of_a_workload_follow_from_its_parameters() {
         let needs = |name: &str, given: Value| {
             let given = serde_json::from_value(given).expect("a map");
             let workload = find(name).expect("known");
@@ -277,7 +276,7 @@ mod tests {
         );
     }
 
-    /// In a guest there is nothing of the machine but what a phase says that it brings.
+    /// A guest has only those programs and files of the machine that a phase brings.
     #[test]
     fn a_workload_brings_the_programs_that_it_starts_and_the_files_that_it_reads() {
         let brings = |name: &str, given: Value| {
@@ -304,12 +303,12 @@ mod tests {
         let (path, place) = found.files.first_key_value().expect("the trace");
         assert_eq!(*path, trace.canonicalize().expect("a path"));
         let fslab_model::InputPlace::Content { sha256 } = place else {
-            panic!("a trace is known by its content")
+            panic!("a trace is identified by its content")
         };
         assert_eq!(sha256.len(), 64);
     }
 
-    /// The workloads in the only order in which they make sense.
+    /// All workloads, in an order in which each finds the files that it needs.
     const ORDER: &[&str] = &[
         "write",
         "rewrite",
@@ -371,7 +370,7 @@ mod tests {
     fn every_workload_runs_on_a_real_directory() {
         let folder = tempfile::tempdir().expect("a directory");
         let mut context = RunContext::new(EngineKind::Psync, folder.path(), 42);
-        // `command` starts `true`.
+        // The workload `command` starts `true`.
         context.allow_commands = true;
         assert_eq!(ORDER.len(), all().len());
         for &name in ORDER {
@@ -393,7 +392,7 @@ mod tests {
                     .expect(name),
             };
             let finished = match workload.run(&parameters, &context) {
-                // Where every file has a data block, none was kept to be read.
+                // If every file has a data block, no files were kept for it.
                 Err(crate::workload::RunError::Impossible(_)) if name == "inline-read" => continue,
                 finished => finished.expect(name),
             };

@@ -1,4 +1,4 @@
-//! Files of the user's that a phase reads: where they are, and what identifies them.
+//! Files of the user that a phase reads: their location and their digest.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,26 +10,26 @@ use std::time::SystemTime;
 use fslab_model::Bytes;
 use sha2::{Digest, Sha256};
 
-/// How much is read at once.
+/// Bytes per read(2).
 const PART_BYTES: usize = 1 << 20;
-/// The largest file that is an input.
+/// Size limit of an input file.
 const INPUT_BYTES_MAX: Bytes = Bytes::gib(4);
-/// What was read already, by path, length and time of the last change.
+/// Digests by path, length and modification time.
 static KNOWN: Mutex<BTreeMap<(PathBuf, u64, SystemTime), String>> = Mutex::new(BTreeMap::new());
 
-/// Where the file `path` of a plan is: in a guest among its inputs, where its name is its digest;
-/// else where the plan says.
+/// The location of the file `path` of a plan: in a guest the input named by its digest, else
+/// `path`.
 pub(crate) fn input_or(path: &Path, sha256: &str) -> PathBuf {
     let brought = fslab_model::input_path(sha256).filter(|input| input.is_file());
     brought.unwrap_or_else(|| path.to_owned())
 }
 
-/// SHA-256 of a regular file, in hexadecimal digits. It is asked for once for each phase and each
-/// size that is tried: a file that has not changed is read once.
+/// SHA-256 of a regular file, in hexadecimal. Cached, since planning asks for it once per phase and
+/// size.
 pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
     let found = path.metadata()?;
     if !found.is_file() || found.len() > INPUT_BYTES_MAX.0 {
-        let text = format!("it is no regular file of at most {INPUT_BYTES_MAX}");
+        let text = format!("not a regular file of at most {INPUT_BYTES_MAX}");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     let key = (path.to_owned(), found.len(), found.modified()?);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_known_by_its_content_and_is_where_the_plan_says_if_no_guest_has_it() {
+    fn a_digest_is_that_of_the_content_and_outside_of_a_guest_the_path_is_the_plans() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
         std::fs::write(&path, "abc").expect("written");
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(input_or(&path, "../../etc/passwd"), path);
     }
 
-    /// `tarball = "/dev/zero"` would have been read for ever.
+    /// `tarball = "/dev/zero"` would be read without end.
     #[test]
     fn only_a_regular_file_has_a_digest() {
         assert!(sha256_of(Path::new("/dev/zero")).is_err());

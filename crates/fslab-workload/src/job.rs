@@ -1,4 +1,4 @@
-//! The trait that a kind of job implements: its parameters, what they need, and how it is run.
+//! The trait of a kind of job: its parameters, what they need, how it is run.
 
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -12,17 +12,17 @@ use serde::de::DeserializeOwned;
 use crate::parameters::{from_map, to_map};
 use crate::workload::{Finished, RunError};
 
-/// A kind of job, as a type of parameters; `Default` has what a workload leaves out.
+/// A kind of job is its type of parameters; `Default` has the values that a workload leaves out.
 pub(crate) trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'static {
-    /// Its name in the files of workloads.
+    /// Name in workload files.
     const NAME: &'static str;
-    /// Whether names and links that it makes come from outside of fslab.
+    /// True if it creates names and links that fslab has not chosen.
     const FOREIGN_NAMES: bool = false;
-    /// Parameters for which a study writes 0, or an empty text, to get the workload's default.
+    /// Parameters for which 0 or an empty text means the workload's default.
     const ZERO_IS_DEFAULT: &'static [&'static str] = &[];
 
-    /// Turns shares of `size` into bytes and says what makes no sense.
-    fn settle(&mut self, size: Bytes) -> Result<(), String>;
+    /// Turns shares of `size` into bytes and validates; the error describes the invalid value.
+    fn resolve(&mut self, size: Bytes) -> Result<(), String>;
     /// See [`crate::Workload::footprint`].
     fn footprint(&self) -> Bytes;
     /// See [`crate::Workload::data_files`].
@@ -33,17 +33,17 @@ pub(crate) trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'sta
     fn needs(&self) -> Vec<Need> {
         Vec::new()
     }
-    /// See [`crate::Workload::brings`]. A job that starts a program or reads a file of the machine
-    /// lists it here; a guest has nothing else.
+    /// See [`crate::Workload::brings`]. A job lists here each program that it starts and each file
+    /// of the machine that it reads; a guest has nothing else.
     fn brings(&self) -> Brings {
         Brings::default()
     }
-    /// The kind of the phase, where it depends on the parameters.
+    /// The kind of the phase if it depends on the parameters.
     fn kind(&self) -> Option<PhaseKind> {
         None
     }
-    /// See [`crate::Workload::foreign`]. A job that starts programs and does not implement it is
-    /// refused when it runs.
+    /// See [`crate::Workload::foreign`]. A job that starts programs without implementing it is
+    /// refused at run time.
     fn foreign(&self) -> Option<String> {
         None
     }
@@ -59,12 +59,12 @@ pub(crate) trait Job: Serialize + DeserializeOwned + Default + JsonSchema + 'sta
     fn run(&self, context: &RunContext) -> Result<Finished, RunError>;
 }
 
-/// Why parameters of a job cannot be used.
+/// Invalid parameters of a job.
 #[derive(Debug)]
 pub(crate) enum JobError {
-    /// One is unknown, or of the wrong type.
+    /// A parameter is unknown or of the wrong type.
     Shape(serde_json::Error),
-    /// One has a value that makes no sense.
+    /// A parameter has an invalid value.
     Value(String),
 }
 
@@ -75,20 +75,20 @@ impl From<serde_json::Error> for JobError {
 }
 
 /// Parameters of a job for a file system of known size.
-pub(crate) struct Settled {
-    /// All of them.
+pub(crate) struct Resolved {
+    /// All parameters.
     pub(crate) parameters: Parameters,
-    /// Those that were computed: from the size, or from other parameters.
+    /// Names of those that were computed from the size or from other parameters.
     pub(crate) derived: Vec<String>,
 }
 
-/// A job whose parameters are a map that holds all of them that have no default.
+/// A job without its type: parameters are a map, which may leave out those with defaults.
 pub(crate) trait AnyJob: Sync {
     fn name(&self) -> &'static str;
     fn schema(&self) -> Schema;
     fn foreign_names(&self) -> bool;
     fn zero_is_default(&self) -> &'static [&'static str];
-    fn settle(&self, parameters: &Parameters, size: Bytes) -> Result<Settled, JobError>;
+    fn resolve(&self, parameters: &Parameters, size: Bytes) -> Result<Resolved, JobError>;
     fn footprint(&self, parameters: &Parameters) -> Result<Bytes, JobError>;
     fn data_files(&self, parameters: &Parameters) -> Result<Option<Vec<PathBuf>>, JobError>;
     fn needs(&self, parameters: &Parameters) -> Result<Vec<Need>, JobError>;
@@ -108,7 +108,7 @@ pub(crate) trait AnyJob: Sync {
     ) -> Result<Result<Finished, RunError>, JobError>;
 }
 
-/// The job `J`, for the table of jobs.
+/// The job `J` as an [`AnyJob`].
 pub(crate) struct Typed<J>(PhantomData<fn() -> J>);
 
 impl<J: Job> Typed<J> {
@@ -134,14 +134,14 @@ impl<J: Job> AnyJob for Typed<J> {
         J::ZERO_IS_DEFAULT
     }
 
-    fn settle(&self, parameters: &Parameters, size: Bytes) -> Result<Settled, JobError> {
+    fn resolve(&self, parameters: &Parameters, size: Bytes) -> Result<Resolved, JobError> {
         let mut job: J = from_map(parameters)?;
         let before = to_map(&job)?;
-        job.settle(size).map_err(JobError::Value)?;
+        job.resolve(size).map_err(JobError::Value)?;
         let parameters = to_map(&job)?;
         let is_derived = |(name, value): &(&String, _)| before.get(*name) != Some(*value);
         let derived = parameters.iter().filter(is_derived);
-        Ok(Settled {
+        Ok(Resolved {
             derived: derived.map(|(name, _)| name.clone()).collect(),
             parameters,
         })

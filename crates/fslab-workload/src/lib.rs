@@ -1,8 +1,8 @@
-//! What is issued: the kinds of jobs, and the workloads, which are jobs with parameters.
+//! Jobs (code that issues operations) and workloads (jobs with parameters).
 //!
-//! A workload is a file of `workloads/`, or one of the user's beside his study. A job turns
-//! parameters into calls of the engine. It knows no file system, no device and no cache; it neither
-//! prints nor summarises.
+//! A workload is a file of `workloads/`, or the user's file beside a study. A job turns parameters
+//! into calls of the engine. It knows no file system, device or cache, and neither prints nor
+//! summarizes.
 
 mod applications;
 mod catalogue;
@@ -20,5 +20,5 @@ mod workload;
 
 pub use catalogue::{all, find, names};
 pub use conformance::ConformanceFailure;
-pub use programs::{ProgramError, demand_leave};
+pub use programs::{ProgramError, ensure_programs_allowed};
 pub use workload::{Finished, ParameterInfo, RunError, Workload, WorkloadError};

@@ -19,8 +19,8 @@ pub(crate) fn to_map<T: Serialize>(typed: &T) -> Result<Parameters, serde_json::
     }
 }
 
-/// For `skip_serializing_if`: parameters that came later are left out of plans where they have no
-/// effect, so that earlier plans keep their hashes.
+/// For `skip_serializing_if`: parameters added later are left out of plans at their default, so
+/// that the hashes of earlier plans stay the same.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -33,7 +33,7 @@ pub(crate) fn is_true(value: &bool) -> bool {
     *value
 }
 
-/// A size as a study writes it (`"1/4"`, `"64MiB"`) and as a plan holds it (a number of bytes).
+/// A size in a study (`"1/4"`, `"64MiB"`) or in a plan (a number of bytes).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Size {
@@ -44,13 +44,13 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// The size in bytes; a share is one of `whole`.
-    pub(crate) fn resolve(&self, whole: Bytes) -> Result<u64, String> {
+    /// The size in bytes; shares are of `total`.
+    pub(crate) fn resolve(&self, total: Bytes) -> Result<u64, String> {
         match self {
             Self::Bytes(bytes) => Ok(*bytes),
             Self::Written(text) => {
                 let share: Share = text.parse().map_err(|error| format!("{error}"))?;
-                Ok(share.of(whole).0)
+                Ok(share.of(total).0)
             }
         }
     }
@@ -64,7 +64,8 @@ impl Size {
     }
 }
 
-/// Every file takes a block of 4 KiB at least, and as much again for names and inodes.
+/// Upper bound of the space of `files` files: blocks of 4 KiB, and one more each for name and
+/// inode.
 pub(crate) fn tree_footprint(files: u64, file_bytes: u64) -> Bytes {
     let each = file_bytes
         .div_ceil(4096)
@@ -77,7 +78,7 @@ pub(crate) fn tree_footprint(files: u64, file_bytes: u64) -> Bytes {
 pub(crate) fn sized_footprint(files: u64, sizes: &FileSizes) -> Bytes {
     match sizes {
         FileSizes::Fixed(bytes) => tree_footprint(files, *bytes),
-        // No file begins in the block in which another one ends.
+        // Each file ends in a partial block, and has one more for name and inode.
         sizes => Bytes(
             sizes
                 .total_bytes(files)
@@ -86,7 +87,7 @@ pub(crate) fn sized_footprint(files: u64, sizes: &FileSizes) -> Bytes {
     }
 }
 
-/// The engine of that name, where one is named.
+/// Parses the name of an engine.
 pub(crate) fn parse_engine(name: Option<&str>) -> Result<Option<EngineKind>, String> {
     name.map(|name| {
         name.parse()
@@ -95,13 +96,13 @@ pub(crate) fn parse_engine(name: Option<&str>) -> Result<Option<EngineKind>, Str
     .transpose()
 }
 
-/// The longest path of a parameter: with that of a mount before it, and names below it, it is still
-/// shorter than the 4096 bytes that the kernel takes.
+/// Limit of a path in a parameter: with a mount point before it and names below it, it stays
+/// within PATH_MAX (4096).
 const PATH_BYTES_MAX: usize = 2_048;
-/// The longest name that any file system takes.
+/// Limit of a name: NAME_MAX of Linux.
 const NAME_BYTES_MAX: usize = 255;
 
-/// A path must lie below the root of the file system that is measured.
+/// Requires a relative path below the root of the measured file system.
 pub(crate) fn ensure_inside(path: &Path) -> Result<(), String> {
     let is_name =
         |part: Component| matches!(part, Component::Normal(name) if name.len() <= NAME_BYTES_MAX);

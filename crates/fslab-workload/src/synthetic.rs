@@ -1,10 +1,8 @@
-//! The result of the null engine for jobs that are not run by an engine, and the figures that such
-//! jobs have in common.
+//! Figures of jobs that issue operations without an engine, measured or synthetic (null engine).
 
 use fslab_engine::Measured;
 
-/// Figures of a phase that is measured from its start to its end, without those of single
-/// operations.
+/// Figures of a phase that is timed as one, without latencies.
 pub(crate) fn measured(elapsed_ns: u64, operations: u64, bytes: Option<u64>) -> Measured {
     Measured {
         start_ns: 0,
@@ -21,23 +19,23 @@ pub(crate) fn measured(elapsed_ns: u64, operations: u64, bytes: Option<u64>) -> 
     }
 }
 
-/// What an operation takes that is not performed.
+/// Synthetic duration of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SyntheticCost {
-    /// At least so much, in nanoseconds.
+    /// Minimum.
     pub(crate) each_ns: u64,
-    /// And less than so much more, in nanoseconds.
+    /// Added at random: less than this.
     pub(crate) spread_ns: u64,
 }
 
 impl SyntheticCost {
-    /// That of a system call.
+    /// A system call.
     pub(crate) const CALL: Self = Self {
         each_ns: 2_000,
         spread_ns: 1_000,
     };
 
-    /// That of something that takes about `each_ns`.
+    /// An operation of `each_ns` to 1.25 `each_ns`.
     pub(crate) fn about(each_ns: u64) -> Self {
         Self {
             each_ns,
@@ -46,8 +44,8 @@ impl SyntheticCost {
     }
 }
 
-/// The result of the null engine: nothing is performed, and the figures follow from the amounts and
-/// from `draw`, a random number of the seed. A byte takes a quarter of a nanosecond.
+/// The result of the null engine: computed from the amounts and from `draw`, a random number. A
+/// byte takes 0.25 ns.
 pub(crate) fn synthetic_result(
     draw: u64,
     cost: SyntheticCost,

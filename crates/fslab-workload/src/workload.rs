@@ -1,4 +1,4 @@
-//! A workload: a job with defaults, and the choice of what a study may set.
+//! A workload: a job with defaults and the list of parameters that a study may set.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,27 +17,27 @@ use crate::job::{AnyJob, JobError};
 use crate::programs::ProgramError;
 use crate::times;
 
-/// Why a phase of a study cannot be planned.
+/// Error in the workload of a phase.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
     /// No workload has that name.
     #[error("there is no workload '{name}'")]
     Unknown {
-        /// What was asked for.
+        /// The given name.
         name: String,
-        /// The known name that is nearest.
+        /// The most similar known name.
         nearest: Option<&'static str>,
     },
     /// A parameter is unknown, missing or of the wrong type.
-    #[error("the parameters of workload '{workload}' are not usable")]
+    #[error("invalid parameters of workload '{workload}'")]
     Parameters {
         /// The workload.
         workload: String,
-        /// What is wrong, by name.
+        /// The error, with the parameter's name.
         #[source]
         source: serde_json::Error,
     },
-    /// A parameter has a value that makes no sense.
+    /// A parameter has an invalid value.
     #[error("workload '{workload}' cannot run with {problem}")]
     Value {
         /// The workload.
@@ -45,7 +45,7 @@ pub enum WorkloadError {
         /// Which value, and why.
         problem: String,
     },
-    /// A definition that cannot be used.
+    /// The definition is invalid.
     #[error("cannot use the definition of workload '{workload}': {problem}")]
     Definition {
         /// The workload.
@@ -56,7 +56,7 @@ pub enum WorkloadError {
 }
 
 impl WorkloadError {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -68,23 +68,23 @@ impl WorkloadError {
     }
 }
 
-/// A workload, built in or of the user's: a job and its definition.
+/// A workload, built in or defined by the user: a job and its definition.
 #[derive(Clone)]
 pub struct Workload {
     definition: WorkloadDefinition,
     job: &'static dyn AnyJob,
-    /// What a study may set: some of the job's parameters.
+    /// The job's parameters that a study may set.
     may_set: Vec<String>,
 }
 
-/// A parameter of a workload, for those who write studies.
+/// Documentation of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterInfo {
     /// Its name.
     pub name: String,
-    /// What it means, with its unit and its range.
+    /// Meaning, unit and range.
     pub meaning: String,
-    /// What it is where a study does not say; `None` where that depends on the other parameters.
+    /// Default; `None` if it depends on other parameters.
     pub default: Option<Value>,
 }
 
@@ -92,7 +92,7 @@ impl Workload {
     /// The workload that `definition` describes.
     ///
     /// # Errors
-    /// [`WorkloadError::Definition`] names the key.
+    /// [`WorkloadError::Definition`], with the key.
     pub fn new(definition: WorkloadDefinition) -> Result<Self, WorkloadError> {
         let failed = |problem| WorkloadError::Definition {
             workload: definition.name.clone(),
@@ -138,8 +138,8 @@ impl Workload {
         })
     }
 
-    /// The workload of a planned phase: the one whose definition the phase holds, else the built-in
-    /// one of that name.
+    /// The workload of a planned phase: of the phase's definition if it has one, else the built-in
+    /// workload of that name.
     ///
     /// # Errors
     /// [`WorkloadError`]: an unknown name, or a definition that cannot be used.
@@ -152,7 +152,7 @@ impl Workload {
                     problem: problem.into(),
                 };
                 if definition.name != phase.workload {
-                    return Err(failed("it is the definition of another one"));
+                    return Err(failed("the definition has another name"));
                 }
                 if catalogue::find(&definition.name).is_ok() {
                     return Err(failed(
@@ -176,31 +176,31 @@ impl Workload {
         &self.definition.name
     }
 
-    /// What it does, in one line.
+    /// One-line description.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.definition.title
     }
 
-    /// The figure by which it is compared.
+    /// The metric by which it is compared.
     #[must_use]
     pub fn headline(&self) -> Headline {
         self.definition.headline
     }
 
-    /// Which side of the device it works on, with these parameters.
+    /// The kind of a phase with these parameters: read, write, mixed or metadata.
     #[must_use]
     pub fn kind(&self, parameters: &Parameters) -> PhaseKind {
         let kind = self.job.kind(&self.merged(parameters));
         kind.ok().flatten().unwrap_or(self.definition.kind)
     }
 
-    /// Fills in what `given` leaves out, turns shares of `size` into bytes, and validates. The
-    /// result has what a study may set and what was computed, and nothing that follows from the
-    /// definition alone.
+    /// Fills in defaults, turns shares of `size` into bytes, and validates. The result has the
+    /// parameters that a study may set and computed ones, and none that follows from the definition
+    /// alone.
     ///
     /// # Errors
-    /// [`WorkloadError`] names the parameter.
+    /// [`WorkloadError`], with the parameter.
     pub fn resolve(&self, given: &Parameters, size: Bytes) -> Result<Parameters, WorkloadError> {
         let given = times::as_numbers(given, &|name| self.may_set(name))
             .map_err(|problem| self.error(JobError::Value(problem)))?;
@@ -208,10 +208,11 @@ impl Workload {
             return Err(self.refused(name));
         }
         let merged = self.merged(&given);
-        let settled = self.typed(self.job.settle(&merged, size))?;
-        let mut all = settled.parameters;
-        all.retain(|name, _| self.may_set(name) || settled.derived.contains(name));
-        // What the job leaves out has the job's default, which need not be the workload's.
+        let resolved = self.typed(self.job.resolve(&merged, size))?;
+        let mut all = resolved.parameters;
+        all.retain(|name, _| self.may_set(name) || resolved.derived.contains(name));
+        // A parameter that the job does not serialize has the job's default, which may differ from
+        // the workload's.
         for name in self.definition.defaults.keys() {
             if self.may_set(name) && !all.contains_key(name) {
                 all.insert(name.clone(), merged[name].clone());
@@ -220,36 +221,33 @@ impl Workload {
         Ok(all)
     }
 
-    /// The most bytes that the files of this phase may take at its end, for a check against the
-    /// room there is.
+    /// Upper bound of the bytes of all files at the end of the phase, to compare with free space.
     ///
     /// # Errors
-    /// Where `resolved` was not made by [`Workload::resolve`].
+    /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn footprint(&self, resolved: &Parameters) -> Result<Bytes, WorkloadError> {
         self.typed(self.job.footprint(&self.merged(resolved)))
     }
 
-    /// The files whose pages must not be resident where the phase is to find its data cold; `None`
-    /// where evicting file data does not make the phase cold.
+    /// The files whose pages must be evicted to make the phase cold; `None` if evicting file data
+    /// does not make it cold.
     ///
     /// # Errors
-    /// Where `resolved` was not made by [`Workload::resolve`].
+    /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn data_files(&self, resolved: &Parameters) -> Result<Option<Vec<PathBuf>>, WorkloadError> {
         self.typed(self.job.data_files(&self.merged(resolved)))
     }
 
-    /// What it needs of a file system, with these parameters; where that is lacking, the phase is
-    /// to be skipped.
+    /// Capabilities that the file system needs; without them the phase is skipped.
     ///
     /// # Errors
-    /// Where `resolved` was not made by [`Workload::resolve`].
+    /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn needs(&self, resolved: &Parameters) -> Result<Vec<Need>, WorkloadError> {
         self.typed(self.job.needs(&self.merged(resolved)))
     }
 
-    /// What a phase with these parameters would have a program interpret that is the study's own,
-    /// in a few words; parameters that cannot be read may hold anything. `None` where there is
-    /// nothing.
+    /// Describes the texts of the study that a program would interpret as commands with these
+    /// parameters; `None` if there are none. Invalid parameters count as such texts.
     #[must_use]
     pub fn foreign(&self, parameters: &Parameters) -> Option<String> {
         let foreign = self.job.foreign(&self.merged(parameters));
@@ -259,18 +257,17 @@ impl Workload {
         })
     }
 
-    /// Whether names and links that it makes come from outside of fslab: then it may run only where
-    /// something keeps them in the tree ([`RunContext::confinement`]).
+    /// True if it creates names and links that fslab has not chosen: it then runs only in
+    /// confinement ([`RunContext::confinement`]).
     #[must_use]
     pub fn has_foreign_names(&self) -> bool {
         self.job.foreign_names()
     }
 
-    /// Programs and files of the machine that it needs, with these parameters, and that a guest
-    /// does not have.
+    /// Programs and files of the machine that it needs and that a guest must be given.
     ///
     /// # Errors
-    /// Where `resolved` was not made by [`Workload::resolve`].
+    /// If `resolved` is not a result of [`Workload::resolve`].
     pub fn brings(&self, resolved: &Parameters) -> Result<Brings, WorkloadError> {
         self.typed(self.job.brings(&self.merged(resolved)))
     }
@@ -300,8 +297,8 @@ impl Workload {
         self.typed(self.job.run(&self.merged(resolved), context))?
     }
 
-    /// What a study may set, in the job's order. `size` is that of the file system, of which some
-    /// defaults are a share.
+    /// The parameters that a study may set, in the job's order. Some defaults are a share of
+    /// `size`, the size of the file system.
     #[must_use]
     pub fn parameters(&self, size: Bytes) -> Vec<ParameterInfo> {
         let defaults = self.resolve(&Parameters::new(), size).unwrap_or_default();
@@ -319,7 +316,7 @@ impl Workload {
         self.may_set.iter().any(|known| known == name)
     }
 
-    /// All parameters of the job: the definition's, and those given in their place.
+    /// The definition's parameters, overridden by `given`.
     fn merged(&self, given: &Parameters) -> Parameters {
         let mut merged = self.definition.defaults.clone();
         for (name, value) in given {
@@ -336,7 +333,7 @@ impl Workload {
         let mut known = catalogue::parameters_of(self.job).iter();
         if known.any(|parameter| parameter.name == name) {
             return self.error(JobError::Value(format!(
-                "the parameter '{name}', which it has no use for"
+                "the parameter '{name}', which it does not use"
             )));
         }
         let known: Vec<_> = self.may_set.iter().map(|it| format!("`{it}`")).collect();
@@ -369,16 +366,16 @@ fn text_of(error: JobError) -> String {
     }
 }
 
-/// What a phase left behind.
+/// Result of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// Its figures.
+    /// Rates, latencies and counts.
     pub measured: Measured,
-    /// What a reader of them must know.
+    /// Sentences that qualify the figures.
     pub notes: Vec<String>,
-    /// Figures that only this workload has, by the names of their metrics.
+    /// Further figures of this workload, by metric name.
     pub figures: BTreeMap<String, f64>,
-    /// Figures that have many values.
+    /// Figures with many values.
     pub lists: Vec<ValueList>,
 }
 
@@ -393,22 +390,22 @@ impl From<Measured> for Finished {
     }
 }
 
-/// Why a phase did not come to its end.
+/// Why a phase ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The parameters are not resolved.
+    /// The parameters are invalid.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// An operation failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// It cannot be run here, for a reason that is no fault: the phase is to be skipped.
+    /// It cannot run here, which is no failure: the phase is skipped.
     #[error("{0}")]
     Impossible(String),
-    /// The file system does not do what it must, or what its entry promises.
+    /// The file system violates a requirement or its catalogue entry.
     #[error(transparent)]
     Conformance(#[from] ConformanceFailure),
-    /// A program of a phase did not do what it must.
+    /// A program of the phase failed.
     #[error(transparent)]
     Program(#[from] ProgramError),
 }

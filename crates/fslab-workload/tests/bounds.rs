@@ -1,7 +1,7 @@
-//! What a study can make a plan cost: every number of every workload, at its extremes.
+//! The cost of planning: every number of every workload at its extremes.
 //!
-//! A study may be somebody else's. Whatever it asks for, it is planned or refused at once, and in
-//! little memory. One binary of its own, because the peak of memory is that of the process.
+//! A study is untrusted: any of its values must be planned or refused quickly and in little memory.
+//! A separate binary, because peak memory is measured per process.
 
 use std::sync::mpsc;
 use std::thread;
@@ -12,13 +12,13 @@ use fslab_workload::{Workload, all, find};
 use serde_json::{Value, json};
 
 const EXTREMES: [u64; 8] = [0, 1, 3, 1 << 31, 1 << 32, (1 << 53) + 1, 1 << 63, u64::MAX];
-/// Of pairs, which are many.
+/// Extremes for pairs, which are many.
 const PAIRED: [u64; 2] = [1 << 32, u64::MAX];
-/// Far more than any of them takes, also on a busy machine.
+/// Far more than a plan takes even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(20);
 const MEMORY_MAX_KIB: u64 = 512 << 10;
 
-/// What a planner does with a phase before anything is touched.
+/// The calls of a planner for one phase.
 fn plan(workload: &Workload, given: &Parameters) {
     for size in [Bytes(4096), Bytes::gib(1), Bytes(u64::MAX)] {
         let Ok(resolved) = workload.resolve(given, size) else {
@@ -31,12 +31,12 @@ fn plan(workload: &Workload, given: &Parameters) {
     }
 }
 
-/// Does `work` in a thread, which is left behind where it does not come to its end.
+/// Runs `work` in a thread, which is abandoned if it does not end in time.
 fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
     let (sender, receiver) = mpsc::channel();
     let worker = thread::spawn(move || {
         work();
-        sender.send(()).expect("somebody waits");
+        sender.send(()).expect("the receiver waits");
     });
     if receiver.recv_timeout(LIMIT).is_err() {
         assert!(worker.is_finished(), "{what} did not end within {LIMIT:?}");
@@ -44,8 +44,7 @@ fn in_time(what: &str, work: impl FnOnce() + Send + 'static) {
     assert!(worker.join().is_ok(), "{what} panicked");
 }
 
-/// The names of all parameters, those that have no default included: an unknown one is refused
-/// with the list of them.
+/// The names of all parameters, from the error for an unknown one; includes those without default.
 fn names(workload: &Workload) -> Vec<String> {
     let given = json!({ "no such parameter": 1 });
     let given = given.as_object().expect("a map").clone();
@@ -61,7 +60,7 @@ fn names(workload: &Workload) -> Vec<String> {
     list.split('`').skip(1).step_by(2).map(Into::into).collect()
 }
 
-/// The places of all numbers, in maps and lists, too.
+/// JSON pointers of all numbers in `value`.
 fn places(value: &Value, at: &str, into: &mut Vec<String>) {
     match value {
         Value::Number(_) => into.push(at.to_owned()),
@@ -76,7 +75,7 @@ fn places(value: &Value, at: &str, into: &mut Vec<String>) {
     }
 }
 
-/// The places of a workload's numbers, and the parameters in which they are.
+/// The resolved defaults, and JSON pointers of their numbers and of all parameters.
 fn numbers(workload: &Workload) -> (Value, Vec<String>) {
     let resolved = workload
         .resolve(&Parameters::new(), Bytes::gib(1))
@@ -104,7 +103,7 @@ fn memory_kib() -> u64 {
     kib.and_then(|text| text.parse().ok()).expect("a number")
 }
 
-/// Plans every one of `cases`, whose names come first, and says which of them panicked.
+/// Plans each of `cases` (name, parameters); returns the names of those that panicked.
 fn panicking(workload: &'static Workload, cases: Vec<(String, Value)>) -> Vec<String> {
     let (sender, receiver) = mpsc::channel();
     in_time(&format!("a plan of {}", workload.name()), move || {
@@ -112,7 +111,7 @@ fn panicking(workload: &'static Workload, cases: Vec<(String, Value)>) -> Vec<St
             let given = given.as_object().expect("a map").clone();
             let work = std::panic::AssertUnwindSafe(|| plan(workload, &given));
             if std::panic::catch_unwind(work).is_err() {
-                sender.send(name).expect("somebody waits");
+                sender.send(name).expect("the receiver waits");
             }
         }
     });
@@ -164,10 +163,10 @@ fn every_pair_of_numbers_of_a_workload_is_planned_or_refused_at_once() {
     assert_eq!(panics, Vec::<String>::new());
 }
 
-/// The fault of the tree was found, but all other faults were looked for first, and one of them
-/// counted the levels of a tree that has no end.
+/// A fan-out of 1 was refused only after other checks, one of which counted the levels of an
+/// infinite tree.
 #[test]
-fn a_fan_out_of_one_is_refused_whatever_else_is_asked_for() {
+fn a_fan_out_of_one_is_refused_with_any_other_parameters() {
     for given in [
         json!({ "fan_out": 1, "directories": "in-time" }),
         json!({ "fan_out": 1, "operation": "mkdir", "threads": 2 }),

@@ -1,6 +1,6 @@
-//! docs/workloads.md lists every workload with its defaults, as the code has them.
+//! Checks that docs/workloads.md lists every workload with its defaults.
 //!
-//! `UPDATE_DOCS=1 cargo test -p fslab-workload` writes the list anew.
+//! `UPDATE_DOCS=1 cargo test -p fslab-workload` regenerates the list.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,9 +11,9 @@ const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workload
 const MARK: &str =
     "<!-- Generated from here on: see crates/fslab-workload/tests/reference.rs -->\n";
 
-/// Defaults that a plan replaces by what the machine has: here they stand as a study would write
-/// them, so that the document is the same everywhere.
-const FOUND: [(&str, &str, &str); 2] = [
+/// Defaults that depend on the machine: listed as in a study, so that the document is the same on
+/// every machine.
+const MACHINE_DEFAULTS: [(&str, &str, &str); 2] = [
     ("web-server", "server", "auto"),
     ("web-server", "transport", "unix"),
 ];
@@ -32,7 +32,7 @@ fn reference() -> String {
         )
         .expect("a string takes everything");
         for (name, value) in &defaults {
-            let found = FOUND
+            let found = MACHINE_DEFAULTS
                 .iter()
                 .find(|it| (it.0, it.1) == (workload.name(), name));
             let value = found.map_or(value.clone(), |(_, _, value)| (*value).into());

@@ -104,7 +104,7 @@ impl Execution<'_> {
     fn ensure_commands_allowed(&self, plan: &Plan) -> Result<(), CommandError> {
         match self.plan.allow_commands {
             true => Ok(()),
-            false => Ok(fslab_workload::demand_leave(&plan.phases)?),
+            false => Ok(fslab_workload::ensure_programs_allowed(&plan.phases)?),
         }
     }
 

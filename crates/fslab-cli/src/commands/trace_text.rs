@@ -60,7 +60,7 @@ impl Summary {
         let is_changed = |file: &&fslab_trace::FinalFile| {
             before.get(&file.path).copied() != file.kind.map(|kind| (kind, file.bytes))
         };
-        summary.changed = trace.left.iter().filter(is_changed).count();
+        summary.changed = trace.final_files.iter().filter(is_changed).count();
         summary
     }
 
@@ -125,7 +125,7 @@ fn write_text(text: &mut String, trace: &Trace) -> std::fmt::Result {
         trace.files.len(),
         Bytes(bytes_before),
         summary.changed,
-        trace.left.len()
+        trace.final_files.len()
     )?;
     writeln!(
         text,
@@ -184,7 +184,7 @@ pub(super) fn document(trace: &Trace) -> Value {
         "failures": summary.errors,
         "files_before": trace.files.len(),
         "bytes_before": trace.files.iter().map(|file| file.bytes).sum::<u64>(),
-        "names_used": trace.left.len(),
+        "names_used": trace.final_files.len(),
         "names_changed": summary.changed,
         "footprint_bytes": trace.footprint_bytes(),
     })

@@ -1,9 +1,9 @@
-//! Transactions of a real SQLite, one after the other: what is timed is each COMMIT, and all of
-//! them with their statements.
+//! The job `sqlite`: transactions of SQLite, one after the other. Each COMMIT is timed as an
+//! operation; the phase includes the other statements.
 //!
-//! SQLite takes chance for the numbers that mark its journals; their sizes, and so what the disk
-//! does, follow from the parameters and the seed. Temporary tables stay in memory: nothing but the
-//! database and its journal is on the file system.
+//! SQLite marks its journals with random numbers; sizes, and so the I/O, follow from the parameters
+//! and the seed. Temporary tables stay in memory: only the database and its journal are on the file
+//! system.
 
 use std::path::{Path, PathBuf};
 
@@ -20,35 +20,35 @@ use crate::job::Job;
 use crate::parameters::{Size, ensure_inside};
 use crate::workload::{Finished, RunError};
 
-/// Rows of one transaction while the table is filled, which is not timed.
+/// Rows per transaction while the table is filled (not timed).
 const FILL_ROWS: u64 = 10_000;
-/// Bytes that a row takes beside its data.
+/// Bytes of a row besides its data.
 const ROW_ROOM: u64 = 32;
 const ROW_MAX: Bytes = Bytes::mib(16);
 
-/// How a transaction can be undone.
+/// The rollback journal: SQLite's journal_mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Journal {
-    /// A journal that is deleted at each commit.
+    /// Deleted at each commit.
     #[default]
     Delete,
-    /// One that is cut to nothing.
+    /// Truncated at each commit.
     Truncate,
-    /// One whose head is overwritten.
+    /// Its header is overwritten at each commit.
     Persist,
-    /// A log that is written ahead.
+    /// A write-ahead log.
     Wal,
 }
 
-/// When SQLite waits for the disk.
+/// When SQLite syncs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Synchronous {
-    /// At every commit, so that it lasts.
+    /// At every commit, which is then durable.
     #[default]
     Full,
-    /// As seldom as keeps the database whole.
+    /// At critical moments only: the database stays consistent.
     Normal,
     /// Never.
     Off,
@@ -60,18 +60,18 @@ enum Synchronous {
 pub(crate) struct DatabaseParameters {
     /// The database, below the root.
     file: PathBuf,
-    /// How many transactions: at least 1.
+    /// Number of transactions: at least 1.
     transactions: u64,
     /// Rows that each transaction touches.
     rows: u64,
     /// Size of a row's data.
     #[schemars(with = "Size")]
     row: Bytes,
-    /// Rows that are there before the clock starts.
+    /// Rows that are inserted before timing.
     rows_before: u64,
-    /// Of a hundred rows, so many are new, so many are changed, and the rest is looked up.
+    /// Percent of the rows that are inserted.
     insert_percent: u64,
-    /// Percent of the rows that are updated; the rest is looked up.
+    /// Percent of the rows that are updated; the rest are selected.
     update_percent: u64,
     /// SQLite's journal_mode: "delete", "truncate", "persist" or "wal".
     journal: Journal,
@@ -80,7 +80,7 @@ pub(crate) struct DatabaseParameters {
     /// SQLite's page size in bytes: a power of two, 512 to 65536.
     #[schemars(with = "Size")]
     page_size: Bytes,
-    /// SQLite's own cache of pages.
+    /// Size of SQLite's page cache.
     #[schemars(with = "Size")]
     page_cache: Bytes,
 }
@@ -127,7 +127,7 @@ impl Synchronous {
 impl Job for DatabaseParameters {
     const NAME: &'static str = "sqlite";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
         let page = self.page_size.0;
         if !page.is_power_of_two() || !(512..=65_536).contains(&page) {
@@ -154,7 +154,7 @@ impl Job for DatabaseParameters {
         let touched = self.transactions.saturating_mul(self.rows);
         let rows = self.rows_before.saturating_add(touched);
         let table = rows.saturating_mul(self.row.0 + ROW_ROOM);
-        // Pages are never quite full; and a log holds what it was written ahead of.
+        // Pages are partly empty, and a write-ahead log holds copies of pages.
         Bytes(table.saturating_mul(3).saturating_add(8 << 20))
     }
 
@@ -180,18 +180,18 @@ pub(crate) fn commit_transactions(
             moved,
         ));
     }
-    // SQLite takes chance from the system's device, which is not in the tree.
-    let chance = || Connection::open_in_memory()?.execute_batch("SELECT random()");
-    // A path that begins with `file:` would be an address with options.
+    // SQLite seeds itself from /dev/urandom, which is not in the confined tree.
+    let seed_random = || Connection::open_in_memory()?.execute_batch("SELECT random()");
+    // A relative path that starts with `file:` would be parsed as a URI.
     let root = std::path::absolute(&context.root)
         .map_err(|error| EngineError::io("find", &context.root, error))?;
     let path = root.join(&parameters.file);
     let failed = |error| failure("prepare to open", &path, error);
-    context.outside(chance).map_err(failed)?;
-    let mut bank = Bank::open(parameters, context, &path)?;
-    bank.fill()?;
-    let measured = bank.transact()?;
-    bank.check()?;
+    context.outside(seed_random).map_err(failed)?;
+    let mut database = Database::open(parameters, context, &path)?;
+    database.fill()?;
+    let measured = database.transact()?;
+    database.check()?;
     let mut finished = Finished::from(measured);
     finished
         .notes
@@ -199,20 +199,20 @@ pub(crate) fn commit_transactions(
     Ok(finished)
 }
 
-struct Bank<'a> {
+struct Database<'a> {
     parameters: &'a DatabaseParameters,
     context: &'a RunContext,
     path: &'a Path,
     connection: Connection,
     filler: Filler,
     random: Random,
-    /// Rows that are there; their numbers are 1 to this.
+    /// Number of rows; their ids are 1 to this.
     rows: u64,
-    /// How many times a row was written: each has data of its own.
+    /// Row writes so far; each writes different data.
     writes: u64,
 }
 
-impl<'a> Bank<'a> {
+impl<'a> Database<'a> {
     fn open(
         parameters: &'a DatabaseParameters,
         context: &'a RunContext,
@@ -255,7 +255,7 @@ impl<'a> Bank<'a> {
 
     fn fill(&mut self) -> EngineResult<()> {
         while self.rows < self.parameters.rows_before {
-            self.demand_no_stop()?;
+            self.check_stop()?;
             let until = (self.rows + FILL_ROWS).min(self.parameters.rows_before);
             self.batch("BEGIN")?;
             while self.rows < until {
@@ -272,7 +272,7 @@ impl<'a> Bank<'a> {
         let used = ResourceUse::of_process();
         book.begin(ThreadRecorder::now_ns());
         for _ in 0..self.parameters.transactions {
-            self.demand_no_stop()?;
+            self.check_stop()?;
             self.batch("BEGIN IMMEDIATE")?;
             let mut moved = 0;
             for _ in 0..self.parameters.rows {
@@ -286,7 +286,7 @@ impl<'a> Bank<'a> {
         Ok(ThreadRecorder::measured(vec![book], used, true))
     }
 
-    /// One row, as the mix says; gives the bytes of data that were moved.
+    /// Inserts, updates or selects one row, by the mix; returns the bytes of data moved.
     fn touch_row(&mut self) -> EngineResult<u64> {
         let choice = self.random.below(100);
         let (inserts, updates) = (
@@ -351,7 +351,7 @@ impl<'a> Bank<'a> {
         })
     }
 
-    /// What SQLite finds wrong with its database is a failure, and so is a row too few.
+    /// Fails if SQLite's integrity check does, or if the number of rows is wrong.
     fn check(&self) -> EngineResult<()> {
         let ask = |statement: &str| -> rusqlite::Result<String> {
             self.connection.query_row(statement, [], |row| row.get(0))
@@ -381,7 +381,7 @@ impl<'a> Bank<'a> {
         Err(EngineError::corrupt(self.path, otherwise()))
     }
 
-    fn demand_no_stop(&self) -> EngineResult<()> {
+    fn check_stop(&self) -> EngineResult<()> {
         if self.context.stop.is_raised() {
             return Err(EngineError::interrupted(self.path));
         }
@@ -411,12 +411,12 @@ mod tests {
             synchronous,
             ..DatabaseParameters::default()
         };
-        parameters.settle(Bytes::mib(64)).expect("settles");
+        parameters.resolve(Bytes::mib(64)).expect("resolves");
         parameters
     }
 
     #[test]
-    fn every_journal_keeps_every_row_and_times_every_commit() {
+    fn with_every_journal_all_rows_are_kept_and_all_commits_timed() {
         for journal in [
             Journal::Delete,
             Journal::Truncate,
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_what_is_written() {
+    fn the_content_follows_from_the_seed() {
         let content = |seed| {
             let folder = tempfile::tempdir().expect("a directory");
             let context = RunContext::new(EngineKind::Psync, folder.path(), seed);
@@ -457,9 +457,9 @@ mod tests {
         assert!(content(1) != content(2));
     }
 
-    /// SQLite read a path that begins with `file:` as an address of a file elsewhere.
+    /// SQLite parsed a path that starts with `file:` as a URI.
     #[test]
-    fn the_path_of_a_database_is_no_address() {
+    fn the_path_of_a_database_is_not_parsed_as_a_uri() {
         let folder = tempfile::tempdir().expect("a directory");
         let address = format!("file:{}", folder.path().display());
         let context = RunContext::new(EngineKind::Psync, address, 5);
@@ -469,17 +469,17 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_or_a_page_that_makes_no_sense_is_named() {
-        let settle = |change: &dyn Fn(&mut DatabaseParameters)| {
+    fn an_invalid_mix_or_page_size_is_named() {
+        let refused = |change: &dyn Fn(&mut DatabaseParameters)| {
             let mut parameters = DatabaseParameters::default();
             change(&mut parameters);
             parameters
-                .settle(Bytes::gib(1))
+                .resolve(Bytes::gib(1))
                 .expect_err("must be refused")
         };
-        assert!(settle(&|it| it.page_size = Bytes(1_000)).contains("page_size"));
-        assert!(settle(&|it| it.insert_percent = 90).contains("update_percent"));
-        assert!(settle(&|it| it.rows_before = 0).contains("rows_before"));
-        assert!(settle(&|it| it.transactions = 0).contains("transactions"));
+        assert!(refused(&|it| it.page_size = Bytes(1_000)).contains("page_size"));
+        assert!(refused(&|it| it.insert_percent = 90).contains("update_percent"));
+        assert!(refused(&|it| it.rows_before = 0).contains("rows_before"));
+        assert!(refused(&|it| it.transactions = 0).contains("transactions"));
     }
 }

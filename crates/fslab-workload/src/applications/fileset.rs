@@ -1,7 +1,7 @@
-//! A set of files in a tree of directories, some of which are there and some not yet.
+//! A set of files in a tree of directories; some exist at the start, others are created later.
 //!
-//! As in filebench, files stand in the last level of directories alone, each of which holds
-//! `directory_width` of them; and sizes have a gamma distribution.
+//! As in filebench, only the last level of directories holds files, `directory_width` each, and
+//! sizes have a gamma distribution.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -12,35 +12,35 @@ use fslab_sys::{Descriptors, sync_file_system};
 use super::PersonalityParameters;
 use super::flows::{CREATE, EngineResult, io_error};
 
-/// Purposes of random numbers: the sizes, and what each thread does.
+/// Random streams: sizes, and the choices of threads.
 const SIZES: u64 = 0x7369_7a65;
 const THREADS: u64 = 0x7468_7264;
-/// Shape of the distribution of sizes.
+/// Shape of the gamma distribution of sizes.
 const SHAPE: f64 = 1.5;
 
-/// The names and sizes of all files.
+/// Names and sizes of all files.
 #[derive(Debug)]
 pub(crate) struct Fileset {
     pub(super) names: Vec<CString>,
     pub(super) sizes: Vec<u64>,
-    /// The numbers of those that are there at the beginning.
+    /// Numbers of the files that exist at the start.
     pub(super) present: Vec<u32>,
     directories: Vec<CString>,
-    /// Files with numbers below this are there at the beginning of a thread's part.
+    /// Percent of each thread's files that exist at the start.
     present_percent: u64,
     threads: u32,
 }
 
-/// One thread's part of a fileset: the numbers of those files that are there, and of the others.
+/// One thread's part of the files: numbers of those that exist and of those that do not.
 #[derive(Debug)]
-pub(crate) struct Holding {
+pub(crate) struct ThreadFiles {
     pub(super) present: Vec<u32>,
     pub(super) absent: Vec<u32>,
     pub(super) random: Random,
 }
 
 impl Fileset {
-    /// The set that `parameters` describe, with sizes that follow from `seed`.
+    /// The set of `parameters`, with sizes from `seed`.
     pub(super) fn of(parameters: &PersonalityParameters, seed: u64) -> Self {
         let width = parameters.directory_width.max(1);
         let leaves = parameters.files.div_ceil(width);
@@ -71,9 +71,9 @@ impl Fileset {
         set
     }
 
-    /// The part of `thread`: every so manyth file.
-    pub(super) fn part(&self, thread: u32, seed: u64) -> Holding {
-        let mut part = Holding {
+    /// The part of `thread`: with N threads, every N-th file.
+    pub(super) fn part(&self, thread: u32, seed: u64) -> ThreadFiles {
+        let mut part = ThreadFiles {
             present: Vec::new(),
             absent: Vec::new(),
             random: Random::new(mix(seed, THREADS), u64::from(thread)),
@@ -86,15 +86,15 @@ impl Fileset {
                 part.absent.push(number);
             }
         }
-        // Room for all in both, so that nothing is allocated while the clock runs.
+        // Capacity for all in both, so that nothing is allocated while timed.
         let all = part.present.len() + part.absent.len();
         part.present.reserve(all - part.present.len());
         part.absent.reserve(all - part.absent.len());
         part
     }
 
-    /// Whether the file is there at the beginning: the first of each thread's part, and at least
-    /// one of them.
+    /// True if the file exists at the start: the first `present_percent` of each thread's part, at
+    /// least one.
     pub(super) fn is_present(&self, number: u32) -> bool {
         let count = self.names.len() as u64;
         let (threads, thread) = (
@@ -106,7 +106,8 @@ impl Fileset {
         turn < (each * self.present_percent / 100).max(1)
     }
 
-    /// Makes the directories, and the files that are there at the beginning; writes them back.
+    /// Creates the directories and the files that exist at the start, and syncs; calls `each` with
+    /// the bytes of each file.
     pub(super) fn make(
         &self,
         base: &Path,
@@ -139,22 +140,22 @@ impl Fileset {
     }
 }
 
-impl Holding {
-    /// Any file that is there.
-    pub(super) fn any(&mut self) -> Option<u32> {
+impl ThreadFiles {
+    /// A random existing file.
+    pub(super) fn pick_any(&mut self) -> Option<u32> {
         let count = self.present.len() as u64;
         (count > 0).then(|| self.present[self.random.below(count) as usize])
     }
 
-    /// A file that is not there, and is from now on.
-    pub(super) fn appear(&mut self) -> Option<u32> {
+    /// A random missing file, which counts as existing from now on.
+    pub(super) fn pick_new(&mut self) -> Option<u32> {
         let number = take(&mut self.absent, &mut self.random)?;
         self.present.push(number);
         Some(number)
     }
 
-    /// A file that is there, and is not from now on.
-    pub(super) fn disappear(&mut self) -> Option<u32> {
+    /// A random existing file, which counts as missing from now on.
+    pub(super) fn pick_removed(&mut self) -> Option<u32> {
         let number = take(&mut self.present, &mut self.random)?;
         self.absent.push(number);
         Some(number)
@@ -166,8 +167,8 @@ fn take(numbers: &mut Vec<u32>, random: &mut Random) -> Option<u32> {
     (count > 0).then(|| numbers.swap_remove(random.below(count) as usize))
 }
 
-/// The paths of so many directories, each with a slash at its end, in a tree in which none has more
-/// than `width` in it; nothing for a single one.
+/// The paths of `leaves` directories, each with a slash at its end, in a tree in which none has
+/// more than `width` entries; the empty path for a single one.
 fn leaf_paths(leaves: u64, width: u64) -> Vec<String> {
     if leaves <= 1 {
         return vec![String::new()];
@@ -178,22 +179,22 @@ fn leaf_paths(leaves: u64, width: u64) -> Vec<String> {
     (0..leaves).map(below).collect()
 }
 
-/// All directories on the way to one.
+/// The parents of a path that ends in a slash, and the path itself.
 fn prefixes(path: &str) -> impl Iterator<Item = String> {
     path.match_indices('/').map(|(at, _)| path[..at].to_owned())
 }
 
 fn path_of(text: &str) -> CString {
-    CString::new(text).expect("names of files hold letters, digits and slashes")
+    CString::new(text).expect("paths have letters, digits and slashes")
 }
 
-/// A size from the gamma distribution of shape 1.5 and that mean, at least 1 byte. For this shape
-/// it is the sum of an exponential one and half the square of a normal one (Johnson, Kotz and
+/// A size from the gamma distribution of shape 1.5 and that mean, at least 1 byte. With this shape
+/// it is the sum of an exponential variate and half the square of a normal one (Johnson, Kotz and
 /// Balakrishnan, Continuous Univariate Distributions, chapter 17).
 fn gamma_size(random: &mut Random, mean: u64) -> u64 {
     let scale = mean as f64 / SHAPE;
     let exponential = -(1.0 - random.unit()).ln();
-    // Box and Muller's normal number.
+    // Normal variate by Box and Muller.
     let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
     let normal = radius * (std::f64::consts::TAU * random.unit()).cos();
     ((exponential + normal * normal / 2.0) * scale)
@@ -217,7 +218,7 @@ mod tests {
             threads: 7,
             ..PersonalityParameters::built_in("fb-fileserver")
         };
-        parameters.settle(Bytes::gib(1)).expect("settles");
+        parameters.resolve(Bytes::gib(1)).expect("resolves");
         parameters
     }
 
@@ -231,7 +232,7 @@ mod tests {
         let variance = sizes.iter().map(|size| (size - mean).powi(2)).sum::<f64>();
         let deviation = (variance / sizes.len() as f64).sqrt();
         assert!((mean / 131_072.0 - 1.0).abs() < 0.02, "{mean}");
-        // Of a gamma distribution it is the mean over the root of the shape.
+        // The deviation of a gamma distribution is its mean over the root of its shape.
         assert!(
             (deviation * SHAPE.sqrt() / mean - 1.0).abs() < 0.03,
             "{deviation}"
@@ -262,13 +263,13 @@ mod tests {
     }
 
     #[test]
-    fn files_come_and_go_by_the_seed_alone() {
+    fn the_choice_of_files_follows_from_the_seed() {
         let set = Fileset::of(&parameters(), 1);
         let walk = |seed| {
             let mut part = set.part(3, seed);
             let mut walk = Vec::new();
             for _ in 0..200 {
-                walk.push((part.appear(), part.any(), part.disappear()));
+                walk.push((part.pick_new(), part.pick_any(), part.pick_removed()));
             }
             walk
         };
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_made_as_it_says() {
+    fn a_set_is_created_with_its_names_and_sizes() {
         let folder = tempfile::tempdir().expect("a directory");
         let base = folder.path().join("set");
         let mut parameters = parameters();

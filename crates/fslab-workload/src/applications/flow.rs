@@ -1,4 +1,4 @@
-//! The loop of a personality as data: which file each step takes, and what is done to it.
+//! The loop of a personality as data: the file of each step and its operations.
 //!
 //! The operations are filebench's: createfile, openfile, writewholefile, appendfilerand,
 //! readwholefile, statfile, deletefile, fsync, closefile.
@@ -6,13 +6,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::fileset::Holding;
+use super::fileset::ThreadFiles;
 use super::flows::{EngineResult, LOG_NAME, Worker};
-use super::personality::Scene;
+use super::personality::Shared;
 
-/// More steps than any loop has.
+/// Limit of steps.
 const STEPS_MAX: usize = 64;
-/// More operations of one loop than any application has between two looks at the clock.
+/// Limit of the operations of one iteration, since the clock is checked between iterations.
 const OPERATIONS_MAX: u64 = 10_000;
 
 /// The steps of a loop, in order.
@@ -24,11 +24,11 @@ pub(crate) struct Flow(Vec<Step>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Step {
-    /// Which file.
+    /// The choice of the file.
     file: Choice,
-    /// What is done to it, in order.
+    /// Operations on it, in order.
     operations: Vec<Operation>,
-    /// How many times, each with another file.
+    /// Repetitions, each with another file.
     #[serde(default = "once")]
     times: u32,
 }
@@ -37,23 +37,23 @@ fn once() -> u32 {
     1
 }
 
-/// Which file a step takes. A step for which the thread has no file is left out.
+/// The choice of a step's file. A step is skipped if the thread has no such file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Choice {
-    /// One that does not exist and is created: of the thread's part.
+    /// A missing one of the thread's part, which is created.
     New,
-    /// One that exists: of the thread's part.
+    /// An existing one of the thread's part.
     Any,
-    /// One that exists, of all threads' parts; only where no step creates or deletes files.
+    /// An existing one of all parts; only if no step creates or deletes files.
     Shared,
-    /// One that exists and is deleted: of the thread's part.
+    /// An existing one of the thread's part, which is deleted.
     Removed,
-    /// The log, to which all threads append.
+    /// The log that all threads append to.
     Log,
 }
 
-/// What is done to a file.
+/// An operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Operation {
@@ -67,7 +67,7 @@ enum Operation {
     Append,
     /// From its beginning to its end, in records.
     Read,
-    /// fsync(2); its latency is recorded beside those of operations.
+    /// fsync(2); has a latency but does not count as an operation.
     Fsync,
     /// close(2).
     Close,
@@ -78,7 +78,7 @@ enum Operation {
 }
 
 impl Flow {
-    /// Operations of one loop; an fsync is a part of the one before it.
+    /// Operations of one iteration, without fsyncs.
     pub(super) fn operations(&self) -> u64 {
         self.0
             .iter()
@@ -86,21 +86,21 @@ impl Flow {
             .fold(0, u64::saturating_add)
     }
 
-    /// Whether files are written by records, rather than appended to alone.
+    /// True if files are written in records, not only appended to.
     pub(super) fn writes_files(&self) -> bool {
         let mut operations = self.0.iter().flat_map(|step| &step.operations);
         operations.any(|it| *it == Operation::Write)
     }
 
-    /// Whether threads need the log to be open.
+    /// True if a step uses the log.
     pub(super) fn has_log(&self) -> bool {
         self.0.iter().any(|step| step.file == Choice::Log)
     }
 
-    /// Whether the loop can be run.
+    /// Checks the loop.
     ///
     /// # Errors
-    /// What makes no sense, with the number of the step.
+    /// A message with the number of the invalid step.
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.0.is_empty() || self.0.len() > STEPS_MAX {
             return Err(format!(
@@ -123,16 +123,16 @@ impl Flow {
             })
     }
 
-    /// One loop of one thread.
-    pub(super) fn turn(
+    /// Runs one iteration.
+    pub(super) fn run_once(
         &self,
-        scene: &Scene<'_>,
-        part: &mut Holding,
-        hands: &mut Worker<'_>,
+        shared: &Shared<'_>,
+        part: &mut ThreadFiles,
+        worker: &mut Worker<'_>,
     ) -> EngineResult<()> {
         for step in &self.0 {
             for _ in 0..step.times {
-                step.play(scene, part, hands)?;
+                step.run(shared, part, worker)?;
             }
         }
         Ok(())
@@ -158,8 +158,8 @@ impl Step {
         };
         if !is_fit || (self.file != Choice::Removed && self.operations.contains(&Unlink)) {
             return Some(
-                "whose operations do not fit its file: 'create' begins those of a new one, \
-                 'unlink' is all for a removed one, and a log is appended to",
+                "whose operations do not fit its file: those of a new file start with 'create', a \
+                removed file has only 'unlink', and the log only 'append'",
             );
         }
         let mut is_open = self.file == Choice::Log;
@@ -177,22 +177,22 @@ impl Step {
         (is_open && self.file != Choice::Log).then_some("which leaves its file open")
     }
 
-    fn play(
+    fn run(
         &self,
-        scene: &Scene<'_>,
-        part: &mut Holding,
-        hands: &mut Worker<'_>,
+        shared: &Shared<'_>,
+        part: &mut ThreadFiles,
+        worker: &mut Worker<'_>,
     ) -> EngineResult<()> {
-        let present = &scene.set.present;
+        let present = &shared.set.present;
         let number = match self.file {
-            Choice::New => part.appear(),
-            Choice::Any => part.any(),
-            Choice::Removed => part.disappear(),
+            Choice::New => part.pick_new(),
+            Choice::Any => part.pick_any(),
+            Choice::Removed => part.pick_removed(),
             Choice::Shared if present.is_empty() => None,
             Choice::Shared => Some(present[part.random.below(present.len() as u64) as usize]),
             Choice::Log => {
                 for _ in &self.operations {
-                    hands.append_log(LOG_NAME, scene.parameters.append.0, &mut part.random)?;
+                    worker.append_log(LOG_NAME, shared.parameters.append.0, &mut part.random)?;
                 }
                 return Ok(());
             }
@@ -200,22 +200,22 @@ impl Step {
         let Some(number) = number else {
             return Ok(());
         };
-        let name = &scene.set.names[number as usize];
+        let name = &shared.set.names[number as usize];
         for operation in &self.operations {
             match operation {
-                Operation::Create => hands.create(name)?,
-                Operation::Open => hands.open(name)?,
+                Operation::Create => worker.create(name)?,
+                Operation::Open => worker.open(name)?,
                 Operation::Write => {
-                    hands.write_whole(name, scene.set.sizes[number as usize])?;
+                    worker.write_file(name, shared.set.sizes[number as usize])?;
                 }
                 Operation::Append => {
-                    hands.append(name, scene.parameters.append.0, &mut part.random)?;
+                    worker.append(name, shared.parameters.append.0, &mut part.random)?;
                 }
-                Operation::Read => hands.read_whole(name)?,
-                Operation::Fsync => hands.fsync(name)?,
-                Operation::Close => hands.close(name)?,
-                Operation::Stat => hands.stat(name)?,
-                Operation::Unlink => hands.unlink(name)?,
+                Operation::Read => worker.read_file(name)?,
+                Operation::Fsync => worker.fsync(name)?,
+                Operation::Close => worker.close(name)?,
+                Operation::Stat => worker.stat(name)?,
+                Operation::Unlink => worker.unlink(name)?,
             }
         }
         Ok(())
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_that_makes_no_sense_is_refused_with_the_number_of_its_step() {
+    fn an_invalid_loop_is_refused_with_the_number_of_its_step() {
         let refused = |flow: serde_json::Value, word: &str| {
             let flow: Flow = serde_json::from_value(flow).expect("a loop");
             let problem = flow.validate().expect_err(word);

@@ -1,4 +1,4 @@
-//! What a thread of a personality does to one file, each call by itself in its book.
+//! Operations of a personality's thread on one file; each call is recorded.
 
 use std::ffi::CStr;
 use std::io;
@@ -10,15 +10,15 @@ use fslab_sys::{Descriptors, Reached};
 /// The result of one operation.
 pub(crate) type EngineResult<T> = Result<T, EngineError>;
 
-/// Flags of open(2) by which files are made; the words are known, or a test fails.
+/// O_RDWR|O_CREAT; a test compares it with the system's value.
 pub(super) const CREATE: i32 = 0o102;
-/// And by which they are opened.
+/// O_RDWR, likewise.
 const OPEN: i32 = 0o2;
 
-/// The open file of a thread's loop, and its log.
+/// Numbers of the open file of an iteration and of the log.
 const FILE: u32 = 0;
 const LOG: u32 = 1;
-/// The name of the log, which is one file.
+/// Name of the log.
 pub(super) const LOG_NAME: &CStr = c"log";
 
 /// The error of an operation on the file `name` below `base`.
@@ -49,25 +49,25 @@ struct Kinds {
     unlink: Kind,
 }
 
-/// A thread at work: its tools and its book.
+/// A thread with its resources and its recorder.
 pub(crate) struct Worker<'a> {
     base: &'a Path,
-    tools: Tools,
+    resources: ThreadResources,
     book: &'a mut ThreadRecorder,
 }
 
-/// What a thread prepares before the clock starts.
-pub(crate) struct Tools {
+/// What a thread allocates before timing.
+pub(crate) struct ThreadResources {
     files: Descriptors,
     kinds: Kinds,
     buffer: Vec<u8>,
     filler: Filler,
-    /// Which of its writes this is: no two have the same data.
+    /// Number of the write: each has different data.
     turn: u64,
 }
 
-impl Tools {
-    /// Tools for files below `base`, moved by `record` bytes, by thread number `thread`.
+impl ThreadResources {
+    /// Resources of thread `thread` for files below `base`, with transfers of `record` bytes.
     pub(super) fn new(
         base: &Path,
         record: usize,
@@ -96,7 +96,7 @@ impl Tools {
         })
     }
 
-    /// Opens the log that all threads append to; the first one creates it.
+    /// Opens the log, and creates it if missing.
     pub(super) fn open_log(&self, base: &Path) -> EngineResult<()> {
         let path = base.join(LOG_NAME.to_string_lossy().as_ref());
         let mut create = std::fs::File::options();
@@ -108,11 +108,11 @@ impl Tools {
             .map_err(|error| io_error("open", base, LOG_NAME, error))
     }
 
-    /// The tools in hand.
-    pub(super) fn take<'a>(self, base: &'a Path, book: &'a mut ThreadRecorder) -> Worker<'a> {
+    /// The worker with these resources.
+    pub(super) fn into_worker<'a>(self, base: &'a Path, book: &'a mut ThreadRecorder) -> Worker<'a> {
         Worker {
             base,
-            tools: self,
+            resources: self,
             book,
         }
     }
@@ -121,29 +121,29 @@ impl Tools {
 impl Worker<'_> {
     /// Creates a file and leaves it open.
     pub(super) fn create(&mut self, name: &CStr) -> EngineResult<()> {
-        self.call("create", self.tools.kinds.create, name, |it| {
+        self.call("create", self.resources.kinds.create, name, |it| {
             it.files.open(Some(FILE), name, CREATE, 0o600)
         })
     }
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     pub(super) fn open(&mut self, name: &CStr) -> EngineResult<()> {
-        self.call("open", self.tools.kinds.open, name, |it| {
+        self.call("open", self.resources.kinds.open, name, |it| {
             it.files.open(Some(FILE), name, OPEN, 0)
         })
     }
 
     pub(super) fn close(&mut self, name: &CStr) -> EngineResult<()> {
-        self.call("close", self.tools.kinds.close, name, |it| {
+        self.call("close", self.resources.kinds.close, name, |it| {
             it.files.close(FILE)
         })
     }
 
-    /// Writes a whole file of `bytes`, noted as one operation.
-    pub(super) fn write_whole(&mut self, name: &CStr, bytes: u64) -> EngineResult<()> {
-        self.tools.turn += 1;
-        let (turn, record) = (self.tools.turn, self.tools.buffer.len() as u64);
-        self.moving("write", self.tools.kinds.write, name, |it| {
+    /// Writes a file of `bytes`, recorded as one operation.
+    pub(super) fn write_file(&mut self, name: &CStr, bytes: u64) -> EngineResult<()> {
+        self.resources.turn += 1;
+        let (turn, record) = (self.resources.turn, self.resources.buffer.len() as u64);
+        self.timed("write", self.resources.kinds.write, name, |it| {
             let mut offset = 0;
             while offset < bytes {
                 let length = (bytes - offset).min(record) as usize;
@@ -158,9 +158,9 @@ impl Worker<'_> {
         })
     }
 
-    /// Reads a whole file to its end, noted as one operation.
-    pub(super) fn read_whole(&mut self, name: &CStr) -> EngineResult<()> {
-        self.moving("read", self.tools.kinds.read, name, |it| {
+    /// Reads a file to its end, recorded as one operation.
+    pub(super) fn read_file(&mut self, name: &CStr) -> EngineResult<()> {
+        self.timed("read", self.resources.kinds.read, name, |it| {
             let mut total = 0;
             loop {
                 let count = it.files.read(FILE, &mut it.buffer, None)?;
@@ -200,34 +200,34 @@ impl Worker<'_> {
         random: &mut Random,
     ) -> EngineResult<()> {
         let bytes = 1 + random.below(most) as usize;
-        self.tools.turn += 1;
-        let turn = self.tools.turn;
-        self.moving("append to", self.tools.kinds.append, name, |it| {
+        self.resources.turn += 1;
+        let turn = self.resources.turn;
+        self.timed("append to", self.resources.kinds.append, name, |it| {
             it.files.seek(file, 0, SEEK_END)?;
             let data = it.filler.bytes(turn, 0, bytes);
             it.files.write(file, data, None)
         })
     }
 
-    /// fsync(2): what one waits for, noted beside the operations.
+    /// fsync(2), recorded as a latency without an operation.
     pub(super) fn fsync(&mut self, name: &CStr) -> EngineResult<()> {
         let start_ns = ThreadRecorder::now_ns();
-        let done = self.tools.files.fsync(FILE);
+        let done = self.resources.files.fsync(FILE);
         let end_ns = ThreadRecorder::now_ns();
         done.map_err(|error| io_error("fsync", self.base, name, error))?;
         self.book
-            .auxiliary(self.tools.kinds.fsync, start_ns, end_ns);
+            .auxiliary(self.resources.kinds.fsync, start_ns, end_ns);
         Ok(())
     }
 
     pub(super) fn stat(&mut self, name: &CStr) -> EngineResult<()> {
-        self.call("stat", self.tools.kinds.stat, name, |it| {
+        self.call("stat", self.resources.kinds.stat, name, |it| {
             it.files.stat(Reached::Name { name, follow: true })
         })
     }
 
     pub(super) fn unlink(&mut self, name: &CStr) -> EngineResult<()> {
-        self.call("unlink", self.tools.kinds.unlink, name, |it| {
+        self.call("unlink", self.resources.kinds.unlink, name, |it| {
             it.files.unlink(name, false)
         })
     }
@@ -237,22 +237,22 @@ impl Worker<'_> {
         operation: &'static str,
         kind: Kind,
         name: &CStr,
-        issue: impl FnOnce(&mut Tools) -> io::Result<u64>,
+        issue: impl FnOnce(&mut ThreadResources) -> io::Result<u64>,
     ) -> EngineResult<()> {
-        self.moving(operation, kind, name, |it| issue(it).map(|_| 0))
+        self.timed(operation, kind, name, |it| issue(it).map(|_| 0))
     }
 
-    /// An operation whose result is the number of bytes that it moved.
+    /// Times and records an operation that returns the bytes moved.
     #[inline]
-    fn moving(
+    fn timed(
         &mut self,
         operation: &'static str,
         kind: Kind,
         name: &CStr,
-        issue: impl FnOnce(&mut Tools) -> io::Result<u64>,
+        issue: impl FnOnce(&mut ThreadResources) -> io::Result<u64>,
     ) -> EngineResult<()> {
         let start_ns = ThreadRecorder::now_ns();
-        let moved = issue(&mut self.tools);
+        let moved = issue(&mut self.resources);
         let end_ns = ThreadRecorder::now_ns();
         let moved = moved.map_err(|error| io_error(operation, self.base, name, error))?;
         self.book.operation(kind, start_ns, end_ns, moved);
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_of_flags_are_those_of_the_system() {
+    fn the_values_of_flags_are_those_of_the_system() {
         assert_eq!(flag_bits("O_RDWR|O_CREAT"), Some(CREATE));
         assert_eq!(flag_bits("O_RDWR"), Some(OPEN));
         assert_eq!(flag_bits("SEEK_END"), Some(SEEK_END));

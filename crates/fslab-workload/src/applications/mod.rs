@@ -1,17 +1,17 @@
-//! What applications do to files: SQLite's commits, and filebench's everyday personalities.
+//! Workloads of applications: SQLite's commits and filebench's personalities.
 //!
 //! ```text
-//!     fileset    directories and files, their sizes, which of them are there
-//!     flows      what a thread does to one file: create, append, read, delete, ...
+//!     fileset    directories and files, their sizes, which of them exist
+//!     flows      operations of a thread on one file: create, append, read, delete, ...
 //!     flow       the loop of a personality as data: which file, which operations
-//!     personality   loops of flows, by threads that take them from one pool
-//!     oltp       readers, writers and a log that wait for each other
+//!     personality   threads that run the loop, taking iterations from one pool
+//!     oltp       readers, writers and a log, coupled in their progress
 //!     database   SQLite's transactions
 //! ```
 //!
-//! The personalities follow the published descriptions of filebench 1.5: their numbers and the
-//! order of their operations. Which file comes next follows from the seed and the thread, not from
-//! a list that threads share: every thread has its own part of the files.
+//! The personalities follow the published descriptions of filebench 1.5: numbers and order of
+//! operations. Each thread has its own part of the files and chooses from it by the seed, not from
+//! a list that threads share.
 
 mod database;
 mod fileset;

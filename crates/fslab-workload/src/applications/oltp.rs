@@ -1,14 +1,14 @@
-//! The database of filebench: many readers, some writers whose writes are on the disk when they
-//! return, and a log; each is held back by the others' progress.
+//! The job `oltp`, after filebench: many readers, some writers with O_DSYNC, and a log; each is
+//! limited by the progress of the others.
 //!
 //! ```text
-//!     reader   reads a record of a data file; does not run further ahead than AHEAD_BATCHES
+//!     reader   reads a record of a data file; at most AHEAD_BATCHES ahead of writers and log
 //!     writer   after every `reads_per_batch` reads of all, writes `batch` records, one by one
 //!     log      after every `reads_per_log` reads of all, writes a record of the log
 //! ```
 //!
-//! The original's writers issue their batch at once by aio and burn processor time in between;
-//! here they write one record after the other, and nothing is burnt.
+//! The original's writers issue a batch at once by aio and burn processor time in between; here
+//! they write one record after the other and burn none.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -33,28 +33,28 @@ use crate::workload::{Finished, RunError};
 
 /// Batches of reads that readers may be ahead of the slowest writer, and of the log.
 const AHEAD_BATCHES: u64 = 2;
-/// How often one who waits looks whether it must stop.
-const PATIENCE: Duration = Duration::from_millis(50);
-/// How data files are filled.
+/// Interval at which a waiting thread checks for a stop.
+const STOP_POLL: Duration = Duration::from_millis(50);
+/// Bytes per write(2) while files are created.
 const FILL_BYTES: usize = 1 << 20;
-/// The original's data files.
+/// Size of the original's data files.
 const FILE_SIZE: u64 = 10 << 20;
 const THREADS_MAX: u32 = 4096;
-/// Their names have four digits.
+/// Names have four digits.
 const DATA_FILES_MAX: u32 = 10_000;
 
 /// Parameters of `fb-oltp`, with the numbers of filebench's oltp.f.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct OltpParameters {
-    /// Where the files are, below the root.
+    /// The directory of the files, below the root.
     directory: PathBuf,
-    /// How many data files: 1 to 10000.
+    /// Data files: 1 to 10000.
     data_files: u32,
-    /// Size of each data file; 0 for the original's, or what fits.
+    /// Size of each data file; 0 for the original's 10 MiB, or less if it does not fit.
     #[schemars(with = "Size")]
     file_size: Bytes,
-    /// Size of the log; 0 for the same.
+    /// Size of the log; 0 for that of a data file.
     #[schemars(with = "Size")]
     log_size: Bytes,
     /// Bytes of each read and write of data.
@@ -63,19 +63,19 @@ pub(crate) struct OltpParameters {
     /// Bytes of each write to the log.
     #[schemars(with = "Size")]
     log_record: Bytes,
-    /// Threads that read: at least 1.
+    /// Reading threads: at least 1.
     readers: u32,
-    /// Threads that write.
+    /// Writing threads.
     writers: u32,
     /// Reads of all readers together.
     operations: u64,
-    /// Records that a writer writes each time.
+    /// Records per batch of a writer.
     batch: u64,
-    /// Reads of all readers between two batches of writes.
+    /// Reads of all readers between two batches.
     reads_per_batch: u64,
     /// Reads of all readers between two writes to the log.
     reads_per_log: u64,
-    /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
+    /// "all", "prepare" (only create the files) or "play" (use the files of an earlier phase).
     part: Part,
 }
 
@@ -102,7 +102,7 @@ impl Default for OltpParameters {
 impl Job for OltpParameters {
     const NAME: &'static str = "oltp";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         let record = self.record.0.max(1);
         if self.file_size.0 == 0 {
@@ -180,7 +180,7 @@ pub(crate) fn serve_transactions(
         ));
     }
     let base = context.root.join(&parameters.directory);
-    let shop = OltpJob {
+    let job = OltpJob {
         parameters,
         context,
         base: &base,
@@ -188,28 +188,28 @@ pub(crate) fn serve_transactions(
         logs,
     };
     if parameters.part != Part::Play {
-        let made = shop.make()?;
+        let made = job.make()?;
         if parameters.part == Part::Prepare {
             return Ok(made.into());
         }
     }
-    let mut finished = Finished::from(shop.run()?);
+    let mut finished = Finished::from(job.run()?);
     let note = "writers write one record after the other, where the original has 100 in flight";
     finished.notes.push(note.into());
     Ok(finished)
 }
 
-/// What all threads see.
+/// State shared by all threads.
 struct OltpJob<'a> {
     parameters: &'a OltpParameters,
     context: &'a RunContext,
     base: &'a Path,
-    /// Batches of each writer, and records of the log, in all.
+    /// Total batches of each writer, and total records of the log.
     batches: u64,
     logs: u64,
 }
 
-/// What a thread is.
+/// The role of a thread, with its buffers.
 enum Role {
     Log {
         kind: Kind,
@@ -275,8 +275,8 @@ impl OltpJob<'_> {
         Ok(ThreadRecorder::measured(vec![book], used, true))
     }
 
-    /// Data files for reading, then for writing, then the log: shared by all threads, which read
-    /// and write at given offsets.
+    /// Opens the data files for reading, then for writing, then the log. All threads share them and
+    /// use given offsets.
     fn open(&self) -> EngineResult<Descriptors> {
         let count = self.parameters.data_files;
         let files = Descriptors::below(self.base, 2 * count as usize + 1)
@@ -330,13 +330,13 @@ impl OltpJob<'_> {
                 filler,
                 random,
             } => {
-                let hands = WriterHands {
+                let worker = WriterState {
                     number,
                     kind,
                     filler,
                     random,
                 };
-                self.write(&files, &progress, hands, book, must_stop)
+                self.write(&files, &progress, worker, book, must_stop)
             }
             Role::Reader {
                 kind,
@@ -370,7 +370,7 @@ impl OltpJob<'_> {
             let end_ns = ThreadRecorder::now_ns();
             let count = done.map_err(|error| io_error("write", self.base, c"log", error))?;
             book.operation(kind, start_ns, end_ns, count);
-            progress.logged(turn + 1);
+            progress.log_written(turn + 1);
         }
         Ok(())
     }
@@ -379,7 +379,7 @@ impl OltpJob<'_> {
         &self,
         files: &Descriptors,
         progress: &Progress,
-        mut hands: WriterHands,
+        mut worker: WriterState,
         book: &mut ThreadRecorder,
         must_stop: &dyn Fn() -> bool,
     ) -> EngineResult<()> {
@@ -393,24 +393,24 @@ impl OltpJob<'_> {
                 if must_stop() {
                     return Err(EngineError::interrupted(self.base));
                 }
-                let (file, offset) = self.any(&mut hands.random);
-                let data = hands
+                let (file, offset) = self.any(&mut worker.random);
+                let data = worker
                     .filler
                     .bytes(batch << 32 | turn, offset, record as usize);
                 let start_ns = ThreadRecorder::now_ns();
                 let done = files.write(parameters.data_files + file, data, Some(offset));
                 let end_ns = ThreadRecorder::now_ns();
                 let count = done.map_err(|error| io_error("write", self.base, c"data", error))?;
-                book.operation(hands.kind, start_ns, end_ns, count);
+                book.operation(worker.kind, start_ns, end_ns, count);
             }
-            progress.written(hands.number, batch + 1);
+            progress.written(worker.number, batch + 1);
         }
         Ok(())
     }
 
     #[expect(
         clippy::too_many_arguments,
-        reason = "the parts of one role, taken apart once"
+        reason = "the fields of one role, destructured by the caller"
     )]
     fn read(
         &self,
@@ -440,7 +440,7 @@ impl OltpJob<'_> {
         }
     }
 
-    /// Any record of any data file.
+    /// A random record of a random data file: file number and offset.
     fn any(&self, random: &mut Random) -> (u32, u64) {
         let (files, record) = (self.parameters.data_files, self.parameters.record.0);
         let file = u32::try_from(random.below(u64::from(files))).expect("below a number of files");
@@ -449,21 +449,21 @@ impl OltpJob<'_> {
     }
 }
 
-/// What a writer works with.
-struct WriterHands {
+/// Buffers of a writer.
+struct WriterState {
     number: u32,
     kind: Kind,
     filler: Filler,
     random: Random,
 }
 
-/// How far readers, writers and the log are.
+/// Progress of readers, writers and the log.
 struct Progress {
     tickets: AtomicU64,
     reads: AtomicU64,
-    /// Reads with a ticket below this may go on.
+    /// Reads with a ticket below this may proceed.
     limit: AtomicU64,
-    behind: Mutex<Behind>,
+    completed: Mutex<Completed>,
     changed: Condvar,
     reads_per_batch: u64,
     reads_per_log: u64,
@@ -471,71 +471,82 @@ struct Progress {
     logs: u64,
 }
 
-/// What those have done that readers must not leave behind.
-struct Behind {
+/// What writers and the log have completed.
+struct Completed {
     batches: Vec<u64>,
     logs: u64,
 }
 
 impl Progress {
-    fn new(shop: &OltpJob<'_>) -> Self {
+    fn new(job: &OltpJob<'_>) -> Self {
         let progress = Self {
             tickets: AtomicU64::new(0),
             reads: AtomicU64::new(0),
             limit: AtomicU64::new(0),
-            behind: Mutex::new(Behind {
-                batches: vec![0; shop.parameters.writers as usize],
+            completed: Mutex::new(Completed {
+                batches: vec![0; job.parameters.writers as usize],
                 logs: 0,
             }),
             changed: Condvar::new(),
-            reads_per_batch: shop.parameters.reads_per_batch,
-            reads_per_log: shop.parameters.reads_per_log,
-            batches: shop.batches,
-            logs: shop.logs,
+            reads_per_batch: job.parameters.reads_per_batch,
+            reads_per_log: job.parameters.reads_per_log,
+            batches: job.batches,
+            logs: job.logs,
         };
         progress.update(|_| {});
         progress
     }
 
-    /// Changes what is behind, and lets those go on that waited for it.
-    fn update(&self, change: impl FnOnce(&mut Behind)) {
-        let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut behind);
-        let slowest = behind.batches.iter().copied().min().unwrap_or(self.batches);
-        // Who is done holds nobody back.
+    /// Updates the completed work and wakes the threads that wait for it.
+    fn update(&self, change: impl FnOnce(&mut Completed)) {
+        let mut completed = self
+            .completed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        change(&mut completed);
+        let slowest = completed
+            .batches
+            .iter()
+            .copied()
+            .min()
+            .unwrap_or(self.batches);
+        // A finished thread limits no other.
         let limit = |done: u64, all: u64, each: u64| match done {
             done if done >= all => u64::MAX,
             done => (done + AHEAD_BATCHES) * each,
         };
         let of_batches = limit(slowest, self.batches, self.reads_per_batch);
-        let of_logs = limit(behind.logs, self.logs, self.reads_per_log);
+        let of_logs = limit(completed.logs, self.logs, self.reads_per_log);
         self.limit.store(of_batches.min(of_logs), Ordering::SeqCst);
         self.changed.notify_all();
     }
 
     fn written(&self, writer: u32, batches: u64) {
-        self.update(|behind| behind.batches[writer as usize] = batches);
+        self.update(|completed| completed.batches[writer as usize] = batches);
     }
 
-    fn logged(&self, logs: u64) {
-        self.update(|behind| behind.logs = logs);
+    fn log_written(&self, logs: u64) {
+        self.update(|completed| completed.logs = logs);
     }
 
-    /// One read more.
+    /// Counts a read.
     fn read(&self) {
         let reads = self.reads.fetch_add(1, Ordering::SeqCst) + 1;
         if reads.is_multiple_of(self.reads_per_batch) || reads.is_multiple_of(self.reads_per_log) {
-            let _behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+            let _completed = self
+                .completed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             self.changed.notify_all();
         }
     }
 
-    /// Returns when so many reads are done; nothing where all is to end.
+    /// Waits until `reads` reads are done; `None` on a stop.
     fn await_reads(&self, reads: u64, must_stop: &dyn Fn() -> bool) -> Option<()> {
         self.wait(must_stop, || self.reads.load(Ordering::SeqCst) >= reads)
     }
 
-    /// Returns when the read with that ticket may go on; nothing where all is to end.
+    /// Waits until the read with that ticket may proceed; `None` on a stop.
     fn await_turn(&self, ticket: u64, must_stop: &dyn Fn() -> bool) -> Option<()> {
         let may_go = || ticket < self.limit.load(Ordering::SeqCst);
         if may_go() {
@@ -545,13 +556,16 @@ impl Progress {
     }
 
     fn wait(&self, must_stop: &dyn Fn() -> bool, is_so: impl Fn() -> bool) -> Option<()> {
-        let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut completed = self
+            .completed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         while !is_so() {
             if must_stop() {
                 return None;
             }
-            let waited = self.changed.wait_timeout(behind, PATIENCE);
-            behind = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.changed.wait_timeout(completed, STOP_POLL);
+            completed = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         Some(())
     }
@@ -576,7 +590,7 @@ mod tests {
             reads_per_log: 320,
             ..OltpParameters::default()
         };
-        parameters.settle(Bytes::gib(1)).expect("settles");
+        parameters.resolve(Bytes::gib(1)).expect("resolves");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 3);
         let finished = serve_transactions(&parameters, &context).expect("there is room");
         let count = |name: &str| {

@@ -1,4 +1,4 @@
-//! Parameters that applications share.
+//! Parameters of filebench's personalities, and the parts of a phase.
 
 use std::path::PathBuf;
 
@@ -13,64 +13,64 @@ use crate::job::Job;
 use crate::parameters::{Size, ensure_inside};
 use crate::workload::{Finished, RunError};
 
-/// Which part of an application's phase is run: with two phases, the files can be made in one and
-/// be cold in the other.
+/// The part of a phase that is run: with two phases, files can be created in one and be cold in the
+/// other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
-    /// Its files are made, and then it is timed.
+    /// Create the files, then run the timed part.
     #[default]
     All,
-    /// Its files are made, which is timed, and nothing else.
+    /// Only create the files, which is timed.
     Prepare,
-    /// It is timed, with the files that an earlier phase of the same parameters has made.
+    /// Only run the timed part, with the files of an earlier phase of the same parameters.
     Play,
 }
 
-/// A set of files, and threads that repeat a loop of operations on it.
+/// Parameters of a personality: a set of files, and threads that repeat a loop of operations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PersonalityParameters {
     /// The directory of the files, below the root.
     pub(crate) directory: PathBuf,
-    /// How many files; 0 for as many as fit into half of the file system, at most `files_max`.
+    /// Number of files; 0 for as many as fit into half of the file system, at most `files_max`.
     pub(crate) files: u64,
-    /// Their mean size in bytes; sizes have a gamma distribution of shape 1.5.
+    /// Mean size of a file in bytes; sizes have a gamma distribution of shape 1.5.
     #[schemars(with = "Size")]
     pub(crate) mean_size: Bytes,
-    /// Files in a directory, and directories in one: at least 1.
+    /// Entries of a directory: at least 1.
     pub(crate) directory_width: u64,
-    /// Percent of the files that exist at the beginning: 0 to 100.
+    /// Percent of the files that exist at the start: 0 to 100.
     pub(crate) present_percent: u64,
-    /// Threads: at most 4096, with two files each; 0 for as many as that allows, at most
+    /// Threads: at most 4096, each with at least two files; 0 for as many as that allows, at most
     /// `threads_max`.
     pub(crate) threads: u32,
-    /// Loops of all threads together, which take them from one pool; 0 for one per file.
+    /// Iterations of the loop by all threads together; 0 for one per file.
     pub(crate) operations: u64,
-    /// No loop begins after so many seconds; 0 for no such limit.
+    /// Seconds after which no iteration starts; 0 for no limit.
     pub(crate) seconds: u64,
-    /// The most bytes of one append: 1 B to 64 MiB.
+    /// Most bytes of one append: 1 B to 64 MiB.
     #[schemars(with = "Size")]
     pub(crate) append: Bytes,
-    /// The most bytes of one read(2) or write(2): 1 B to 64 MiB.
+    /// Most bytes of one read(2) or write(2): 1 B to 64 MiB.
     #[schemars(with = "Size")]
     pub(crate) record: Bytes,
-    /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
+    /// "all", "prepare" (only create the files) or "play" (use the files of an earlier phase).
     pub(crate) part: Part,
-    /// The most files where the study does not say how many.
+    /// Limit of `files` if that is 0.
     pub(crate) files_max: u64,
-    /// The most threads where the study does not say how many.
+    /// Limit of `threads` if that is 0.
     pub(crate) threads_max: u32,
-    /// What each thread repeats.
+    /// The loop that each thread repeats.
     #[serde(rename = "loop")]
     pub(crate) flow: Flow,
 }
 
-/// Room that a file takes beside its data.
+/// Space of a file besides its data.
 const FILE_ROOM: u64 = 8 << 10;
-/// The fewest files of a thread: some that are there, and one that is not.
+/// Least files of a thread: one that exists and one that does not.
 const FILES_EACH_MIN: u64 = 2;
-/// More threads are a slip of the finger.
+/// Limit of threads.
 const THREADS_MAX: u32 = 4096;
 const RECORD_MAX: Bytes = Bytes::mib(64);
 
@@ -96,7 +96,7 @@ impl Default for PersonalityParameters {
 }
 
 impl PersonalityParameters {
-    /// Those of a built-in workload.
+    /// The parameters of a built-in workload.
     #[cfg(test)]
     pub(super) fn built_in(name: &str) -> Self {
         let workload = crate::find(name).expect("is built in");
@@ -104,7 +104,7 @@ impl PersonalityParameters {
         crate::parameters::from_map(&defaults).expect("parameters of a personality")
     }
 
-    /// Bytes that a file takes on the average, with what it may grow by.
+    /// Average space of a file, with one append.
     fn each(&self) -> u64 {
         (self.mean_size.0)
             .saturating_add(self.append.0)
@@ -121,7 +121,7 @@ impl Job for PersonalityParameters {
         "present_percent",
     ];
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         if self.files == 0 {
             let fitting = size.0 / 2 / self.each().max(1);
@@ -161,8 +161,8 @@ impl Job for PersonalityParameters {
     }
 
     fn footprint(&self) -> Bytes {
-        // A gamma distribution has a long tail; and what is appended stays where nothing is
-        // deleted.
+        // A quarter more for the long tail of the gamma distribution; appended data stays unless
+        // files are deleted.
         let files = self.files.saturating_mul(self.each());
         let appended = self.operations.saturating_mul(self.append.0);
         Bytes(files.saturating_mul(5) / 4 + appended / 2)

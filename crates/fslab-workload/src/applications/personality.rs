@@ -1,4 +1,4 @@
-//! A personality at work: a crew of threads takes loops from one pool until it is empty.
+//! Runs a personality: threads take iterations of the loop from one pool until it is empty.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,12 +6,12 @@ use fslab_engine::{EngineError, EngineKind, RunContext, ThreadRecorder, run_reco
 use fslab_sys::ResourceUse;
 
 use super::fileset::Fileset;
-use super::flows::{EngineResult, Tools};
+use super::flows::{EngineResult, ThreadResources};
 use super::{Part, PersonalityParameters, synthetic_application};
 use crate::workload::{Finished, RunError};
 
-/// What all threads see.
-pub(crate) struct Scene<'a> {
+/// State shared by all threads.
+pub(crate) struct Shared<'a> {
     pub(super) parameters: &'a PersonalityParameters,
     pub(super) set: &'a Fileset,
     pub(super) base: &'a std::path::Path,
@@ -33,50 +33,52 @@ pub(crate) fn play(
     }
     let base = context.root.join(&parameters.directory);
     let set = Fileset::of(parameters, context.seed);
-    let scene = Scene {
+    let shared = Shared {
         parameters,
         set: &set,
         base: &base,
     };
     match parameters.part {
-        Part::Prepare => return Ok(prepare(&scene, context)?),
+        Part::Prepare => return Ok(prepare(&shared, context)?),
         Part::All => {
             set.make(&base, context.seed, parameters.record.0 as usize, |_| {
-                unless_stopped(context)
+                check_stop(context)
             })?;
         }
         Part::Play => {}
     }
-    Ok(run(&scene, context)?.into())
+    Ok(run(&shared, context)?.into())
 }
 
-/// Makes the files, as a phase by itself.
-fn prepare(scene: &Scene<'_>, context: &RunContext) -> EngineResult<Finished> {
+/// Creates the files as a timed phase.
+fn prepare(shared: &Shared<'_>, context: &RunContext) -> EngineResult<Finished> {
     let mut book = ThreadRecorder::new(context);
     let kind = book.kind("create");
     let used = ResourceUse::of_process();
     let mut last_ns = ThreadRecorder::now_ns();
     book.begin(last_ns);
-    let record = scene.parameters.record.0 as usize;
-    scene.set.make(scene.base, context.seed, record, |bytes| {
-        let now_ns = ThreadRecorder::now_ns();
-        book.operation(kind, last_ns, now_ns, bytes);
-        last_ns = now_ns;
-        unless_stopped(context)
-    })?;
+    let record = shared.parameters.record.0 as usize;
+    shared
+        .set
+        .make(shared.base, context.seed, record, |bytes| {
+            let now_ns = ThreadRecorder::now_ns();
+            book.operation(kind, last_ns, now_ns, bytes);
+            last_ns = now_ns;
+            check_stop(context)
+        })?;
     let used = ResourceUse::of_process().since(used);
     Ok(ThreadRecorder::measured(vec![book], used, true).into())
 }
 
-fn unless_stopped(context: &RunContext) -> EngineResult<()> {
+fn check_stop(context: &RunContext) -> EngineResult<()> {
     if context.stop.is_raised() {
         return Err(EngineError::interrupted(&context.root));
     }
     Ok(())
 }
 
-fn run(scene: &Scene<'_>, context: &RunContext) -> EngineResult<fslab_engine::Measured> {
-    let parameters = scene.parameters;
+fn run(shared: &Shared<'_>, context: &RunContext) -> EngineResult<fslab_engine::Measured> {
+    let parameters = shared.parameters;
     let (pool, limit_ns) = (
         AtomicU64::new(0),
         parameters.seconds.saturating_mul(1_000_000_000),
@@ -87,27 +89,28 @@ fn run(scene: &Scene<'_>, context: &RunContext) -> EngineResult<fslab_engine::Me
     } as usize;
     let prepare = |thread: u32, book: &mut ThreadRecorder| {
         let record = parameters.record.0 as usize;
-        let tools = Tools::new(scene.base, record, longest, context.seed, thread, book)?;
+        let resources =
+            ThreadResources::new(shared.base, record, longest, context.seed, thread, book)?;
         if parameters.flow.has_log() {
-            tools.open_log(scene.base)?;
+            resources.open_log(shared.base)?;
         }
-        Ok((tools, scene.set.part(thread, context.seed)))
+        Ok((resources, shared.set.part(thread, context.seed)))
     };
     run_recorded_threads(
         context,
         parameters.threads,
         prepare,
-        |(tools, mut part), book, must_stop| {
+        |(resources, mut part), book, must_stop| {
             let start_ns = ThreadRecorder::now_ns();
-            let mut hands = tools.take(scene.base, book);
+            let mut worker = resources.into_worker(shared.base, book);
             while pool.fetch_add(1, Ordering::Relaxed) < parameters.operations {
                 if must_stop() {
-                    return Err(EngineError::interrupted(scene.base));
+                    return Err(EngineError::interrupted(shared.base));
                 }
                 if limit_ns > 0 && ThreadRecorder::now_ns() - start_ns >= limit_ns {
                     break;
                 }
-                parameters.flow.turn(scene, &mut part, &mut hands)?;
+                parameters.flow.run_once(shared, &mut part, &mut worker)?;
             }
             Ok(())
         },
@@ -134,7 +137,7 @@ mod tests {
             operations: loops,
             ..PersonalityParameters::built_in(workload)
         };
-        parameters.settle(Bytes::gib(1)).expect("settles");
+        parameters.resolve(Bytes::gib(1)).expect("resolves");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
         let finished = play(&parameters, &context).expect("there is room");
         let latencies = finished.measured.latencies.iter();
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_server_does_what_its_description_says_in_each_loop() {
+    fn a_file_server_issues_the_described_operations_in_each_loop() {
         let found = counts("fb-fileserver", 3, 50);
         let each = [
             ("create", 50),
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_server_waits_for_two_syncs_in_each_loop() {
+    fn a_mail_server_issues_two_syncs_in_each_loop() {
         let found = counts("fb-varmail", 2, 30);
         let each = [
             ("unlink", 30),
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_thread_does_follows_from_the_seed() {
+    fn the_operations_of_one_thread_follow_from_the_seed() {
         let run = |seed| {
             let folder = tempfile::tempdir().expect("a directory");
             let mut parameters = PersonalityParameters {
@@ -202,7 +205,7 @@ mod tests {
                 operations: 25,
                 ..PersonalityParameters::built_in("fb-fileserver")
             };
-            parameters.settle(Bytes::gib(1)).expect("settles");
+            parameters.resolve(Bytes::gib(1)).expect("resolves");
             let context = RunContext::new(EngineKind::Psync, folder.path(), seed);
             let finished = play(&parameters, &context).expect("there is room");
             let mut lengths = Vec::new();
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crew_that_is_told_to_stop_stops() {
+    fn threads_stop_on_request() {
         let folder = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 7);
         context.stop.raise();
@@ -238,7 +241,7 @@ mod tests {
             directory: "set".into(),
             ..PersonalityParameters::built_in("fb-fileserver")
         };
-        parameters.settle(Bytes::mib(16)).expect("settles");
+        parameters.resolve(Bytes::mib(16)).expect("resolves");
         let stopped = play(&parameters, &context).expect_err("stopped");
         assert_eq!(
             fslab_model::Failure::from(stopped).kind,

@@ -5,7 +5,7 @@ use fslab_engine::mix;
 use crate::synthetic::{SyntheticCost, synthetic_result};
 use crate::workload::Finished;
 
-/// Figures of so many operations that move so many bytes together; of each at least one.
+/// Figures of `operations` that move `bytes` together; at least one of each.
 pub(crate) fn synthetic_application(seed: u64, operations: u64, bytes: u64) -> Finished {
     let (operations, bytes) = (operations.max(1), bytes.max(1));
     let draw = mix(seed, operations);

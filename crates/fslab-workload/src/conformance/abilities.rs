@@ -1,4 +1,4 @@
-//! What a file system turned out to be able to do, and whether its entry says the same.
+//! Capabilities that the survey found, and their comparison with the catalogue entry.
 
 use std::ffi::OsString;
 
@@ -6,39 +6,39 @@ use fslab_model::{Capabilities, CaseRule};
 
 use super::failure::ConformanceFailure;
 
-/// What a file system can do, as the survey found it.
+/// Capabilities of a file system, as the survey found them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Abilities {
     pub(crate) permissions: bool,
     pub(crate) symlinks: bool,
-    /// The text of a symbolic link is kept as it is, whatever it begins with.
+    /// Any target of a symbolic link is kept unchanged.
     pub(crate) verbatim_links: bool,
     pub(crate) hard_links: bool,
-    /// stat(2) says how many names a file has.
+    /// `st_nlink` is the number of names of a file.
     pub(crate) counts_links: bool,
-    /// A rename of one name of a file renames that one.
+    /// A rename of one name of a file leaves its other names.
     pub(crate) renames_links: bool,
     pub(crate) attributes: bool,
     pub(crate) reflinks: bool,
     pub(crate) holes: bool,
     pub(crate) case: CaseRule,
-    /// The longest name of plain letters.
+    /// The longest name of ASCII letters, in bytes.
     pub(crate) name_bytes: u32,
     /// Names beyond ASCII are kept byte for byte.
     pub(crate) wide_names: bool,
-    /// Those of the unusual names that are kept byte for byte.
+    /// The unusual names that are kept byte for byte.
     pub(crate) odd_names: Vec<OsString>,
     /// A file may be longer than 4 GiB.
     pub(crate) far_offsets: bool,
 }
 
-/// What came of one question: yes, or no and what was said.
+/// Whether a capability was found; the error describes the refusal.
 pub(crate) type Answer = Result<(), String>;
 
-/// Holds the answer to a question about `what` against the entry's own.
+/// Compares the capability `what` as found with the entry's.
 ///
 /// # Errors
-/// Where the entry promises more or less than was found.
+/// If the entry promises more or less than was found.
 pub(crate) fn compare(
     what: &str,
     promised: Option<bool>,
@@ -55,7 +55,7 @@ pub(crate) fn compare(
     }
 }
 
-/// The same for the case rule.
+/// Compares the case rule as found with the entry's.
 pub(crate) fn compare_case(
     promised: Option<&Capabilities>,
     found: CaseRule,
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_that_promises_too_much_or_too_little_is_told_so() {
+    fn an_entry_that_promises_too_much_or_too_little_is_an_error() {
         let yes: Answer = Ok(());
         let no: Answer = Err("symlink(2) says EPERM".into());
         let links = |promised, answer| compare("symbolic links", promised, answer);

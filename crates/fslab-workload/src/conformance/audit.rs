@@ -1,5 +1,5 @@
-//! Compares the disk with the tree that must be there: every name, kind, byte, size, mark and link,
-//! and that nothing else is there.
+//! Compares the file system with the expected tree: names, kinds, contents, sizes, metadata and
+//! links, and that there are no other names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,29 +13,29 @@ use super::abilities::Abilities;
 use super::check_context::CheckContext;
 use super::content::Content;
 use super::failure::ConformanceFailure;
-use super::tree::{FileId, FileModel, Marks, Node, Tree};
+use super::tree::{ExpectedMetadata, FileId, FileModel, Node, Tree};
 use super::writer::compare;
 
-/// FAT counts in two seconds.
+/// FAT has a time resolution of two seconds.
 const TIME_TOLERANCE_S: u64 = 2;
-/// Of a file longer than this, holes are only looked at around the data.
-const READ_WHOLE_MAX: u64 = 1 << 31;
-/// How far around.
+/// Of a longer file, holes are compared only around the data.
+const READ_ALL_MAX: u64 = 1 << 31;
+/// Bytes compared before and after each range of data.
 const AROUND_BYTES: u64 = 1 << 20;
-/// Names in a message.
+/// Limit of names in a message.
 const NAMES_SHOWN: usize = 5;
 
-/// An audit under way.
+/// State of a comparison.
 pub(crate) struct Audit<'a> {
     pub(crate) base: &'a Path,
     pub(crate) tree: &'a Tree,
     pub(crate) abilities: &'a Abilities,
-    pub(crate) ledger: &'a mut CheckContext,
+    pub(crate) checker: &'a mut CheckContext,
     pub(crate) special: SpecialBits,
 }
 
-/// The bits of a mode above the permissions proper: set-user-id, set-group-id and sticky. Old
-/// formats have no place for them: they are kept on every name, or on none.
+/// Counts of names whose set-user-id, set-group-id and sticky bits were kept and lost. Old formats
+/// cannot store them, so they must be kept on all names or on none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SpecialBits {
     kept: u32,
@@ -43,8 +43,8 @@ pub(crate) struct SpecialBits {
 }
 
 impl SpecialBits {
-    /// Whether `found` is `mode` without them.
-    fn look(&mut self, mode: u32, found: u32) -> bool {
+    /// Counts a name; true if `found` lacks the special bits of `mode`.
+    fn count(&mut self, mode: u32, found: u32) -> bool {
         let special = mode & 0o7000;
         if special == 0 {
             return false;
@@ -60,16 +60,16 @@ impl SpecialBits {
 }
 
 impl Audit<'_> {
-    /// Compares everything.
+    /// Compares the complete tree.
     ///
     /// # Errors
-    /// At the first difference.
+    /// The first difference.
     pub(crate) fn run(&mut self) -> Result<(), ConformanceFailure> {
         self.names()?;
         let mut inodes: BTreeMap<FileId, u64> = BTreeMap::new();
         for (path, node) in self.tree.nodes() {
             let at = self.base.join(path);
-            let meta = self.ledger.must("stat", &at, fs::symlink_metadata(&at))?;
+            let meta = self.checker.must("stat", &at, fs::symlink_metadata(&at))?;
             self.kind(&at, node, &meta)?;
             match node {
                 Node::Directory => {}
@@ -78,28 +78,28 @@ impl Audit<'_> {
                     self.file(&at, *id, &meta)?;
                     if self.abilities.hard_links {
                         let first = *inodes.entry(*id).or_insert(meta.ino());
-                        self.ledger.demand(first == meta.ino(), &at, || {
+                        self.checker.demand(first == meta.ino(), &at, || {
                             "is not the same file as its other names".into()
                         })?;
                     }
                 }
             }
-            if let Some(marks) = self.tree.marks(path) {
-                self.marks(&at, marks, &meta)?;
+            if let Some(metadata) = self.tree.metadata(path) {
+                self.metadata(&at, metadata, &meta)?;
             }
         }
         let SpecialBits { kept, lost } = self.special;
-        self.ledger.demand(kept == 0 || lost == 0, self.base, || {
+        self.checker.demand(kept == 0 || lost == 0, self.base, || {
             format!("lost set-user-id, set-group-id or sticky bits of {lost} names")
         })?;
         if lost > 0 {
-            self.ledger
+            self.checker
                 .note("set-user-id, set-group-id and sticky bits are not kept");
         }
         Ok(())
     }
 
-    /// The names that are there are those that must be.
+    /// Compares the set of names.
     fn names(&mut self) -> Result<(), ConformanceFailure> {
         let folding = self.abilities.case == CaseRule::Folding;
         let comparable = |path: &Path| {
@@ -114,27 +114,27 @@ impl Audit<'_> {
         let mut waiting = vec![PathBuf::new()];
         while let Some(directory) = waiting.pop() {
             let at = self.base.join(&directory);
-            let entries = self.ledger.must("list", &at, fs::read_dir(&at))?;
+            let entries = self.checker.must("list", &at, fs::read_dir(&at))?;
             for entry in entries {
-                let entry = self.ledger.must("list", &at, entry)?;
+                let entry = self.checker.must("list", &at, entry)?;
                 let path = directory.join(entry.file_name());
-                let kind = self.ledger.must("stat", &at, entry.file_type())?;
+                let kind = self.checker.must("stat", &at, entry.file_type())?;
                 if kind.is_dir() {
                     waiting.push(path.clone());
                 }
                 let new = found.insert(comparable(&path));
-                self.ledger
+                self.checker
                     .demand(new, &at, || format!("lists {} twice", path.display()))?;
             }
         }
         let expected: BTreeSet<_> = self.tree.nodes().keys().map(|it| comparable(it)).collect();
         let missing: Vec<_> = expected.difference(&found).collect();
         let extra: Vec<_> = found.difference(&expected).collect();
-        self.ledger.demand(missing.is_empty(), self.base, || {
+        self.checker.demand(missing.is_empty(), self.base, || {
             format!("lacks {}", listed(&missing))
         })?;
-        self.ledger.demand(extra.is_empty(), self.base, || {
-            format!("has {}, which nobody made", listed(&extra))
+        self.checker.demand(extra.is_empty(), self.base, || {
+            format!("has the unexpected {}", listed(&extra))
         })
     }
 
@@ -150,13 +150,13 @@ impl Audit<'_> {
             Node::File(_) => (kind.is_file(), "file"),
             Node::Symlink(_) => (kind.is_symlink(), "symbolic link"),
         };
-        self.ledger
+        self.checker
             .demand(right, at, || format!("is no {wanted}, but {kind:?}"))
     }
 
     fn target(&mut self, at: &Path, target: &Path) -> Result<(), ConformanceFailure> {
-        let found = self.ledger.must("read the link", at, fs::read_link(at))?;
-        self.ledger.demand(found == target, at, || {
+        let found = self.checker.must("read the link", at, fs::read_link(at))?;
+        self.checker.demand(found == target, at, || {
             format!("leads to {}, not to {}", found.display(), target.display())
         })
     }
@@ -168,35 +168,36 @@ impl Audit<'_> {
         meta: &fs::Metadata,
     ) -> Result<(), ConformanceFailure> {
         let FileModel { content, .. } = self.tree.file(id);
-        self.ledger.demand(meta.len() == content.length(), at, || {
-            format!("has {} bytes, not {}", meta.len(), content.length())
-        })?;
+        self.checker
+            .demand(meta.len() == content.length(), at, || {
+                format!("has {} bytes, not {}", meta.len(), content.length())
+            })?;
         if self.abilities.counts_links {
             let names = self.tree.names_of(id);
-            self.ledger.demand(meta.nlink() == names, at, || {
+            self.checker.demand(meta.nlink() == names, at, || {
                 format!("counts {} names, not {names}", meta.nlink())
             })?;
         }
-        compare_file(at, content, self.ledger)
+        compare_file(at, content, self.checker)
     }
 
-    fn marks(
+    fn metadata(
         &mut self,
         at: &Path,
-        marks: &Marks,
+        metadata: &ExpectedMetadata,
         meta: &fs::Metadata,
     ) -> Result<(), ConformanceFailure> {
-        if let Some(mode) = marks.mode {
+        if let Some(mode) = metadata.mode {
             let found = meta.mode() & 0o7777;
-            let lost = self.special.look(mode, found);
+            let lost = self.special.count(mode, found);
             let wanted = if lost { mode & 0o777 } else { mode };
-            self.ledger.demand(found == wanted, at, || {
+            self.checker.demand(found == wanted, at, || {
                 format!("has the mode {found:o}, not {mode:o}")
             })?;
         }
-        if let Some(owner) = marks.owner {
+        if let Some(owner) = metadata.owner {
             let right = (meta.uid(), meta.gid()) == (owner.user, owner.group);
-            self.ledger.demand(right, at, || {
+            self.checker.demand(right, at, || {
                 let (user, group) = (meta.uid(), meta.gid());
                 format!(
                     "is owned by {user}:{group}, not {}:{}",
@@ -204,17 +205,17 @@ impl Audit<'_> {
                 )
             })?;
         }
-        if let Some(modified_s) = marks.modified_s {
+        if let Some(modified_s) = metadata.modified_s {
             let found = u64::try_from(meta.mtime()).unwrap_or(0);
-            self.ledger
+            self.checker
                 .demand(found.abs_diff(modified_s) <= TIME_TOLERANCE_S, at, || {
                     format!("was modified at {} s, not {modified_s} s", meta.mtime())
                 })?;
         }
-        for (name, value) in &marks.attributes {
+        for (name, value) in &metadata.attributes {
             let found = named_attribute(at, name);
-            let found = self.ledger.must("read an attribute of", at, found)?;
-            self.ledger.demand(found.as_ref() == Some(value), at, || {
+            let found = self.checker.must("read an attribute of", at, found)?;
+            self.checker.demand(found.as_ref() == Some(value), at, || {
                 format!("has {found:?} as {name:?}, not {value:?}")
             })?;
         }
@@ -222,24 +223,24 @@ impl Audit<'_> {
     }
 }
 
-/// Compares a file with what it must hold.
+/// Compares a file with its expected content.
 pub(crate) fn compare_file(
     at: &Path,
     content: &Content,
-    ledger: &mut CheckContext,
+    checker: &mut CheckContext,
 ) -> Result<(), ConformanceFailure> {
     let options = DataFileOptions {
         read: true,
         ..DataFileOptions::default()
     };
-    let file = ledger.must("open", at, DataFile::open(at, options))?;
-    if content.length() < READ_WHOLE_MAX {
-        return compare(&file, at, content, 0..u64::MAX, ledger);
+    let file = checker.must("open", at, DataFile::open(at, options))?;
+    if content.length() < READ_ALL_MAX {
+        return compare(&file, at, content, 0..u64::MAX, checker);
     }
-    for island in content.islands() {
-        let start = island.start.saturating_sub(AROUND_BYTES);
-        let end = island.end.saturating_add(AROUND_BYTES);
-        compare(&file, at, content, start..end, ledger)?;
+    for range in content.data_ranges() {
+        let start = range.start.saturating_sub(AROUND_BYTES);
+        let end = range.end.saturating_add(AROUND_BYTES);
+        compare(&file, at, content, start..end, checker)?;
     }
     Ok(())
 }

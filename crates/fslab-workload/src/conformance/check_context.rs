@@ -1,4 +1,4 @@
-//! What a conformance phase counts while it works: checks, bytes, and remarks for the reader.
+//! Counts checks and bytes of a conformance phase, and collects notes.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use fslab_engine::StopFlag;
 
 use super::failure::ConformanceFailure;
 
-/// The count of one phase.
+/// State of one phase.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CheckContext {
     stop: StopFlag,
@@ -24,10 +24,10 @@ impl CheckContext {
         }
     }
 
-    /// One check or operation more.
+    /// Counts a check or operation.
     ///
     /// # Errors
-    /// Where somebody asked the trial to stop.
+    /// If a stop was requested.
     pub(crate) fn check(&mut self) -> Result<(), ConformanceFailure> {
         self.checks += 1;
         if self.stop.is_raised() {
@@ -47,7 +47,7 @@ impl CheckContext {
         outcome.map_err(|error| ConformanceFailure::io(operation, path, error))
     }
 
-    /// An operation that a file system may not have: `Err` holds its words.
+    /// An optional operation: the inner `Err` describes a refusal.
     pub(crate) fn may<T>(
         &mut self,
         operation: &str,
@@ -62,7 +62,7 @@ impl CheckContext {
         }
     }
 
-    /// Something that must be so.
+    /// A condition that must hold; `otherwise` describes the fault.
     pub(crate) fn demand(
         &mut self,
         is_so: bool,
@@ -76,7 +76,7 @@ impl CheckContext {
         Err(ConformanceFailure::corrupt(path, otherwise()))
     }
 
-    /// A remark for the phase's record, once.
+    /// Adds a note once.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !self.notes.contains(&text) {
@@ -85,8 +85,8 @@ impl CheckContext {
     }
 }
 
-/// An answer that means "not on this file system", as opposed to trouble: EPERM, EOPNOTSUPP,
-/// ENOSYS, EINVAL, EMLINK, ENAMETOOLONG, ENODEV, ENOTTY, EFBIG and their like.
+/// True for errors that mean "not supported here": EPERM, EOPNOTSUPP, ENOSYS, EINVAL, EMLINK,
+/// ENAMETOOLONG, ENODEV, ENOTTY, EFBIG and similar.
 pub(crate) fn is_refusal(error: &io::Error) -> bool {
     const ENODEV: i32 = 19;
     const ENOTTY: i32 = 25;

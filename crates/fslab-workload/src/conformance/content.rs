@@ -1,20 +1,20 @@
-//! What a file must hold, known without keeping it: every byte is a function of a key, the
-//! generation of the write that put it there, and its offset.
+//! The expected content of a file, computed instead of stored: each byte is a function of a key,
+//! the generation of the write that put it there, and its offset.
 //!
 //! ```text
 //!     offset    0 ......... 700 ........... 9000 ........ length
 //!     holds     zeros       generation 3    zeros
 //! ```
 //!
-//! Words are a counter put through a mixing function, so that any range can be made anew, two files
-//! share no block, and nothing compresses.
+//! Words are a mixed counter, so that any range can be generated, two files share no block, and
+//! nothing compresses.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use fslab_stats::mix;
 
-/// Fills `into` with what `key` has from `offset` on.
+/// Fills `into` with the data of `key` from `offset` on.
 pub(crate) fn generate(key: u64, offset: u64, into: &mut [u8]) {
     let skipped = usize::try_from(offset % 8).expect("below 8");
     let mut index = offset / 8;
@@ -33,18 +33,18 @@ pub(crate) fn generate(key: u64, offset: u64, into: &mut [u8]) {
     tail.copy_from_slice(&last[..tail.len()]);
 }
 
-/// What a file must hold.
+/// The expected content of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Content {
     key: u64,
     length: u64,
-    /// By first byte: the end, and the generation. What lies between is zeros.
+    /// Written ranges by first byte: end and generation. Between them are zeros.
     pieces: BTreeMap<u64, (u64, u64)>,
     generation: u64,
 }
 
 impl Content {
-    /// An empty file, whose data `key` will decide.
+    /// An empty file, whose data will follow from `key`.
     pub(crate) fn new(key: u64) -> Self {
         Self {
             key,
@@ -58,7 +58,7 @@ impl Content {
         self.length
     }
 
-    /// Lets the next generation hold `range`, and gives its key: `generate` makes the data.
+    /// Writes the next generation into `range`; returns its key for [`generate`].
     pub(crate) fn write(&mut self, range: Range<u64>) -> u64 {
         self.generation += 1;
         if !range.is_empty() {
@@ -70,7 +70,7 @@ impl Content {
         self.key_of(self.generation)
     }
 
-    /// Cuts the file, or lengthens it by zeros.
+    /// Sets the length; new bytes are zeros.
     pub(crate) fn truncate(&mut self, length: u64) {
         if length < self.length {
             self.clear(length..self.length);
@@ -78,7 +78,7 @@ impl Content {
         self.length = length;
     }
 
-    /// The bytes from `offset` on; past the end they are zeros.
+    /// The bytes from `offset` on; zeros past the end.
     pub(crate) fn expected(&self, offset: u64, into: &mut [u8]) {
         into.fill(0);
         let end = offset + into.len() as u64;
@@ -93,20 +93,20 @@ impl Content {
         }
     }
 
-    /// Where data was written, as ranges that do not touch each other.
-    pub(crate) fn islands(&self) -> Vec<Range<u64>> {
-        let mut islands: Vec<Range<u64>> = Vec::new();
+    /// Maximal ranges of written data.
+    pub(crate) fn data_ranges(&self) -> Vec<Range<u64>> {
+        let mut data_ranges: Vec<Range<u64>> = Vec::new();
         for (start, (end, _)) in &self.pieces {
-            match islands.last_mut() {
+            match data_ranges.last_mut() {
                 Some(last) if last.end == *start => last.end = *end,
-                _ => islands.push(*start..*end),
+                _ => data_ranges.push(*start..*end),
             }
         }
-        islands
+        data_ranges
     }
 
-    /// The first difference between `found`, which was read at `offset`, and what must be there: a
-    /// sentence's end, with the offset in the file.
+    /// Describes the first difference between `found`, read at `offset`, and the expected bytes: a
+    /// predicate that follows the path, with the offset in the file.
     pub(crate) fn difference(&self, offset: u64, found: &[u8]) -> Option<String> {
         let mut expected = vec![0; found.len()];
         self.expected(offset, &mut expected);
@@ -135,7 +135,7 @@ impl Content {
         mix(self.key, generation)
     }
 
-    /// Makes `range` zeros.
+    /// Replaces `range` by zeros.
     fn clear(&mut self, range: Range<u64>) {
         let before = self.pieces.range(..range.start).next_back();
         if let Some((start, (end, generation))) = before.map(|(start, piece)| (*start, *piece)) {
@@ -171,20 +171,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_part_of_the_data_is_the_same_as_in_the_whole() {
-        let mut whole = [0; 100];
-        generate(7, 0, &mut whole);
+    fn any_part_of_the_data_is_the_same_as_in_all_of_it() {
+        let mut all = [0; 100];
+        generate(7, 0, &mut all);
         for start in 0..24 {
             for end in start..60 {
                 let mut part = vec![0; end - start];
                 generate(7, start as u64, &mut part);
-                assert_eq!(part, whole[start..end], "{start}..{end}");
+                assert_eq!(part, all[start..end], "{start}..{end}");
             }
         }
     }
 
     #[test]
-    fn content_is_what_a_plain_array_would_hold_after_any_writes_and_cuts() {
+    fn content_equals_a_plain_array_after_any_writes_and_truncations() {
         let mut draw = CounterRandom::counter(5, 0);
         let mut content = Content::new(9);
         let mut plain: Vec<u8> = Vec::new();
@@ -223,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn islands_are_where_data_is() {
+    fn data_ranges_are_the_written_ranges() {
         let mut content = Content::new(1);
         content.write(0..10);
         content.write(10..20);
         content.write(50..60);
         content.truncate(100);
-        assert_eq!(content.islands(), [0..20, 50..60]);
+        assert_eq!(content.data_ranges(), [0..20, 50..60]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the conformance suite found wrong: a kind to match, a sentence, the cause.
+//! Failures of the conformance suite: kind, message, cause.
 
 use std::fmt;
 use std::io;
@@ -8,8 +8,8 @@ use fslab_model::{Failure, FailureKind};
 
 /// Why a conformance phase ended early.
 ///
-/// Its kinds: `Io` (and those that an errno suggests) for a call that failed, `Corrupt` for what
-/// is not as it was written, `Check` for a file system that is not as its entry says.
+/// Kinds: `Io` (or one that the errno suggests) for a failed call, `Corrupt` for content that is
+/// not as written, `Check` for a difference from the catalogue entry.
 #[derive(Debug)]
 pub struct ConformanceFailure(Box<Details>);
 
@@ -32,33 +32,32 @@ impl ConformanceFailure {
         )
     }
 
-    /// `path` is not what it was made to be; `what` ends the sentence.
+    /// `path` is not as written; `what` is the predicate of the sentence.
     pub(crate) fn corrupt(path: &Path, what: impl fmt::Display) -> Self {
         let message = format!("{} {what}", path.display());
         Self::new(FailureKind::Corrupt, message, None)
     }
 
-    /// The file system does not do what its entry says, or does more.
+    /// The file system does less or more than its entry says.
     pub(crate) fn against_entry(message: impl Into<String>) -> Self {
         let mut problem = Self::new(FailureKind::Check, message.into(), None);
-        problem.0.hint = Some(
-            "either the driver does not do what it should, or the entry of the catalogue is wrong",
-        );
+        problem.0.hint =
+            Some("either the driver has a fault, or the entry of the catalogue is wrong");
         problem
     }
 
-    /// Room that should be there is not.
+    /// Space is missing that should be free.
     pub(crate) fn no_room(message: impl Into<String>) -> Self {
         Self::new(FailureKind::NoSpace, message.into(), None)
     }
 
-    /// Somebody asked the trial to stop.
+    /// A stop was requested.
     pub(crate) fn interrupted() -> Self {
         let message = "interrupted in a conformance phase";
         Self::new(FailureKind::Interrupted, message.into(), None)
     }
 
-    /// Says which part of the suite was at work.
+    /// Adds the part of the suite.
     #[must_use]
     pub(crate) fn during(mut self, part: &str) -> Self {
         self.0.message = format!("{part}: {}", self.0.message);
@@ -74,7 +73,7 @@ impl ConformanceFailure {
         }))
     }
 
-    /// The kind, to be matched.
+    /// The kind.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         self.0.kind

@@ -1,8 +1,8 @@
-//! A file system is filled until nothing fits any more, and must come through it: what was written
-//! stays, what is removed gives its room back.
+//! The job `fill`: fills a file system until ENOSPC. Written data must stay, and the space of
+//! removed files must become free.
 //!
-//! How full "full" is depends on the file system, and some give room back only a while after it was
-//! freed: there is patience as long as something moves.
+//! What counts as full depends on the file system, and some free space only later, in the
+//! background: waits last as long as there is progress.
 
 use std::fs::{self, File};
 use std::io;
@@ -23,48 +23,48 @@ use super::check_context::{CheckContext, is_refusal};
 use super::content::{Content, generate};
 use super::failure::ConformanceFailure;
 use super::parameters::{FillParameters, TreeParameters};
-use super::patience::rouse;
+use super::space_wait::trigger_cleaner;
 use super::suite::{synthetic_suite, timed};
 use crate::parameters::Size;
 use crate::workload::{Finished, RunError};
 
-/// Written at once.
+/// Bytes per write(2).
 const RECORD_BYTES: u64 = 1 << 20;
-/// Files that fill the last gaps.
+/// Size of the files that fill the last gaps.
 const SMALL_BYTES: u64 = 4_096;
-/// How many of them at most: names and inodes may outlast the room for data.
+/// Limit of those files: there may be more inodes than space for data.
 const SMALL_FILES_MAX: u64 = 64;
-/// Rounds of sync and more writing after nothing fitted.
+/// Rounds of sync and further writing after ENOSPC.
 const ROUNDS: u32 = 4;
-/// Read back at most, the first and the last files always among it.
+/// Limit of the bytes read back; the first and last files are always included.
 const COMPARED_BYTES_MAX: u64 = 512 << 20;
-/// Where less is free, a file or two would be all.
+/// Least free space for the job: with less, only a file or two would fit.
 const ROOM_MIN: u64 = 128 << 10;
-/// Patience where nothing moves any more.
-const PATIENCE: Duration = Duration::from_secs(90);
-/// Patience with figures of free room that do not move.
-const PATIENCE_FOR_FIGURES: Duration = Duration::from_secs(20);
-/// Room that is not worth reserving.
+/// Wait without progress before the job fails.
+const NO_PROGRESS_TIMEOUT: Duration = Duration::from_secs(90);
+/// Wait for statfs(2) to report more free space.
+const STATFS_TIMEOUT: Duration = Duration::from_secs(20);
+/// Smaller reservations are not tried.
 const RESERVED_BYTES_MIN: u64 = 1 << 20;
 
-/// Why writing came to an end.
+/// Why writing ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
-    /// Nothing fits any more.
+    /// ENOSPC.
     Full,
-    /// All that may be taken was taken.
+    /// The limit was reached.
     Taken,
-    /// It took too long.
+    /// The time limit was reached.
     TimeUp,
 }
 
-/// A file that was written, and what it must hold.
+/// A written file and its expected content.
 struct Filled {
     path: PathBuf,
     content: Content,
 }
 
-/// Fills, looks, deletes, fills again, deletes all.
+/// Fills, compares, deletes half, fills again, deletes all.
 pub(crate) fn fill(
     parameters: &FillParameters,
     context: &RunContext,
@@ -85,13 +85,13 @@ pub(crate) fn fill(
         let reason = format!("{} are free: it is full as it is", Bytes(free));
         return Err(RunError::Impossible(reason));
     }
-    Ok(timed(context, |ledger| {
+    Ok(timed(context, |checker| {
         Filling {
             base,
             seed: mix(context.seed, 4_000),
             parameters,
             context,
-            ledger,
+            checker,
             files: Vec::new(),
             reserved: Vec::new(),
             made: 0,
@@ -106,19 +106,19 @@ struct Filling<'a> {
     seed: u64,
     parameters: &'a FillParameters,
     context: &'a RunContext,
-    ledger: &'a mut CheckContext,
+    checker: &'a mut CheckContext,
     files: Vec<Filled>,
     reserved: Vec<PathBuf>,
-    /// Files made so far, for their names.
+    /// Files created so far, for their names.
     made: u64,
-    /// Bytes of all files that are there.
+    /// Bytes of all existing files.
     taken: u64,
 }
 
 impl Filling<'_> {
     fn run(&mut self) -> Result<(), ConformanceFailure> {
         let made = fs::create_dir(&self.base);
-        self.ledger.must("create", &self.base, made)?;
+        self.checker.must("create", &self.base, made)?;
         let before = self.room()?;
         let is_full = self.fill_up()?;
         self.compare()
@@ -129,13 +129,13 @@ impl Filling<'_> {
             .map_err(|it| it.during("after files were deleted and others written"))?;
         self.clear()?;
         if is_full {
-            self.expect_back(before)
+            self.expect_space_freed(before)
         } else {
             Ok(())
         }
     }
 
-    /// Removes everything; the folder is the one above from then on.
+    /// Removes all files and the folder; `base` becomes its parent.
     fn clear(&mut self) -> Result<(), ConformanceFailure> {
         while let Some(file) = self.files.pop() {
             self.remove(&file.path)?;
@@ -144,35 +144,35 @@ impl Filling<'_> {
             self.remove(&path)?;
         }
         let removed = fs::remove_dir(&self.base);
-        self.ledger
+        self.checker
             .must("remove the directory", &self.base, removed)?;
         self.base.pop();
         Ok(())
     }
 
-    /// Writes until nothing fits; gives whether it came to that.
+    /// Writes until ENOSPC; false if a limit ended it before.
     fn fill_up(&mut self) -> Result<bool, ConformanceFailure> {
-        let most = self.most()?;
+        let most = self.limit_bytes()?;
         let seconds = u64::from(self.parameters.seconds);
         let deadline = Instant::now() + Duration::from_secs(seconds);
         let size = self.parameters.file_size.0;
-        let mut end = self.pour(most, size, Some(deadline))?;
+        let mut end = self.write_files(most, size, Some(deadline))?;
         if end == End::TimeUp {
             if !self.reserve(most)? {
-                self.ledger.note(format!(
+                self.checker.note(format!(
                     "not filled: {} were written in {seconds} s, and room is not reserved ahead",
                     Bytes(self.taken)
                 ));
                 return Ok(false);
             }
-            end = self.pour(most, size, None)?;
+            end = self.write_files(most, size, None)?;
         }
-        // What was promised for data that is not written yet may turn out not to be needed.
+        // Space reserved for delayed allocation may be released by a sync.
         for _ in 0..ROUNDS {
             let before = self.taken;
             if end == End::Full {
                 self.sync()?;
-                end = self.pour(most, size, None)?;
+                end = self.write_files(most, size, None)?;
             }
             if self.taken - before < RECORD_BYTES {
                 break;
@@ -180,9 +180,9 @@ impl Filling<'_> {
         }
         if end == End::Full {
             let little = self.taken.saturating_add(SMALL_FILES_MAX * SMALL_BYTES);
-            self.pour(little.min(most), SMALL_BYTES, None)?;
+            self.write_files(little.min(most), SMALL_BYTES, None)?;
         } else {
-            self.ledger.note(format!(
+            self.checker.note(format!(
                 "not filled: {} were taken, and no more may be",
                 Bytes(self.taken)
             ));
@@ -191,13 +191,13 @@ impl Filling<'_> {
         Ok(end == End::Full)
     }
 
-    /// The most that may be taken. Files in memory leave half of it alone: the kernel would sooner
-    /// kill somebody than say that it is full.
-    fn most(&mut self) -> Result<u64, ConformanceFailure> {
+    /// The most bytes that may be written. On tmpfs and the like half of the available memory: the
+    /// kernel would kill a process before it returned ENOSPC.
+    fn limit_bytes(&mut self) -> Result<u64, ConformanceFailure> {
         let most = self.parameters.most.bytes();
         let in_memory = is_in_memory(&self.base);
         let in_memory = self
-            .ledger
+            .checker
             .must("ask for the kind of", &self.base, in_memory)?;
         let memory = self.context.outside(MachineMemory::now);
         let available = memory.and_then(|it| it.available_bytes);
@@ -205,15 +205,15 @@ impl Filling<'_> {
         let Some(available) = available else {
             return Ok(most);
         };
-        self.ledger.note(format!(
+        self.checker.note(format!(
             "its files are in memory, of which {} are available: half of that is taken",
             Bytes(available)
         ));
         Ok(available / 2)
     }
 
-    /// Writes files of `file_bytes` until `most` is taken, nothing fits, or time is up.
-    fn pour(
+    /// Writes files of `file_bytes` until `most` is taken, ENOSPC, or the deadline.
+    fn write_files(
         &mut self,
         most: u64,
         file_bytes: u64,
@@ -230,13 +230,13 @@ impl Filling<'_> {
         Ok(End::Taken)
     }
 
-    /// Writes one file of up to `length` bytes; gives whether the room ended before it did.
+    /// Writes one file of up to `length` bytes; true on ENOSPC.
     fn write_file(&mut self, length: u64) -> Result<bool, ConformanceFailure> {
         let path = self.base.join(format!("fill-{:06}", self.made));
         self.made += 1;
         match File::create_new(&path) {
             Err(error) if is_full(&error) => return Ok(true),
-            created => self.ledger.must("create", &path, created.map(drop))?,
+            created => self.checker.must("create", &path, created.map(drop))?,
         }
         let file = self.open(&path)?;
         let mut content = Content::new(mix(self.seed, self.made));
@@ -246,12 +246,12 @@ impl Filling<'_> {
         while done < length && !ended {
             let part = index((length - done).min(RECORD_BYTES));
             generate(key, done, &mut data[..part]);
-            self.ledger.check()?;
+            self.checker.check()?;
             match file.write_at(&data[..part], done) {
                 Ok(0) => ended = true,
                 Ok(written) => done += written as u64,
                 Err(error) if is_full(&error) => ended = true,
-                // This file is as long as files can be: the next one goes on.
+                // The limit of a file's size: continue with the next file.
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge && done > 0 => break,
                 Err(error) => return Err(ConformanceFailure::io("write", &path, error)),
             }
@@ -259,70 +259,70 @@ impl Filling<'_> {
         content.truncate(done);
         let synced = file.fsync();
         drop(file);
-        self.ledger.bytes += done;
+        self.checker.bytes += done;
         if synced.as_ref().is_err_and(is_full) {
-            self.ledger
-                .note("that it is full is said by fsync, after write took the data");
+            self.checker
+                .note("ENOSPC is reported by fsync, after write accepted the data");
             self.remove(&path)?;
             return Ok(true);
         }
-        self.ledger.must("fsync", &path, synced)?;
+        self.checker.must("fsync", &path, synced)?;
         self.taken += done;
         self.files.push(Filled { path, content });
         Ok(ended)
     }
 
-    /// Reserves what is left of `most`, in ever smaller files; gives whether that can be done.
+    /// Reserves the rest of `most` by fallocate(2) in ever smaller files; false if not supported.
     fn reserve(&mut self, most: u64) -> Result<bool, ConformanceFailure> {
-        let mut wish = most - self.taken;
-        while wish >= RESERVED_BYTES_MIN && self.taken < most {
+        let mut size = most - self.taken;
+        while size >= RESERVED_BYTES_MIN && self.taken < most {
             let path = self
                 .base
                 .join(format!("reserved-{:03}", self.reserved.len()));
             match File::create_new(&path) {
                 Err(error) if is_full(&error) => break,
-                created => self.ledger.must("create", &path, created.map(drop))?,
+                created => self.checker.must("create", &path, created.map(drop))?,
             }
             self.reserved.push(path.clone());
-            let wanted = wish.min(most - self.taken);
+            let wanted = size.min(most - self.taken);
             let allocated = self.open(&path)?.allocate(wanted);
-            self.ledger.check()?;
+            self.checker.check()?;
             match allocated {
                 Ok(()) => self.taken += wanted,
                 Err(error) if is_full(&error) || error.kind() == io::ErrorKind::FileTooLarge => {
                     self.reserved.pop();
                     self.remove(&path)?;
-                    wish /= 2;
+                    size /= 2;
                 }
                 Err(error) if is_refusal(&error) => return Ok(false),
                 Err(error) => return Err(ConformanceFailure::io("reserve room for", &path, error)),
             }
         }
         let reserved = self.reserved.len();
-        self.ledger.note(format!(
+        self.checker.note(format!(
             "{} were taken; the last of it is room that was reserved by {reserved} files",
             Bytes(self.taken)
         ));
         Ok(true)
     }
 
-    /// What was written is there. All of it, or a sample with the first and the last files.
+    /// Compares all files, or a sample with the first and the last ones.
     fn compare(&mut self) -> Result<(), ConformanceFailure> {
         let total: u64 = self.files.iter().map(|file| file.content.length()).sum();
         let step = index(total.div_ceil(COMPARED_BYTES_MAX).max(1));
         let last = self.files.len().saturating_sub(3);
         for number in (0..self.files.len()).filter(|it| it % step == 0 || *it >= last) {
             let file = &self.files[number];
-            let opened = self.ledger.must("open", &file.path, open(&file.path))?;
-            // Advice: where it is not taken, what is compared comes from memory.
+            let opened = self.checker.must("open", &file.path, open(&file.path))?;
+            // Best effort: without it the comparison reads from the page cache.
             let _ = opened.advise(FileAdvice::DontNeed);
             drop(opened);
-            compare_file(&file.path, &file.content, self.ledger)?;
+            compare_file(&file.path, &file.content, self.checker)?;
         }
         Ok(())
     }
 
-    /// Deletes every second file and writes half of their bytes anew.
+    /// Deletes every second file and writes half of their bytes again.
     fn free_half(&mut self) -> Result<(), ConformanceFailure> {
         let mut freed = 0;
         for number in (0..self.files.len()).rev().step_by(2) {
@@ -332,44 +332,44 @@ impl Filling<'_> {
         }
         self.sync()?;
         self.taken -= freed;
-        self.pour_patiently(self.taken + freed / 2)
+        self.write_with_retries(self.taken + freed / 2)
     }
 
-    /// Writes until `wanted` bytes are taken, as long as at least now and then some fit.
-    fn pour_patiently(&mut self, wanted: u64) -> Result<(), ConformanceFailure> {
+    /// Writes until `wanted` bytes are taken; waits on ENOSPC as long as there is progress.
+    fn write_with_retries(&mut self, wanted: u64) -> Result<(), ConformanceFailure> {
         let began = self.taken;
         let mut moved = Instant::now();
         let mut pause = Duration::from_millis(50);
         while self.taken < wanted {
             let before = self.taken;
-            let end = self.pour(wanted, self.parameters.file_size.0, None)?;
+            let end = self.write_files(wanted, self.parameters.file_size.0, None)?;
             if end == End::Taken {
                 break;
             }
             if self.taken > before {
                 moved = Instant::now();
-            } else if moved.elapsed() > PATIENCE {
+            } else if moved.elapsed() > NO_PROGRESS_TIMEOUT {
                 return Err(ConformanceFailure::no_room(format!(
                     "of {} bytes that should fit, {} could be written",
                     wanted - began,
                     self.taken - began
                 )));
             }
-            self.rouse()?;
-            self.ledger.check()?;
+            self.trigger_cleaner()?;
+            self.checker.check()?;
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_secs(2));
         }
         Ok(())
     }
 
-    /// The room comes back, but for what the file system keeps for names and its own trees.
-    fn expect_back(&mut self, before: FileSystemRoom) -> Result<(), ConformanceFailure> {
+    /// Expects the free space of `before`, less an allowance for the file system's metadata.
+    fn expect_space_freed(&mut self, before: FileSystemRoom) -> Result<(), ConformanceFailure> {
         let kept = before.total_bytes / 16 + (128 << 10);
         let wanted = before.free_bytes.saturating_sub(kept);
         let (mut best, mut moved) = (0, Instant::now());
-        while moved.elapsed() < PATIENCE_FOR_FIGURES {
-            self.rouse()?;
+        while moved.elapsed() < STATFS_TIMEOUT {
+            self.trigger_cleaner()?;
             let free = self.room()?.free_bytes;
             if free >= wanted {
                 return Ok(());
@@ -377,98 +377,96 @@ impl Filling<'_> {
             if free > best {
                 (best, moved) = (free, Instant::now());
             }
-            self.ledger.check()?;
+            self.checker.check()?;
             std::thread::sleep(Duration::from_millis(200));
         }
         if best >= wanted / 4 * 3 {
             let all = before.free_bytes;
-            self.ledger
+            self.checker
                 .note(format!("of {all} bytes that were free, {best} came back"));
             return Ok(());
         }
-        // nilfs2 cleans no more of its log than it is likely to need soon, and more when it is.
+        // nilfs2 cleans only as much of its log as it expects to need soon, and more on demand.
         self.fill_again(best + (wanted - best) / 2).map_err(|it| {
             it.during(&format!(
                 "{best} bytes free instead of {} after all was deleted",
                 before.free_bytes
             ))
         })?;
-        self.await_room(best / 2)?;
-        self.ledger.note(
-            "room of deleted files is told to be free only after it was asked for: it was written \
-             to, which proves that it is",
-        );
+        self.wait_for_space(best / 2)?;
+        self.checker
+            .note("the space of deleted files was not reported as free, but could be written");
         Ok(())
     }
 
-    /// Waits for the cleaner: what comes next needs room from its first moment on.
-    fn await_room(&mut self, wanted: u64) -> Result<(), ConformanceFailure> {
+    /// Waits for the cleaner, so that the next phase has free space from its start.
+    fn wait_for_space(&mut self, wanted: u64) -> Result<(), ConformanceFailure> {
         let began = Instant::now();
         while self.room()?.free_bytes < wanted {
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > NO_PROGRESS_TIMEOUT {
                 return Err(ConformanceFailure::no_room(format!(
                     "all was deleted, and {wanted} bytes did not become free"
                 )));
             }
-            self.rouse()?;
-            self.ledger.check()?;
+            self.trigger_cleaner()?;
+            self.checker.check()?;
             std::thread::sleep(Duration::from_millis(200));
         }
         Ok(())
     }
 
-    /// Writes `bytes` bytes and deletes them: more than is told to be free.
+    /// Writes and deletes `bytes` bytes, more than statfs(2) reports as free.
     fn fill_again(&mut self, bytes: u64) -> Result<(), ConformanceFailure> {
         self.taken = 0;
         self.base.push("filled-again");
         let made = fs::create_dir(&self.base);
-        self.ledger.must("create", &self.base, made)?;
-        self.pour_patiently(bytes)?;
+        self.checker.must("create", &self.base, made)?;
+        self.write_with_retries(bytes)?;
         self.clear()
     }
 
-    /// Unlinks. A file system that copies on write may need room even for that, and finds some when
-    /// it syncs, or when the file is cut first.
+    /// Unlinks a file. A copy-on-write file system may need space for that, which a sync or a
+    /// truncation of the file provides.
     fn remove(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
         for turn in 0..ROUNDS {
             match fs::remove_file(path) {
                 Err(error) if is_full(&error) => {}
-                outcome => return self.ledger.must("remove", path, outcome),
+                outcome => return self.checker.must("remove", path, outcome),
             }
-            self.ledger
-                .note("where it is full, even removing a file may fail for want of room");
+            self.checker
+                .note("when full, even removing a file may fail with ENOSPC");
             if turn > 0 {
                 let _ = self.open(path)?.set_length(0);
             }
             self.sync()?;
         }
-        self.ledger.must("remove", path, fs::remove_file(path))
+        self.checker.must("remove", path, fs::remove_file(path))
     }
 
-    /// Has all written that was changed, and gives a cleaner something to clean behind.
-    fn rouse(&mut self) -> Result<(), ConformanceFailure> {
-        rouse(&self.base);
+    /// Triggers a cleaner and syncs.
+    fn trigger_cleaner(&mut self) -> Result<(), ConformanceFailure> {
+        trigger_cleaner(&self.base);
         self.sync()
     }
 
     fn sync(&mut self) -> Result<(), ConformanceFailure> {
         match sync_file_system(&self.base) {
-            // Of data that write took: whether any is lost, comparing tells.
+            // The comparison will show whether accepted data was lost.
             Err(error) if is_full(&error) => {
-                self.ledger.note("syncfs says that it is full");
+                self.checker.note("syncfs reports ENOSPC");
                 Ok(())
             }
-            synced => self.ledger.must("sync", &self.base, synced),
+            synced => self.checker.must("sync", &self.base, synced),
         }
     }
 
     fn room(&mut self) -> Result<FileSystemRoom, ConformanceFailure> {
         let room = FileSystemRoom::of(&self.base);
-        self.ledger.must("ask for the room of", &self.base, room)
+        self.checker.must("ask for the room of", &self.base, room)
     }
 
     fn open(&mut self, path: &Path) -> Result<DataFile, ConformanceFailure> {
-        self.ledger.must("open", path, open(path))
+        self.checker.must("open", path, open(path))
     }
 }
 
@@ -498,11 +496,11 @@ mod tests {
     use crate::job::Job;
 
     #[test]
-    fn no_more_is_taken_than_may_be_and_nothing_is_left() {
+    fn the_limit_is_kept_and_all_files_are_removed() {
         let folder = tempfile::tempdir().expect("a directory");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 3);
         let mut parameters = FillParameters::default();
-        parameters.settle(Bytes::mib(8)).expect("settles");
+        parameters.resolve(Bytes::mib(8)).expect("resolves");
         let finished = fill(&parameters, &context).expect("has that room");
         let note = finished
             .notes

@@ -1,27 +1,27 @@
-//! The conformance suite: what every file system must do, and what its entry promises.
+//! The conformance suite: requirements of every file system, and the promises of its entry.
 //!
 //! ```text
-//!     exercise = survey --> script (data, names) on the disk --> manners --> audit
-//!     verify   = survey --> the same script without a disk   -------------> audit
-//!     fill     = files until nothing fits, room given back and taken again
+//!     exercise = survey --> script (data, names) on the disk --> semantics --> audit
+//!     verify   = survey --> the same script without a disk   ---------------> audit
+//!     fill     = files until ENOSPC, space freed and used again
 //! ```
 //!
-//! The script is a function of the seed, the parameters and what the survey found: nothing is noted
-//! between the phases, and so nothing that the file system keeps is trusted.
+//! The script is a function of the seed, the parameters and the survey: no state is kept between
+//! the phases, so that nothing stored on the file system is trusted.
 
 mod abilities;
 mod audit;
 mod check_context;
 mod content;
 mod data_script;
+mod executor;
 mod failure;
 mod filling;
-mod manners;
 mod name_script;
 mod parameters;
-mod patience;
 mod scale;
-mod stage;
+mod semantics;
+mod space_wait;
 mod suite;
 mod survey;
 mod tree;

@@ -1,5 +1,5 @@
-//! The names of the conformance tree: many, deep, long and unusual ones; moved, removed, linked and
-//! marked.
+//! The names of the conformance tree: many, deep, long and unusual ones; renames, removals, links,
+//! metadata.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -8,25 +8,25 @@ use fslab_model::CaseRule;
 use fslab_sys::is_superuser;
 
 use super::abilities::Abilities;
+use super::executor::Executor;
 use super::failure::ConformanceFailure;
 use super::scale::Scale;
-use super::stage::Stage;
 use super::tree::Owner;
 use fslab_stats::CounterRandom;
 
-/// The longest of many small files.
+/// Most bytes of most small files.
 const SMALL_BYTES: u64 = 4_000;
 
-/// The part of the script that is about names.
+/// The part of the script on names.
 pub(crate) struct NameScript<'s, 'd> {
-    pub(crate) stage: &'s mut Stage<'d>,
+    pub(crate) executor: &'s mut Executor<'d>,
     pub(crate) abilities: &'s Abilities,
     pub(crate) scale: Scale,
     pub(crate) draw: CounterRandom,
 }
 
 impl NameScript<'_, '_> {
-    /// Plays all of it.
+    /// Runs it.
     pub(crate) fn play(&mut self) -> Result<(), ConformanceFailure> {
         self.many().map_err(|it| it.during("many files"))?;
         self.deep().map_err(|it| it.during("deep directories"))?;
@@ -34,16 +34,16 @@ impl NameScript<'_, '_> {
         self.moves().map_err(|it| it.during("renames"))?;
         self.symlinks().map_err(|it| it.during("symbolic links"))?;
         self.hard_links().map_err(|it| it.during("hard links"))?;
-        self.marks().map_err(|it| it.during("permissions"))?;
+        self.metadata().map_err(|it| it.during("permissions"))?;
         self.attributes()
             .map_err(|it| it.during("extended attributes"))?;
         self.times().map_err(|it| it.during("times"))
     }
 
-    /// Many files in one directory; then some are removed, some renamed, some replaced.
+    /// Many files in one directory, of which some are removed, renamed or replaced.
     fn many(&mut self) -> Result<(), ConformanceFailure> {
         let many = Path::new("many");
-        self.stage.make_directory(many)?;
+        self.executor.make_directory(many)?;
         let name = |number: u64| many.join(format!("file-{number:06}"));
         for number in 0..self.scale.files {
             let length = match number % 8 {
@@ -51,35 +51,35 @@ impl NameScript<'_, '_> {
                 1 => self.draw.within(SMALL_BYTES..4 * SMALL_BYTES),
                 _ => self.draw.below(SMALL_BYTES),
             };
-            self.stage.write_whole(&name(number), length)?;
+            self.executor.write_file(&name(number), length)?;
         }
         for number in 0..self.scale.files {
             match number % 10 {
-                3 => self.stage.unlink(&name(number))?,
+                3 => self.executor.unlink(&name(number))?,
                 5 => {
                     let new = many.join(format!("renamed-{number:06}.ext"));
-                    self.stage.rename(&name(number), &new)?;
+                    self.executor.rename(&name(number), &new)?;
                 }
                 // Over the file with the number before it.
-                7 => self.stage.rename(&name(number), &name(number - 1))?,
+                7 => self.executor.rename(&name(number), &name(number - 1))?,
                 _ => {}
             }
         }
         for number in (3..self.scale.files).step_by(20) {
-            self.stage.write_whole(&name(number), 100)?;
+            self.executor.write_file(&name(number), 100)?;
         }
         Ok(())
     }
 
-    /// Directory in directory, with a file here and there and one at the bottom.
+    /// Nested directories, with a file in some of them and in the last.
     fn deep(&mut self) -> Result<(), ConformanceFailure> {
         let mut path = PathBuf::from("deep");
-        self.stage.make_directory(&path)?;
+        self.executor.make_directory(&path)?;
         for level in 0..self.scale.depth {
             path.push(format!("d{level}"));
-            self.stage.make_directory(&path)?;
+            self.executor.make_directory(&path)?;
             if level % 8 == 3 || level + 1 == self.scale.depth {
-                self.stage.write_whole(&path.join("file"), 777)?;
+                self.executor.write_file(&path.join("file"), 777)?;
             }
         }
         Ok(())
@@ -87,7 +87,7 @@ impl NameScript<'_, '_> {
 
     fn unusual(&mut self) -> Result<(), ConformanceFailure> {
         let directory = Path::new("names");
-        self.stage.make_directory(directory)?;
+        self.executor.make_directory(directory)?;
         let mut names: Vec<OsString> = [
             "a",
             "two words",
@@ -133,21 +133,21 @@ impl NameScript<'_, '_> {
         }
         for name in self.thinned(&names) {
             let length = self.draw.below(100);
-            self.stage.write_whole(&directory.join(name), length)?;
+            self.executor.write_file(&directory.join(name), length)?;
         }
-        // A long name for a directory too, with something in it.
+        // A directory with a long name and a file.
         let long = directory.join("d".repeat(self.abilities.name_bytes as usize));
-        self.stage.make_directory(&long)?;
-        self.stage.write_whole(&long.join("inside"), 50)?;
+        self.executor.make_directory(&long)?;
+        self.executor.write_file(&long.join("inside"), 50)?;
         Ok(())
     }
 
-    /// All of `items`, or one of four where there is little room.
+    /// All of `items`, or one of four if space is short.
     fn thinned<'i, T>(&self, items: &'i [T]) -> impl Iterator<Item = &'i T> + use<'i, T> {
         items.iter().step_by(if self.scale.thin { 4 } else { 1 })
     }
 
-    /// Every length around the ones at which a name takes another entry, slot or node.
+    /// Names of lengths around those at which a format needs another entry, slot or node.
     fn long_names(&self) -> Vec<OsString> {
         let most = self.abilities.name_bytes;
         let mut lengths = vec![8, 11, 12, 13, 14, 26, 27, 30, 31, 63, 64, 127, 128, 250];
@@ -159,9 +159,9 @@ impl NameScript<'_, '_> {
         lengths.into_iter().map(named).collect()
     }
 
-    /// Files and directories move: to other names, into other directories, over other files.
+    /// Renames to other names, into other directories, over other files.
     fn moves(&mut self) -> Result<(), ConformanceFailure> {
-        let stage = &mut *self.stage;
+        let executor = &mut *self.executor;
         for directory in [
             "moves",
             "moves/from",
@@ -169,7 +169,7 @@ impl NameScript<'_, '_> {
             "moves/from/sub",
             "moves/old",
         ] {
-            stage.make_directory(Path::new(directory))?;
+            executor.make_directory(Path::new(directory))?;
         }
         for (file, length) in [
             ("moves/from/one", 5_000),
@@ -178,7 +178,7 @@ impl NameScript<'_, '_> {
             ("moves/to/target", 9_000),
             ("moves/old/gone", 12),
         ] {
-            stage.write_whole(Path::new(file), length)?;
+            executor.write_file(Path::new(file), length)?;
         }
         for (from, to) in [
             ("moves/from/one", "moves/to/one"),
@@ -189,14 +189,14 @@ impl NameScript<'_, '_> {
             ("moves/to", "moves/emptied/nested"),
             ("moves/emptied/nested/one", "moves/back"),
         ] {
-            stage.rename(Path::new(from), Path::new(to))?;
+            executor.rename(Path::new(from), Path::new(to))?;
         }
-        stage.unlink(Path::new("moves/old/gone"))?;
-        stage.remove_directory(Path::new("moves/old"))?;
-        // A name that was a directory becomes a file, and the other way round.
-        stage.write_whole(Path::new("moves/old"), 321)?;
-        stage.rename(Path::new("moves/back"), Path::new("moves/moved"))?;
-        stage.make_directory(Path::new("moves/back"))
+        executor.unlink(Path::new("moves/old/gone"))?;
+        executor.remove_directory(Path::new("moves/old"))?;
+        // The name of a removed directory becomes a file, and the reverse.
+        executor.write_file(Path::new("moves/old"), 321)?;
+        executor.rename(Path::new("moves/back"), Path::new("moves/moved"))?;
+        executor.make_directory(Path::new("moves/back"))
     }
 
     fn symlinks(&mut self) -> Result<(), ConformanceFailure> {
@@ -204,9 +204,9 @@ impl NameScript<'_, '_> {
             return Ok(());
         }
         let directory = Path::new("symlinks");
-        self.stage.make_directory(directory)?;
-        self.stage.write_whole(&directory.join("target"), 1_234)?;
-        // Some formats pay for each component of a link's text, and have little room for it.
+        self.executor.make_directory(directory)?;
+        self.executor.write_file(&directory.join("target"), 1_234)?;
+        // Some formats store each component of a target separately, with little space in total.
         let part = format!("{}/", "p".repeat(29));
         let long = |bytes: usize| part.repeat(bytes / 30 + 1)[..bytes].to_owned();
         for (name, target) in [
@@ -218,16 +218,16 @@ impl NameScript<'_, '_> {
             ("of-61", long(61)),
             ("of-250", long(250)),
         ] {
-            self.stage
+            self.executor
                 .symlink(Path::new(&target), &directory.join(name))?;
         }
         if self.abilities.verbatim_links {
             for (name, target) in [("to-parent", "../many"), ("to-root", "/no/such/place")] {
-                self.stage
+                self.executor
                     .symlink(Path::new(target), &directory.join(name))?;
             }
         }
-        self.stage
+        self.executor
             .rename(&directory.join("short"), &directory.join("shorter"))
     }
 
@@ -235,44 +235,44 @@ impl NameScript<'_, '_> {
         if !self.abilities.hard_links {
             return Ok(());
         }
-        let stage = &mut *self.stage;
+        let executor = &mut *self.executor;
         for directory in ["links", "links/other"] {
-            stage.make_directory(Path::new(directory))?;
+            executor.make_directory(Path::new(directory))?;
         }
-        stage.write_whole(Path::new("links/first"), 6_000)?;
+        executor.write_file(Path::new("links/first"), 6_000)?;
         for name in ["links/second", "links/other/third", "links/other/fourth"] {
-            stage.link(Path::new("links/first"), Path::new(name))?;
+            executor.link(Path::new("links/first"), Path::new(name))?;
         }
-        stage.unlink(Path::new("links/first"))?;
+        executor.unlink(Path::new("links/first"))?;
         if self.abilities.renames_links {
-            stage.rename(Path::new("links/second"), Path::new("links/renamed"))?;
+            executor.rename(Path::new("links/second"), Path::new("links/renamed"))?;
         }
-        stage.write_whole(Path::new("links/alone"), 60)?;
-        stage.link(Path::new("links/alone"), Path::new("links/pair"))?;
-        stage.unlink(Path::new("links/pair"))
+        executor.write_file(Path::new("links/alone"), 60)?;
+        executor.link(Path::new("links/alone"), Path::new("links/pair"))?;
+        executor.unlink(Path::new("links/pair"))
     }
 
-    fn marks(&mut self) -> Result<(), ConformanceFailure> {
+    fn metadata(&mut self) -> Result<(), ConformanceFailure> {
         if !self.abilities.permissions {
             return Ok(());
         }
         let directory = Path::new("modes");
-        self.stage.make_directory(directory)?;
+        self.executor.make_directory(directory)?;
         for mode in self.thinned(&[0o644, 0o600, 0o755, 0o777, 0o651, 0o4755, 0o400, 0o2755]) {
             let path = directory.join(format!("mode-{mode:o}"));
-            self.stage.write_whole(&path, 10)?;
-            self.stage.set_mode(&path, *mode)?;
+            self.executor.write_file(&path, 10)?;
+            self.executor.set_mode(&path, *mode)?;
         }
         for mode in [0o700, 0o1777] {
             let path = directory.join(format!("directory-{mode:o}"));
-            self.stage.make_directory(&path)?;
-            self.stage.set_mode(&path, mode)?;
+            self.executor.make_directory(&path)?;
+            self.executor.set_mode(&path, mode)?;
         }
         if is_superuser() {
             for (user, group) in [(0, 5), (1_000, 100), (54_321, 60_000)] {
                 let path = directory.join(format!("owner-{user}-{group}"));
-                self.stage.write_whole(&path, 10)?;
-                self.stage.set_owner(&path, Owner { user, group })?;
+                self.executor.write_file(&path, 10)?;
+                self.executor.set_owner(&path, Owner { user, group })?;
             }
         }
         Ok(())
@@ -283,36 +283,37 @@ impl NameScript<'_, '_> {
             return Ok(());
         }
         let directory = Path::new("attributes");
-        self.stage.make_directory(directory)?;
+        self.executor.make_directory(directory)?;
         for number in 0..5 {
             let path = directory.join(format!("file-{number}"));
-            self.stage.write_whole(&path, 100)?;
+            self.executor.write_file(&path, 100)?;
             let value = vec![b'a' + number; usize::from(number) * 40 + 1];
-            self.stage.set_attribute(&path, c"user.first", b"one")?;
-            self.stage.set_attribute(&path, c"user.second", &value)?;
-            self.stage.set_attribute(&path, c"user.first", b"another")?;
+            self.executor.set_attribute(&path, c"user.first", b"one")?;
+            self.executor.set_attribute(&path, c"user.second", &value)?;
+            self.executor
+                .set_attribute(&path, c"user.first", b"another")?;
             if number == 3 {
-                self.stage.remove_attribute(&path, c"user.second")?;
+                self.executor.remove_attribute(&path, c"user.second")?;
             }
         }
-        self.stage
+        self.executor
             .set_attribute(directory, c"user.directory", b"has one too")
     }
 
-    /// Times that every format of a date can hold, in even seconds as FAT has them.
+    /// Times that every format can store: even seconds, because of FAT.
     fn times(&mut self) -> Result<(), ConformanceFailure> {
         let directory = Path::new("times");
-        self.stage.make_directory(directory)?;
+        self.executor.make_directory(directory)?;
         for seconds in [500_000_000, 1_000_000_000, 1_234_567_890, 2_000_000_000] {
             let path = directory.join(format!("at-{seconds}"));
-            self.stage.write_whole(&path, 10)?;
-            self.stage.set_modified(&path, seconds)?;
+            self.executor.write_file(&path, 10)?;
+            self.executor.set_modified(&path, seconds)?;
         }
         Ok(())
     }
 }
 
-/// `letter` as often as it goes into `bytes`, then what is left.
+/// A name of `bytes` bytes: `letter` repeated, padded with `x`.
 fn filled_with(letter: char, bytes: u32) -> OsString {
     let (bytes, each) = (bytes as usize, letter.len_utf8());
     let mut name = letter.to_string().repeat(bytes / each);

@@ -1,5 +1,5 @@
-//! Parameters of the conformance workloads. What is left out is derived from the size of the file
-//! system, so that the suite fits on the smallest as well as on large ones.
+//! Parameters of the conformance workloads. Defaults follow from the size of the file system, so
+//! that the suite fits on small and large ones.
 
 use std::path::PathBuf;
 
@@ -14,36 +14,36 @@ use crate::job::Job;
 use crate::parameters::{Size, ensure_inside};
 use crate::workload::{Finished, RunError};
 
-/// The largest file where there is room for it.
+/// Default size of the largest file on a large file system.
 const LARGEST: Bytes = Bytes::mib(64);
-/// From here on a file system has room for [`LARGEST`].
+/// Size of a file system from which the largest file is an eighth of it, not a sixteenth.
 const ROOMY: Bytes = Bytes::mib(512);
-/// The smallest that the largest file may be.
+/// Least size of the largest file.
 const LARGEST_MIN: u64 = 4_096;
-/// Files of one directory where there is room for them.
+/// Default of files in one directory on a large file system.
 const FILES: u64 = 1_000;
-/// More would be another test.
+/// Limit of files in one directory.
 const FILES_MAX: u64 = 1_000_000;
-/// Directories in each other where there is room for them.
+/// Default depth of directories on a large file system.
 const DEPTH: u64 = 40;
-/// A path of more would be longer than Linux allows.
+/// Limit of the depth: longer paths would exceed PATH_MAX.
 const DEPTH_MAX: u32 = 500;
-/// Room that a file system must have for each file or directory, of which it will take a part.
+/// Size of the file system per default file or directory.
 const ROOM_EACH: u64 = 64 << 10;
 
-/// The tree of `exercise` and `verify`, which must be the same for both.
+/// Parameters of `exercise` and `verify`, which must be the same in both.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TreeParameters {
     /// The tree's root below that of the file system.
     pub(crate) directory: PathBuf,
-    /// Size of the largest file; 0 for what the size of the file system suggests.
+    /// Size of the largest file; 0 for a default from the size of the file system.
     pub(crate) largest: Size,
-    /// Files in the directory that has many; 0 likewise.
+    /// Files in the directory with many files; 0 for a default.
     pub(crate) files: u64,
-    /// How many directories are in each other; 0 likewise.
+    /// Depth of nested directories; 0 for a default.
     pub(crate) depth: u32,
-    /// "exercise" makes the tree, "verify" compares what is left of it.
+    /// "exercise" (creates the tree) or "verify" (compares it).
     pub(crate) part: Pass,
 }
 
@@ -51,9 +51,9 @@ pub(crate) struct TreeParameters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Pass {
-    /// Makes the tree.
+    /// Creates the tree.
     Exercise,
-    /// Compares what is left of it.
+    /// Compares the tree.
     Verify,
 }
 
@@ -72,7 +72,7 @@ impl Default for TreeParameters {
 impl Job for TreeParameters {
     const NAME: &'static str = "conformance";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         let mut largest = self.largest.resolve(size)?;
         if largest == 0 {
@@ -105,8 +105,8 @@ impl Job for TreeParameters {
     }
 
     fn footprint(&self) -> Bytes {
-        // One file of that size, and a dozen of an eighth of it. What of it there is no room for is
-        // not made.
+        // One file of that size, and a dozen of an eighth of it. The tree is reduced if space is
+        // short.
         let small = (self.files + u64::from(self.depth)).saturating_mul(4_096);
         Bytes(self.largest.bytes().saturating_mul(3).saturating_add(small))
     }
@@ -123,19 +123,19 @@ impl Job for TreeParameters {
     }
 }
 
-/// What `fill` takes.
+/// Parameters of `fill`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FillParameters {
-    /// Where the files go, below the root.
+    /// The directory of the files, below the root.
     pub(crate) directory: PathBuf,
-    /// The most that is taken, or a share of the file system's size: a directory of somebody's is
-    /// not filled beyond it.
+    /// Most bytes to write, or a share of the size: that of the file system, or what a directory
+    /// was given.
     pub(crate) most: Size,
-    /// Size of each file; 0 for what `most` suggests.
+    /// Size of each file; 0 for a fortieth of `most`, 4 KiB to 512 MiB.
     #[schemars(with = "Size")]
     pub(crate) file_size: Bytes,
-    /// After so many seconds of writing, what is left is reserved instead, where that can be done.
+    /// Seconds of writing after which the rest is reserved by fallocate(2) if supported.
     pub(crate) seconds: u32,
 }
 
@@ -153,12 +153,12 @@ impl Default for FillParameters {
 impl Job for FillParameters {
     const NAME: &'static str = "fill";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         let most = self.most.resolve(size)?;
         self.most = Size::Bytes(most);
         if self.file_size.0 == 0 {
-            // About forty files: some to keep, some to delete.
+            // About forty files, half of which are deleted.
             self.file_size = Bytes((most / 40).clamp(4 << 10, 512 << 20));
         }
         if most < self.file_size.0 {

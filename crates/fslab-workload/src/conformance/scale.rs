@@ -1,9 +1,8 @@
-//! How much of the tree there is room for.
+//! The scale of the tree: how much of it fits.
 //!
-//! A file system's size says little of its room when it is small: a journal, a reserve or an inode
-//! table may take most of it. So the tree is halved until it fits into what is free. How often is
-//! in the name of a directory of the tree, where `verify` reads it; were that another, nothing of
-//! the tree would be as it must.
+//! On a small file system the journal, reserves or inode tables may take most of the size. So the
+//! tree is halved until it fits into the free space. The number of halvings is in the name of a
+//! directory of the tree, where `verify` reads it; a wrong number would fail the comparison.
 
 use std::path::{Path, PathBuf};
 
@@ -14,37 +13,37 @@ use super::check_context::CheckContext;
 use super::failure::ConformanceFailure;
 use super::parameters::TreeParameters;
 
-/// Files and directories of the tree besides those that the parameters count.
+/// Files and directories of the tree besides those of the parameters.
 const NAMES: u64 = 150;
-/// The same where the tree is thinned out.
+/// The same for a thinned tree.
 const NAMES_THIN: u64 = 70;
-/// Names that are left for what else is tried.
+/// Spare names, for the other tests.
 const NAMES_SPARE: u64 = 12;
-/// The least of each.
+/// Lower limits of a halved tree.
 const LARGEST_MIN: u64 = 4_096;
 const FILES_MIN: u64 = 8;
 const DEPTH_MIN: u32 = 3;
-/// More would leave nothing of any tree.
+/// Limit of halvings.
 const HALVINGS_MAX: u32 = 20;
-/// What the marker's name begins with.
+/// Prefix of the marker directory's name.
 const MARK: &str = "scale-";
 
-/// The tree as it is made.
+/// The dimensions of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     halvings: u32,
     /// Size of the largest file.
     pub(crate) largest: u64,
-    /// Files of the directory that has many.
+    /// Files in the directory with many files.
     pub(crate) files: u64,
-    /// Directories in each other.
+    /// Depth of nested directories.
     pub(crate) depth: u32,
-    /// Only one of several similar files is made.
+    /// Only one of several similar files is created.
     pub(crate) thin: bool,
 }
 
 impl Scale {
-    /// The parameters, halved so often; the last but one time the tree is also thinned out.
+    /// The parameters after `halvings`; with the most halvings the tree is also thinned.
     fn of(parameters: &TreeParameters, halvings: u32) -> Self {
         let files = parameters.files;
         Self {
@@ -56,7 +55,7 @@ impl Scale {
         }
     }
 
-    /// The largest tree that fits; `Err` has the room that even the smallest takes.
+    /// The largest scale that fits; `Err` has the space that the smallest needs.
     pub(crate) fn fitting(
         parameters: &TreeParameters,
         room: FileSystemRoom,
@@ -71,7 +70,7 @@ impl Scale {
         fitting.next().ok_or(Bytes(smallest / 2 * 3))
     }
 
-    /// About the room that it takes: a name costs its file's last block, and half as much again.
+    /// Estimate of its space: per name, a partial block and half a block of metadata.
     fn need(&self, block_bytes: u64) -> u64 {
         let each = block_bytes.max(1_024) / 2 * 3;
         self.largest
@@ -79,27 +78,27 @@ impl Scale {
             .saturating_add(self.names().saturating_mul(each))
     }
 
-    /// About how many names it has.
+    /// Estimate of its number of names.
     fn names(&self) -> u64 {
         let names = if self.thin { NAMES_THIN } else { NAMES };
         names + self.files + u64::from(self.depth)
     }
 
-    /// The name of the directory that says so.
+    /// The marker directory, whose name has the number of halvings.
     pub(crate) fn marker(&self) -> PathBuf {
         format!("{MARK}{}", self.halvings).into()
     }
 
-    /// What the directory below `base` says.
+    /// Reads the scale from the marker directory below `base`.
     pub(crate) fn read(
         parameters: &TreeParameters,
         base: &Path,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<Self, ConformanceFailure> {
-        let entries = ledger.must("list", base, std::fs::read_dir(base))?;
+        let entries = checker.must("list", base, std::fs::read_dir(base))?;
         let mut found = None;
         for entry in entries {
-            let name = ledger.must("list", base, entry)?.file_name();
+            let name = checker.must("list", base, entry)?.file_name();
             let halvings = name.to_str().and_then(|name| name.strip_prefix(MARK));
             found = found.or(halvings.and_then(|text| text.parse().ok()));
         }
@@ -112,12 +111,12 @@ impl Scale {
         }
     }
 
-    /// What a reader should know of a tree that is smaller than was asked for.
-    pub(crate) fn remark(&self, ledger: &mut CheckContext) {
+    /// Adds a note if the tree is smaller than its parameters.
+    pub(crate) fn note(&self, checker: &mut CheckContext) {
         if self.halvings > 0 {
-            ledger.note(format!(
-                "for want of room the tree has a largest file of {}, {} files in a directory and \
-                 {} directories in each other",
+            checker.note(format!(
+                "for lack of space the tree has a largest file of {}, {} files in a directory and \
+                {} nested directories",
                 Bytes(self.largest),
                 self.files,
                 self.depth
@@ -144,19 +143,19 @@ mod tests {
 
     fn parameters(size: Bytes) -> TreeParameters {
         let mut parameters = TreeParameters::default();
-        parameters.settle(size).expect("settles");
+        parameters.resolve(size).expect("resolves");
         parameters
     }
 
     #[test]
-    fn where_there_is_room_nothing_is_halved_and_where_there_is_little_all_is() {
+    fn the_tree_is_halved_until_it_fits() {
         let parameters = parameters(Bytes::mib(512));
-        let whole = Scale::fitting(&parameters, room(480 << 20)).expect("fits");
+        let full = Scale::fitting(&parameters, room(480 << 20)).expect("fits");
         assert_eq!(
-            (whole.largest, whole.files, whole.depth),
+            (full.largest, full.files, full.depth),
             (64 << 20, 1_000, 40)
         );
-        let mut before = whole;
+        let mut before = full;
         for available in [100 << 20, 20 << 20, 5 << 20, 2 << 20, 1 << 20] {
             let scale = Scale::fitting(&parameters, room(available)).expect("fits");
             assert!(scale.need(4_096) <= available);
@@ -168,15 +167,15 @@ mod tests {
     }
 
     #[test]
-    fn the_marker_leads_back_to_the_scale() {
+    fn the_marker_identifies_the_scale() {
         let folder = tempfile::tempdir().expect("a directory");
         let parameters = parameters(Bytes::mib(64));
         let scale = Scale::fitting(&parameters, room(6 << 20)).expect("fits");
-        let mut ledger = CheckContext::default();
-        let lost = Scale::read(&parameters, folder.path(), &mut ledger).expect_err("no marker");
+        let mut checker = CheckContext::default();
+        let lost = Scale::read(&parameters, folder.path(), &mut checker).expect_err("no marker");
         assert!(lost.to_string().contains("scale-N"), "{lost}");
         std::fs::create_dir(folder.path().join(scale.marker())).expect("made");
-        let read = Scale::read(&parameters, folder.path(), &mut ledger).expect("reads");
+        let read = Scale::read(&parameters, folder.path(), &mut checker).expect("reads");
         assert_eq!(read, scale);
     }
 }

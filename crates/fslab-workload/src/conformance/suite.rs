@@ -1,4 +1,4 @@
-//! The two passes over the conformance tree: made, and found again.
+//! The two passes over the conformance tree: creation and verification.
 
 use std::path::PathBuf;
 
@@ -10,12 +10,12 @@ use super::abilities::Abilities;
 use super::audit::{Audit, SpecialBits};
 use super::check_context::CheckContext;
 use super::data_script;
+use super::executor::Executor;
 use super::failure::ConformanceFailure;
-use super::manners::Manners;
 use super::name_script::NameScript;
 use super::parameters::TreeParameters;
 use super::scale::Scale;
-use super::stage::Stage;
+use super::semantics::Semantics;
 use super::survey::Survey;
 use super::tree::Tree;
 use crate::programs::cpu_use;
@@ -23,7 +23,7 @@ use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 use fslab_stats::{CounterRandom, mix};
 
-/// Makes the tree, with every ability of the file system in use, and looks at it once.
+/// Creates the tree with all capabilities of the file system, and compares it once.
 pub(crate) fn exercise(
     parameters: &TreeParameters,
     context: &RunContext,
@@ -39,10 +39,10 @@ pub(crate) fn exercise(
         base: context.root.join(&parameters.directory),
         scale,
     };
-    Ok(timed(context, |ledger| pass.exercise(ledger))?)
+    Ok(timed(context, |checker| pass.exercise(checker))?)
 }
 
-/// Compares all that is there with the tree that [`exercise`] made.
+/// Compares the tree of [`exercise`] with its expected state.
 pub(crate) fn verify(
     parameters: &TreeParameters,
     context: &RunContext,
@@ -51,17 +51,17 @@ pub(crate) fn verify(
         return Ok(synthetic_suite(context.seed, parameters));
     }
     let base = context.root.join(&parameters.directory);
-    // Where there never was room for a tree, none is missed.
+    // Skipped like `exercise` if there is no space for any tree.
     if let (false, Ok(room)) = (base.exists(), FileSystemRoom::of(&context.root)) {
         Scale::fitting(parameters, room).map_err(|needed| no_room(room, needed))?;
     }
-    Ok(timed(context, |ledger| {
+    Ok(timed(context, |checker| {
         let pass = Pass {
             context,
-            scale: Scale::read(parameters, &base, ledger)?,
+            scale: Scale::read(parameters, &base, checker)?,
             base,
         };
-        pass.verify(ledger)
+        pass.verify(checker)
     })?)
 }
 
@@ -80,79 +80,79 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn exercise(&self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
-        let abilities = self.survey(ledger)?;
-        remark(&abilities, ledger);
-        self.scale.remark(ledger);
+    fn exercise(&self, checker: &mut CheckContext) -> Result<(), ConformanceFailure> {
+        let abilities = self.survey(checker)?;
+        add_notes(&abilities, checker);
+        self.scale.note(checker);
         let made = std::fs::create_dir(&self.base);
-        ledger.must("create", &self.base, made)?;
-        let tree = self.play(&abilities, Some(ledger))?;
-        Manners {
-            folder: &beside(&self.base, "manners"),
+        checker.must("create", &self.base, made)?;
+        let tree = self.play(&abilities, Some(checker))?;
+        Semantics {
+            folder: &sibling(&self.base, "manners"),
             abilities: &abilities,
             files: self.scale.files,
             bytes: self.scale.largest,
-            ledger,
+            checker,
         }
         .run()?;
-        ledger.must("sync", &self.base, sync_file_system(&self.base))?;
-        self.audit(&tree, &abilities, ledger)
+        checker.must("sync", &self.base, sync_file_system(&self.base))?;
+        self.audit(&tree, &abilities, checker)
     }
 
-    fn verify(&self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
-        let abilities = self.survey(ledger)?;
+    fn verify(&self, checker: &mut CheckContext) -> Result<(), ConformanceFailure> {
+        let abilities = self.survey(checker)?;
         let tree = self.play(&abilities, None)?;
-        self.audit(&tree, &abilities, ledger)
+        self.audit(&tree, &abilities, checker)
     }
 
-    fn survey(&self, ledger: &mut CheckContext) -> Result<Abilities, ConformanceFailure> {
-        let folder = beside(&self.base, "survey");
-        Survey::run(&folder, self.context.promises.as_ref(), ledger)
+    fn survey(&self, checker: &mut CheckContext) -> Result<Abilities, ConformanceFailure> {
+        let folder = sibling(&self.base, "survey");
+        Survey::run(&folder, self.context.promises.as_ref(), checker)
     }
 
-    /// Plays the script, on the disk where there is a ledger for it.
+    /// Executes the script, on the disk if there is a checker for it.
     fn play(
         &self,
         abilities: &Abilities,
         disk: Option<&mut CheckContext>,
     ) -> Result<Tree, ConformanceFailure> {
         let (scale, seed) = (self.scale, self.context.seed);
-        let mut stage = Stage::new(self.base.clone(), seed, disk);
-        stage.make_directory(&scale.marker())?;
+        let mut executor = Executor::new(self.base.clone(), seed, disk);
+        executor.make_directory(&scale.marker())?;
         let data = PathBuf::from("data");
-        stage.make_directory(&data)?;
-        stage.write(data_script::drafts(&data, scale, seed, abilities))?;
+        executor.make_directory(&data)?;
+        executor.write(data_script::plans(&data, scale, seed, abilities))?;
         NameScript {
-            stage: &mut stage,
+            executor: &mut executor,
             abilities,
             scale,
             draw: CounterRandom::counter(seed, 3_000),
         }
         .play()?;
-        Ok(stage.into_tree())
+        Ok(executor.into_tree())
     }
 
     fn audit(
         &self,
         tree: &Tree,
         abilities: &Abilities,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<(), ConformanceFailure> {
         Audit {
             base: &self.base,
             tree,
             abilities,
-            ledger,
+            checker,
             special: SpecialBits::default(),
         }
         .run()
     }
 }
 
-/// What a reader should know of the abilities that no entry states.
-fn remark(abilities: &Abilities, ledger: &mut CheckContext) {
+/// Notes the capabilities that are missing and thus not exercised.
+fn add_notes(abilities: &Abilities, checker: &mut CheckContext) {
     if !abilities.wide_names {
-        ledger.note("names beyond ASCII are not kept byte for byte: only ASCII names were made");
+        checker.note("names beyond ASCII are not kept byte for byte: only ASCII names were made");
     }
     let without = [
         (abilities.permissions, "permissions"),
@@ -166,42 +166,42 @@ fn remark(abilities: &Abilities, ledger: &mut CheckContext) {
         .map(|(_, what)| *what)
         .collect();
     if !missing.is_empty() {
-        ledger.note(format!(
+        checker.note(format!(
             "it has no {}: not exercised",
             missing.join(", no ")
         ));
     }
 }
 
-fn beside(base: &std::path::Path, what: &str) -> PathBuf {
+fn sibling(base: &std::path::Path, what: &str) -> PathBuf {
     let mut name = base.as_os_str().to_owned();
     name.push(".");
     name.push(what);
     name.into()
 }
 
-/// Runs `work` and takes its time.
+/// Runs and times `work`.
 pub(crate) fn timed(
     context: &RunContext,
     work: impl FnOnce(&mut CheckContext) -> Result<(), ConformanceFailure>,
 ) -> Result<Finished, ConformanceFailure> {
-    let mut ledger = CheckContext::new(context.stop.clone());
+    let mut checker = CheckContext::new(context.stop.clone());
     let (start_ns, used) = (fslab_sys::monotonic_ns(), ResourceUse::of_process());
-    work(&mut ledger)?;
+    work(&mut checker)?;
     let elapsed_ns = fslab_sys::monotonic_ns() - start_ns;
     let used = ResourceUse::of_process().since(used);
     let measured = Measured {
         start_ns,
         cpu: Some(cpu_use(used)),
-        ..measured(elapsed_ns, ledger.checks, Some(ledger.bytes))
+        ..measured(elapsed_ns, checker.checks, Some(checker.bytes))
     };
     Ok(Finished {
-        notes: ledger.notes,
+        notes: checker.notes,
         ..measured.into()
     })
 }
 
-/// The result of the null engine: nothing is made or checked.
+/// The result of the null engine.
 pub(crate) fn synthetic_suite(seed: u64, parameters: &TreeParameters) -> Finished {
     let checks = 10 * parameters.files.max(1);
     let bytes = 4 * parameters.largest.bytes().max(1);
@@ -225,7 +225,7 @@ mod tests {
             files: 40,
             ..TreeParameters::default()
         };
-        parameters.settle(Bytes::mib(4)).expect("settles");
+        parameters.resolve(Bytes::mib(4)).expect("resolves");
         parameters
     }
 
@@ -237,19 +237,19 @@ mod tests {
         error.into()
     }
 
-    /// What verify says after `deed` was done to a tree that was whole.
-    fn found_after(deed: impl FnOnce(&Path)) -> (FailureKind, String) {
+    /// The failure of `verify` after `change` of an intact tree.
+    fn found_after(change: impl FnOnce(&Path)) -> (FailureKind, String) {
         let folder = tempfile::tempdir().expect("a directory");
         let context = context(folder.path(), 7);
         exercise(&parameters(), &context).expect("the machine's own file system passes");
         verify(&parameters(), &context).expect("and is the same afterwards");
-        deed(&folder.path().join("conformance"));
+        change(&folder.path().join("conformance"));
         let failure = failure(verify(&parameters(), &context).expect_err("must be found"));
         (failure.kind, failure.message)
     }
 
     #[test]
-    fn a_byte_that_changed_is_found_with_its_offset() {
+    fn a_changed_byte_is_found_with_its_offset() {
         let (kind, text) = found_after(|base| {
             let path = base.join("data/largest");
             let mut data = fs::read(&path).expect("reads");
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_tail_a_lost_name_and_a_strange_one_are_found() {
+    fn a_lost_tail_a_lost_name_and_an_unexpected_one_are_found() {
         let (_, text) = found_after(|base| {
             let file = fs::File::options()
                 .write(true)
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_of_another_seed_is_not_taken_for_this_one() {
+    fn the_tree_of_another_seed_fails_the_comparison() {
         let folder = tempfile::tempdir().expect("a directory");
         exercise(&parameters(), &context(folder.path(), 7)).expect("passes");
         let other = verify(&parameters(), &context(folder.path(), 8)).expect_err("another seed");
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_wrong_in_either_direction_is_told_so_before_anything_is_made() {
+    fn an_entry_that_is_wrong_in_either_direction_is_an_error_before_the_tree_is_created() {
         let right = Capabilities {
             persistent: true,
             permissions: true,
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_is_told_to_stop_stops() {
+    fn a_suite_stops_on_request() {
         let folder = tempfile::tempdir().expect("a directory");
         let context = context(folder.path(), 1);
         context.stop.raise();

@@ -1,7 +1,7 @@
-//! Asks a file system what it can do, in a folder that is gone afterwards.
+//! Determines the capabilities of a file system, in a folder that is removed afterwards.
 //!
-//! Every answer is a deed: what is refused is no, what is done and can be read back is yes, and
-//! what is done wrongly is a failure. The answers are held against the entry at once.
+//! Each capability is tried: a refusal means no, success that can be read back means yes, and a
+//! wrong result is a failure. Each answer is compared with the catalogue entry.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -19,54 +19,54 @@ use fslab_sys::{
 use super::abilities::{Abilities, Answer, compare, compare_case};
 use super::check_context::{CheckContext, is_refusal};
 use super::failure::ConformanceFailure;
-use super::patience::patiently;
+use super::space_wait::retry_when_full;
 
-/// A limit of names of one file is tried out up to here.
+/// Limits of names per file up to this are tried.
 const LINKS_TRIED_MAX: u64 = 1_100;
-/// Names of one file that are made where the limit is higher.
+/// Names of one file that are created if the limit is higher.
 const LINKS_TRIED: u64 = 100;
-/// No Linux file system has longer names.
+/// NAME_MAX of Linux.
 const NAME_BYTES_MAX: u32 = 255;
-/// Beyond this, the largest file of an entry is taken on trust: some drivers make a record for each
-/// gibibyte of a hole.
+/// A larger limit of the file size is not tried: some drivers store a record for each gibibyte of a
+/// hole.
 const LIMIT_TRIED_MAX: u64 = (1 << 44) + (1 << 20);
-/// A hole of less says nothing by taking room.
-const HOLE_TOLD_MIN: u64 = 1 << 20;
-/// What an offset of 32 bits cannot say, and a little more.
+/// A smaller hole that takes space is no evidence against sparse files.
+const HOLE_BYTES_MIN: u64 = 1 << 20;
+/// Beyond the offsets of 32 bits.
 const FAR_BYTES: u64 = (1 << 32) + (1 << 22);
 
-/// A survey under way.
+/// State of a survey.
 pub(crate) struct Survey<'a> {
     folder: &'a Path,
     promises: Option<&'a Capabilities>,
-    ledger: &'a mut CheckContext,
+    checker: &'a mut CheckContext,
     counts_links: bool,
     verbatim_links: bool,
 }
 
 impl<'a> Survey<'a> {
-    /// Asks everything. `folder` must not exist, and is gone afterwards.
+    /// Determines all capabilities. `folder` must not exist, and is removed afterwards.
     ///
     /// # Errors
-    /// Where an answer is not the entry's, and where something is neither refused nor done right.
+    /// If a capability differs from the entry, or an operation neither works nor is refused.
     pub(crate) fn run(
         folder: &'a Path,
         promises: Option<&'a Capabilities>,
-        ledger: &'a mut CheckContext,
+        checker: &'a mut CheckContext,
     ) -> Result<Abilities, ConformanceFailure> {
-        let mut ask = |ledger: &mut CheckContext| {
+        let mut ask = |checker: &mut CheckContext| {
             let mut survey = Survey {
                 folder,
                 promises,
-                ledger,
+                checker,
                 counts_links: false,
                 verbatim_links: false,
             };
             survey.ask()
         };
-        let abilities = patiently(folder, ledger, &mut ask)
+        let abilities = retry_when_full(folder, checker, &mut ask)
             .map_err(|problem| problem.during("survey of abilities"))?;
-        ledger.must("remove", folder, fs::remove_dir_all(folder))?;
+        checker.must("remove", folder, fs::remove_dir_all(folder))?;
         Ok(abilities)
     }
 
@@ -105,10 +105,10 @@ impl<'a> Survey<'a> {
         let path = self.folder.join("symlink");
         let target = Path::new("some/target");
         let made = std::os::unix::fs::symlink(target, &path);
-        let answer = self.ledger.may("make a symbolic link", &path, made)?;
+        let answer = self.checker.may("make a symbolic link", &path, made)?;
         if answer.is_ok() {
-            let read = self.ledger.must("read", &path, fs::read_link(&path))?;
-            self.ledger.demand(read == target, &path, || {
+            let read = self.checker.must("read", &path, fs::read_link(&path))?;
+            self.checker.demand(read == target, &path, || {
                 format!("leads to {}, not to {}", read.display(), target.display())
             })?;
             self.remove(&path)?;
@@ -117,15 +117,16 @@ impl<'a> Survey<'a> {
         Ok(answer)
     }
 
-    /// affs has words of its own for the root and the parent, and does not always put them back.
+    /// True if a target with `..` is kept: affs translates the root and the parent, not always
+    /// correctly.
     fn keeps_text(&mut self, path: &Path) -> Result<bool, ConformanceFailure> {
         let target = Path::new("../other");
         let made = std::os::unix::fs::symlink(target, path);
-        self.ledger.must("make a symbolic link", path, made)?;
-        let read = self.ledger.must("read", path, fs::read_link(path))?;
+        self.checker.must("make a symbolic link", path, made)?;
+        let read = self.checker.must("read", path, fs::read_link(path))?;
         self.remove(path)?;
         if read != target {
-            self.ledger.note(format!(
+            self.checker.note(format!(
                 "a symbolic link to ../other leads to {}: only plain ones are made",
                 read.display()
             ));
@@ -138,7 +139,7 @@ impl<'a> Survey<'a> {
         let name = |number: u64| self.folder.join(format!("name-{number}"));
         let second = name(1);
         let made = fs::hard_link(&path, &second);
-        let answer = self.ledger.may("make a hard link", &second, made)?;
+        let answer = self.checker.may("make a hard link", &second, made)?;
         if answer.is_ok() {
             let most = self.promises.map_or(LINKS_TRIED, |it| it.hard_links_max);
             let tried = if most > LINKS_TRIED_MAX {
@@ -148,16 +149,16 @@ impl<'a> Survey<'a> {
             };
             for number in 2..tried {
                 let next = name(number);
-                self.ledger
+                self.checker
                     .must("make a hard link", &next, fs::hard_link(&path, &next))?;
             }
-            let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
-            self.ledger.demand(meta.nlink() > 1, &path, || {
-                format!("counts {} names, and has {tried}", meta.nlink())
+            let meta = self.checker.must("stat", &path, fs::metadata(&path))?;
+            self.checker.demand(meta.nlink() > 1, &path, || {
+                format!("counts {} names, but has {tried}", meta.nlink())
             })?;
             self.counts_links = meta.nlink() == tried.max(2);
             if !self.counts_links {
-                self.ledger.note("names of a file are not counted");
+                self.checker.note("names of a file are not counted");
             }
             if self.promises.is_some() && tried == most {
                 let over = name(tried);
@@ -168,10 +169,10 @@ impl<'a> Survey<'a> {
                     )));
                 }
             }
-            self.ledger
+            self.checker
                 .must("write", &second, fs::write(&second, b"through the other"))?;
-            let found = self.ledger.must("read", &path, fs::read(&path))?;
-            self.ledger
+            let found = self.checker.must("read", &path, fs::read(&path))?;
+            self.checker
                 .demand(found == b"through the other", &path, || {
                     "does not hold what was written by its other name".into()
                 })?;
@@ -180,25 +181,26 @@ impl<'a> Survey<'a> {
         Ok(answer)
     }
 
-    /// One of two names in two directories is renamed, and the other stays: affs takes another.
+    /// True if a rename of one of two names leaves the other: affs renames the wrong one.
     fn renames_links(&mut self) -> Result<bool, ConformanceFailure> {
         let first = self.make("first", b"of two names")?;
         let below = self.folder.join("below");
         let (second, third) = (below.join("second"), below.join("third"));
-        self.ledger.must("create", &below, fs::create_dir(&below))?;
+        self.checker
+            .must("create", &below, fs::create_dir(&below))?;
         let mut right = false;
         if fs::hard_link(&first, &second).is_ok() {
             let renamed = fs::rename(&second, &third);
             let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
             right = renamed.is_ok() && !is_there(&second) && is_there(&third) && is_there(&first);
             if !right {
-                self.ledger.note(format!(
+                self.checker.note(format!(
                     "a rename of a hard link goes wrong ({}): not exercised",
                     renamed.map_or_else(|error| error.to_string(), |()| "wrong name".into())
                 ));
             }
         }
-        self.ledger
+        self.checker
             .must("remove", &below, fs::remove_dir_all(&below))?;
         self.empty()?;
         Ok(right)
@@ -209,9 +211,9 @@ impl<'a> Survey<'a> {
         let mut answer = Ok(());
         for mode in [0o640, 0o751, 0o444, 0o600] {
             let wish = fs::set_permissions(&path, fs::Permissions::from_mode(mode));
-            answer = self.ledger.may("change permissions", &path, wish)?;
+            answer = self.checker.may("change permissions", &path, wish)?;
             if answer.is_ok() {
-                let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
+                let meta = self.checker.must("stat", &path, fs::metadata(&path))?;
                 let found = meta.mode() & 0o7777;
                 if found != mode {
                     answer = Err(format!("the mode {mode:o} became {found:o}"));
@@ -223,8 +225,8 @@ impl<'a> Survey<'a> {
         }
         if answer.is_ok() && is_superuser() {
             let wish = std::os::unix::fs::chown(&path, Some(1_234), Some(4_321));
-            answer = self.ledger.may("change the owner", &path, wish)?;
-            let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
+            answer = self.checker.may("change the owner", &path, wish)?;
+            let meta = self.checker.must("stat", &path, fs::metadata(&path))?;
             if answer.is_ok() && (meta.uid(), meta.gid()) != (1_234, 4_321) {
                 let found = (meta.uid(), meta.gid());
                 answer = Err(format!("owner and group 1234:4321 became {found:?}"));
@@ -238,12 +240,12 @@ impl<'a> Survey<'a> {
         let path = self.make("attributes", b"x")?;
         let name = c"user.fslab.survey";
         let made = set_named_attribute(&path, name, b"value");
-        let answer = self.ledger.may("set an attribute", &path, made)?;
+        let answer = self.checker.may("set an attribute", &path, made)?;
         if answer.is_ok() {
             let found =
-                self.ledger
+                self.checker
                     .must("read an attribute of", &path, named_attribute(&path, name))?;
-            self.ledger
+            self.checker
                 .demand(found.as_deref() == Some(b"value"), &path, || {
                     format!("has {found:?} as an attribute that was set to \"value\"")
                 })?;
@@ -258,18 +260,18 @@ impl<'a> Survey<'a> {
         let from_path = self.make("shared", &data)?;
         let to_path = self.folder.join("sharing");
         let from = self.open(&from_path)?;
-        self.ledger.must("sync", &from_path, from.fsync())?;
+        self.checker.must("sync", &from_path, from.fsync())?;
         let to = self.open(&to_path)?;
         let shared = share_blocks(&from, &to);
-        let answer = self.ledger.may("share blocks", &to_path, shared)?;
+        let answer = self.checker.may("share blocks", &to_path, shared)?;
         if answer.is_ok() {
-            self.ledger
+            self.checker
                 .must("write", &to_path, to.write_at(b"changed", 100).map(drop))?;
             let mut expected = data.clone();
             expected[100..107].copy_from_slice(b"changed");
             for (path, expected) in [(&from_path, &data), (&to_path, &expected)] {
-                let found = self.ledger.must("read", path, fs::read(path))?;
-                self.ledger.demand(&found == expected, path, || {
+                let found = self.checker.must("read", path, fs::read(path))?;
+                self.checker.demand(&found == expected, path, || {
                     "does not hold its own data after it shared blocks with another".into()
                 })?;
             }
@@ -281,7 +283,7 @@ impl<'a> Survey<'a> {
 
     fn holes(&mut self) -> Result<Answer, ConformanceFailure> {
         let before = self.room()?;
-        // More than a record of zfs or a cluster of FAT, less than would not fit.
+        // More than a record of zfs or a cluster of FAT, and small enough to fit.
         let hole = before
             .block_bytes
             .saturating_mul(32)
@@ -290,41 +292,42 @@ impl<'a> Survey<'a> {
         let path = self.folder.join("hole");
         let file = self.open(&path)?;
         let written = file.write_at(b"end", hole).map(drop);
-        self.ledger.must("write past the end of", &path, written)?;
-        self.ledger.must("sync", &path, file.fsync())?;
+        self.checker.must("write past the end of", &path, written)?;
+        self.checker.must("sync", &path, file.fsync())?;
         drop(file);
         let after = self.room()?;
-        let meta = self.ledger.must("stat", &path, fs::metadata(&path))?;
-        // affs counts no blocks of a file. Where they are counted, others may write meanwhile.
+        let meta = self.checker.must("stat", &path, fs::metadata(&path))?;
+        // affs reports no blocks of a file. Others are preferred to statfs(2), which other writers
+        // change.
         let taken = match meta.blocks() {
             0 => before.free_bytes.saturating_sub(after.free_bytes),
             blocks => blocks.saturating_mul(512),
         };
-        let found = self.ledger.must("read", &path, fs::read(&path))?;
+        let found = self.checker.must("read", &path, fs::read(&path))?;
         let zeros = found.len() as u64 == hole + 3
             && found.ends_with(b"end")
             && found[..found.len() - 3].iter().all(|byte| *byte == 0);
-        self.ledger.demand(zeros, &path, || {
+        self.checker.demand(zeros, &path, || {
             format!("is not {hole} zeros and a word, as it was made by one write past its end")
         })?;
         self.empty()?;
-        // In little room a hole may be smaller than what is allocated at once.
-        let too_small = hole < HOLE_TOLD_MIN && self.promises.is_some_and(|it| it.sparse_files);
+        // On a small file system the hole may be smaller than the unit of allocation.
+        let too_small = hole < HOLE_BYTES_MIN && self.promises.is_some_and(|it| it.sparse_files);
         if taken < hole / 2 || too_small {
             return Ok(Ok(()));
         }
         Ok(Err(format!("a hole of {hole} bytes took {taken}")))
     }
 
-    /// What is free, once all that was done before is on the device.
+    /// Free space after a sync.
     fn room(&mut self) -> Result<FileSystemRoom, ConformanceFailure> {
         let synced = sync_file_system(self.folder);
-        self.ledger.must("sync", self.folder, synced)?;
+        self.checker.must("sync", self.folder, synced)?;
         let room = FileSystemRoom::of(self.folder);
-        self.ledger.must("ask for the room of", self.folder, room)
+        self.checker.must("ask for the room of", self.folder, room)
     }
 
-    /// The entry's largest file can be, where it takes no room, and no larger one.
+    /// The entry's largest file is possible (tried if sparse), and no larger one.
     fn largest_file(&mut self, holes: bool) -> Result<(), ConformanceFailure> {
         let Some(limit) = self.promises.map(|promises| promises.file_bytes_max.0) else {
             return Ok(());
@@ -335,10 +338,10 @@ impl<'a> Survey<'a> {
         let room = self.room()?;
         let path = self.folder.join("largest");
         let file = self.open(&path)?;
-        // The entry's figure is one of blocks of 4 KiB; a small volume may have smaller ones.
+        // The entry's limit is for blocks of 4 KiB; a small volume may have smaller ones.
         if holes && room.block_bytes == 4096 && self.is_affordable(&file, limit, room)? {
             let reached = self
-                .ledger
+                .checker
                 .may("write", &path, file.write_at(b"z", limit - 1))?;
             if let Err(said) = reached {
                 return Err(ConformanceFailure::against_entry(format!(
@@ -346,7 +349,7 @@ impl<'a> Survey<'a> {
                 )));
             }
         }
-        self.ledger.check()?;
+        self.checker.check()?;
         match file.set_length(limit + 1) {
             Ok(()) => {
                 return Err(ConformanceFailure::against_entry(format!(
@@ -356,7 +359,7 @@ impl<'a> Survey<'a> {
                 )));
             }
             Err(error) if is_refusal(&error) => {}
-            // A driver may look for the room of a file before it looks at its length.
+            // A driver may check the space before the length.
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {}
             Err(error) => return Err(ConformanceFailure::io("lengthen", &path, error)),
         }
@@ -364,8 +367,8 @@ impl<'a> Survey<'a> {
         self.empty()
     }
 
-    /// Whether a hole of `limit` bytes takes little of the room there is, as one of a gibibyte
-    /// tells: reiserfs, for one, keeps a pointer for every block of a hole.
+    /// True if a hole of `limit` bytes takes little space, judged by one of 1 GiB: reiserfs, for
+    /// example, stores a pointer for every block of a hole.
     fn is_affordable(
         &mut self,
         file: &DataFile,
@@ -381,7 +384,7 @@ impl<'a> Survey<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::StorageFull => return Ok(false),
             written => written.map(drop),
         };
-        self.ledger.must("write", &path, written)?;
+        self.checker.must("write", &path, written)?;
         let after = self.room()?;
         let taken = before.free_bytes.saturating_sub(after.free_bytes);
         Ok(taken.saturating_mul(limit / PROBE) < after.free_bytes || taken < 1 << 18)
@@ -391,7 +394,7 @@ impl<'a> Survey<'a> {
         self.make("CaseProbe", b"x")?;
         let other = self.folder.join("caseprobe");
         let as_written = self.names()?.contains(OsStr::new("CaseProbe"));
-        self.ledger.check()?;
+        self.checker.check()?;
         let rule = match fs::metadata(&other) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => CaseRule::Sensitive,
             Err(error) => return Err(ConformanceFailure::io("stat", &other, error)),
@@ -417,7 +420,7 @@ impl<'a> Survey<'a> {
                 }
                 return Ok(found);
             }
-            // Where a file system counts characters, only names of other letters get so long.
+            // A limit in characters allows this many bytes only for other letters than ASCII.
             let wide = |letters: u32| OsString::from("日".repeat(letters as usize));
             let letters = promised / 3;
             let counts_letters = letters * 3 > NAME_BYTES_MAX
@@ -463,11 +466,11 @@ impl<'a> Survey<'a> {
         Ok(kept)
     }
 
-    /// Whether a file of that name can be made, and is listed and found by exactly that.
+    /// True if a file of that name can be created, and is listed and found by exactly that.
     fn keeps(&mut self, name: &OsStr) -> Result<bool, ConformanceFailure> {
         let path = self.folder.join(name);
         let made = fs::write(&path, b"x");
-        // A name that is cut may meet another, and one that is no name may be sought and not found.
+        // A truncated name may collide with another, and an invalid one may give ENOENT.
         let absent = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
         let kept = match made {
             Err(error) if is_refusal(&error) || absent(&error) => false,
@@ -488,33 +491,33 @@ impl<'a> Survey<'a> {
             create: true,
             ..DataFileOptions::default()
         };
-        self.ledger
+        self.checker
             .must("open", path, DataFile::open(path, options))
     }
 
     fn make(&mut self, name: &str, data: &[u8]) -> Result<PathBuf, ConformanceFailure> {
         let path = self.folder.join(name);
-        self.ledger.must("write", &path, fs::write(&path, data))?;
+        self.checker.must("write", &path, fs::write(&path, data))?;
         Ok(path)
     }
 
     fn remove(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
-        self.ledger.must("remove", path, fs::remove_file(path))
+        self.checker.must("remove", path, fs::remove_file(path))
     }
 
     fn names(&mut self) -> Result<BTreeSet<OsString>, ConformanceFailure> {
         let listed = fs::read_dir(self.folder)
             .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
-        self.ledger.must("list", self.folder, listed)
+        self.checker.must("list", self.folder, listed)
     }
 
-    /// Removes what is listed, by the names that are listed.
+    /// Removes all files by their listed names.
     fn empty(&mut self) -> Result<(), ConformanceFailure> {
         for name in self.names()? {
             self.remove(&self.folder.join(name))?;
         }
         let left = self.names()?;
-        self.ledger.demand(left.is_empty(), self.folder, || {
+        self.checker.demand(left.is_empty(), self.folder, || {
             format!("still lists {left:?}, which were removed")
         })
     }

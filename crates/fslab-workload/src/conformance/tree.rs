@@ -1,4 +1,4 @@
-//! The tree of names that must be there: what each is, and what each file holds.
+//! The expected tree: the kind of each name and the content of each file.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::content::Content;
 
-/// Which file a name leads to; several names may lead to one.
+/// Identifies a file, which may have several names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileId(usize);
 
-/// What a name is.
+/// The kind of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Directory,
@@ -25,30 +25,30 @@ pub(crate) struct Owner {
     pub(crate) group: u32,
 }
 
-/// What was set on a name; what was not, is not looked at.
+/// Metadata that was set on a name; metadata that was not set is not compared.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct ExpectedMetadata {
     pub(crate) mode: Option<u32>,
     pub(crate) owner: Option<Owner>,
-    /// Seconds since 1970 at which it was last modified.
+    /// Modification time in seconds since 1970.
     pub(crate) modified_s: Option<u64>,
     pub(crate) attributes: BTreeMap<CString, Vec<u8>>,
 }
 
-/// A file, whatever its names.
+/// The expected state of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileModel {
     pub(crate) content: Content,
-    pub(crate) marks: Marks,
+    pub(crate) metadata: ExpectedMetadata,
 }
 
-/// The tree that must be there. Paths are relative to its base, which is not in it.
+/// The expected tree. Paths are relative to its base, which is not included.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     nodes: BTreeMap<PathBuf, Node>,
     files: Vec<FileModel>,
-    /// Marks of directories.
-    directories: BTreeMap<PathBuf, Marks>,
+    /// Metadata of directories.
+    directories: BTreeMap<PathBuf, ExpectedMetadata>,
 }
 
 impl Tree {
@@ -72,26 +72,26 @@ impl Tree {
         }
     }
 
-    /// The names of a file.
+    /// The number of names of a file.
     pub(crate) fn names_of(&self, id: FileId) -> u64 {
         let of_it = |node: &&Node| **node == Node::File(id);
         self.nodes.values().filter(of_it).count() as u64
     }
 
-    /// What was set on the name; symbolic links have nothing.
-    pub(crate) fn marks(&self, path: &Path) -> Option<&Marks> {
+    /// The metadata of a name; symbolic links have none.
+    pub(crate) fn metadata(&self, path: &Path) -> Option<&ExpectedMetadata> {
         match self.nodes.get(path)? {
             Node::Directory => self.directories.get(path),
-            Node::File(id) => Some(&self.files[id.0].marks),
+            Node::File(id) => Some(&self.files[id.0].metadata),
             Node::Symlink(_) => None,
         }
     }
 
-    pub(crate) fn marks_mut(&mut self, path: &Path) -> &mut Marks {
+    pub(crate) fn metadata_mut(&mut self, path: &Path) -> &mut ExpectedMetadata {
         match self.nodes.get(path) {
-            Some(Node::File(id)) => &mut self.files[id.0].marks,
+            Some(Node::File(id)) => &mut self.files[id.0].metadata,
             Some(Node::Directory) => self.directories.entry(path.to_owned()).or_default(),
-            other => panic!("the suite marks {}: {other:?}", path.display()),
+            other => panic!("the suite sets metadata of {}: {other:?}", path.display()),
         }
     }
 
@@ -99,13 +99,13 @@ impl Tree {
         self.add(path, Node::Directory);
     }
 
-    /// An empty file, whose data `seed` and its number decide.
+    /// Adds an empty file, whose data will follow from `seed` and its number.
     pub(crate) fn add_file(&mut self, path: &Path, seed: u64) -> FileId {
         let id = FileId(self.files.len());
         let key = fslab_stats::mix(seed, self.files.len() as u64);
         self.files.push(FileModel {
             content: Content::new(key),
-            marks: Marks::default(),
+            metadata: ExpectedMetadata::default(),
         });
         self.add(path, Node::File(id));
         id
@@ -126,7 +126,7 @@ impl Tree {
         self.directories.remove(path);
     }
 
-    /// Moves the name, and all below it, over whatever file is there.
+    /// Renames a name and all below it; an existing file is replaced.
     pub(crate) fn rename(&mut self, from: &Path, to: &Path) {
         let moved = |path: &Path| {
             let below = path.strip_prefix(from).ok()?;
@@ -144,7 +144,7 @@ impl Tree {
             .extend(going.into_iter().map(|(path, node)| (renamed(path), node)));
         self.directories = std::mem::take(&mut self.directories)
             .into_iter()
-            .map(|(path, marks)| (renamed(path), marks))
+            .map(|(path, metadata)| (renamed(path), metadata))
             .collect();
     }
 
@@ -162,26 +162,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_renamed_directory_takes_its_names_and_marks_along() {
+    fn a_renamed_directory_keeps_its_entries_and_metadata() {
         let mut tree = Tree::default();
         for directory in ["a", "a/b", "ab"] {
             tree.add_directory(Path::new(directory));
         }
         let id = tree.add_file(Path::new("a/b/f"), 1);
         tree.add_link(Path::new("a/b/f"), Path::new("ab/g"));
-        tree.marks_mut(Path::new("a/b")).mode = Some(0o700);
+        tree.metadata_mut(Path::new("a/b")).mode = Some(0o700);
         tree.rename(Path::new("a/b"), Path::new("c"));
         let names: Vec<_> = tree.nodes().keys().map(|path| path.display()).collect();
         let names: Vec<_> = names.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["a", "ab", "ab/g", "c", "c/f"]);
         assert_eq!(tree.file_at(Path::new("c/f")), id);
         assert_eq!(tree.names_of(id), 2);
-        let marks = tree.marks(Path::new("c")).expect("marked");
-        assert_eq!(marks.mode, Some(0o700));
+        let metadata = tree.metadata(Path::new("c")).expect("marked");
+        assert_eq!(metadata.mode, Some(0o700));
     }
 
     #[test]
-    fn a_file_over_a_file_leaves_one() {
+    fn a_rename_over_a_file_replaces_it() {
         let mut tree = Tree::default();
         let first = tree.add_file(Path::new("a"), 1);
         let second = tree.add_file(Path::new("b"), 1);

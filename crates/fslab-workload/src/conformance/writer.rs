@@ -1,4 +1,4 @@
-//! One file in the making: a list of steps, each done to the disk and to what the file must hold.
+//! Writes one file: a list of steps, each performed on the disk and on the expected content.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,17 +11,17 @@ use super::check_context::{CheckContext, is_refusal};
 use super::content::{Content, generate};
 use super::failure::ConformanceFailure;
 
-/// Read and compared at once; no multiple of any block, so that reads are not aligned either.
+/// Bytes per comparison; no multiple of a block, so that reads are unaligned.
 const READ_BYTES: u64 = 1_000_003;
 
-/// One thing that is done to a file.
+/// One operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// One pwrite(2).
     Write(Range<u64>),
-    /// The same through a descriptor with O_SYNC.
+    /// One pwrite(2) with O_SYNC.
     WriteSynced(Range<u64>),
-    /// One write(2) through a descriptor with O_APPEND.
+    /// One write(2) with O_APPEND.
     Append(u64),
     /// Stores into mapped memory, then msync(2); the range lies within the file.
     WriteMapped(Range<u64>),
@@ -33,18 +33,18 @@ pub(crate) enum Step {
     SyncData,
     /// close(2) and open(2).
     Reopen,
-    /// What is there is compared.
+    /// Comparison with the expected content.
     Compare(Range<u64>),
 }
 
-/// A file that is to be made.
+/// A file to create.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub(crate) struct FilePlan {
     pub(crate) path: PathBuf,
     pub(crate) steps: Vec<Step>,
 }
 
-impl Draft {
+impl FilePlan {
     pub(crate) fn new(path: impl AsRef<Path>, steps: Vec<Step>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
@@ -52,13 +52,13 @@ impl Draft {
         }
     }
 
-    /// A file of `length` bytes that one write makes.
-    pub(crate) fn whole(path: impl AsRef<Path>, length: u64) -> Self {
+    /// A file of `length` bytes, created by one write.
+    pub(crate) fn single_write(path: impl AsRef<Path>, length: u64) -> Self {
         Self::new(path, vec![Step::Write(0..length)])
     }
 }
 
-/// A file in the making.
+/// A file being written.
 pub(crate) struct Writer {
     path: PathBuf,
     steps: std::vec::IntoIter<Step>,
@@ -74,17 +74,17 @@ impl Writer {
         }
     }
 
-    /// Makes the empty file; there must be none of its name.
-    pub(crate) fn create(&mut self, ledger: &mut CheckContext) -> Result<(), ConformanceFailure> {
+    /// Creates the empty file, which must not exist.
+    pub(crate) fn create(&mut self, checker: &mut CheckContext) -> Result<(), ConformanceFailure> {
         let made = File::create_new(&self.path);
-        ledger.must("create", &self.path, made).map(drop)
+        checker.must("create", &self.path, made).map(drop)
     }
 
     pub(crate) fn is_done(&self) -> bool {
         self.steps.as_slice().is_empty()
     }
 
-    /// Does the next step, if there is one; the last one closes the file.
+    /// Performs the next step, if any; closes the file after the last one.
     pub(crate) fn step(
         &mut self,
         content: &mut Content,
@@ -94,13 +94,13 @@ impl Writer {
             return Ok(());
         };
         match disk {
-            Some(ledger) => {
-                self.perform(&step, content, ledger)?;
+            Some(checker) => {
+                self.perform(&step, content, checker)?;
                 if self.is_done() {
-                    self.close(content, ledger)?;
+                    self.close(content, checker)?;
                 }
             }
-            None => imagine(&step, content),
+            None => apply_to_model(&step, content),
         }
         Ok(())
     }
@@ -109,57 +109,57 @@ impl Writer {
         &mut self,
         step: &Step,
         content: &mut Content,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<(), ConformanceFailure> {
         match step {
             Step::Write(range) => {
-                let data = make(content, range);
-                self.write(&data, range.start, ledger)?;
+                let data = next_data(content, range);
+                self.write(&data, range.start, checker)?;
             }
             Step::WriteSynced(range) => {
-                let data = make(content, range);
+                let data = next_data(content, range);
                 self.file = None;
-                let synced = self.open(OpenedSync::Full, ledger)?;
+                let synced = self.open(OpenedSync::Full, checker)?;
                 let written = write_all(&synced, &data, range.start);
-                ledger.must("write with O_SYNC to", &self.path, written)?;
+                checker.must("write with O_SYNC to", &self.path, written)?;
             }
             Step::Append(bytes) => {
                 let start = content.length();
-                let data = make(content, &(start..start + bytes));
+                let data = next_data(content, &(start..start + bytes));
                 self.file = None;
                 let appended = File::options()
                     .append(true)
                     .open(&self.path)
                     .and_then(|mut file| file.write_all(&data));
-                ledger.must("append to", &self.path, appended)?;
+                checker.must("append to", &self.path, appended)?;
             }
             Step::WriteMapped(range) => {
                 let length = content.length();
-                let data = make(content, range);
-                self.write_mapped(&data, range.start, length, ledger)?;
+                let data = next_data(content, range);
+                self.write_mapped(&data, range.start, length, checker)?;
             }
             Step::Truncate(length) => {
                 let lengthened = *length > content.length();
                 content.truncate(*length);
-                self.truncate(*length, lengthened, ledger)?;
-                self.compare_length(content, ledger)?;
+                self.truncate(*length, lengthened, checker)?;
+                self.compare_length(content, checker)?;
             }
             Step::Sync => {
-                let synced = self.file(ledger)?.fsync();
-                ledger.must("fsync", &self.path, synced)?;
+                let synced = self.file(checker)?.fsync();
+                checker.must("fsync", &self.path, synced)?;
             }
             Step::SyncData => {
-                let synced = self.file(ledger)?.fdatasync();
-                ledger.must("fdatasync", &self.path, synced)?;
+                let synced = self.file(checker)?.fdatasync();
+                checker.must("fdatasync", &self.path, synced)?;
             }
-            Step::Reopen => self.close(content, ledger)?,
+            Step::Reopen => self.close(content, checker)?,
             Step::Compare(range) => {
-                self.file(ledger)?;
+                self.file(checker)?;
                 let file = self.file.as_ref().expect("opened just now");
-                compare(file, &self.path, content, range.clone(), ledger)?;
+                compare(file, &self.path, content, range.clone(), checker)?;
             }
         }
-        ledger.bytes += bytes_of(step);
+        checker.bytes += bytes_of(step);
         Ok(())
     }
 
@@ -167,26 +167,26 @@ impl Writer {
         &mut self,
         data: &[u8],
         offset: u64,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<(), ConformanceFailure> {
-        let written = write_all(self.file(ledger)?, data, offset);
-        ledger.must("write", &self.path, written)
+        let written = write_all(self.file(checker)?, data, offset);
+        checker.must("write", &self.path, written)
     }
 
-    /// Cuts or lengthens; where the driver, as that of hpfs, does not lengthen, a zero is written.
+    /// Truncates or lengthens; if the driver cannot lengthen (hpfs), writes a zero at the end.
     fn truncate(
         &mut self,
         length: u64,
         lengthened: bool,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<(), ConformanceFailure> {
-        let cut = self.file(ledger)?.set_length(length);
+        let cut = self.file(checker)?.set_length(length);
         match cut {
             Err(error) if lengthened && is_refusal(&error) => {
-                ledger.note(format!("files cannot be lengthened by truncate: {error}"));
-                self.write(&[0], length - 1, ledger)
+                checker.note(format!("files cannot be lengthened by truncate: {error}"));
+                self.write(&[0], length - 1, checker)
             }
-            cut => ledger.must("truncate", &self.path, cut),
+            cut => checker.must("truncate", &self.path, cut),
         }
     }
 
@@ -195,18 +195,18 @@ impl Writer {
         data: &[u8],
         offset: u64,
         length: u64,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<(), ConformanceFailure> {
         let in_memory = |value: u64| usize::try_from(value).expect("a mapping fits into memory");
-        let mapped = Mapping::new(self.file(ledger)?, in_memory(length), true);
+        let mapped = Mapping::new(self.file(checker)?, in_memory(length), true);
         match mapped {
             Ok(mut mapping) => {
                 mapping.write_at(data, in_memory(offset));
-                ledger.must("msync", &self.path, mapping.sync())
+                checker.must("msync", &self.path, mapping.sync())
             }
             Err(error) if is_refusal(&error) => {
-                ledger.note(format!("files cannot be mapped for writing: {error}"));
-                self.write(data, offset, ledger)
+                checker.note(format!("files cannot be mapped for writing: {error}"));
+                self.write(data, offset, checker)
             }
             Err(error) => Err(ConformanceFailure::io("map", &self.path, error)),
         }
@@ -215,11 +215,11 @@ impl Writer {
     fn close(
         &mut self,
         content: &Content,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<(), ConformanceFailure> {
-        self.compare_length(content, ledger)?;
+        self.compare_length(content, checker)?;
         if let Some(file) = self.file.take() {
-            ledger.must("close", &self.path, file.close())?;
+            checker.must("close", &self.path, file.close())?;
         }
         Ok(())
     }
@@ -227,11 +227,11 @@ impl Writer {
     fn compare_length(
         &mut self,
         content: &Content,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<(), ConformanceFailure> {
-        let length = self.file(ledger)?.length();
-        let length = ledger.must("stat", &self.path, length)?;
-        ledger.demand(length == content.length(), &self.path, || {
+        let length = self.file(checker)?.length();
+        let length = checker.must("stat", &self.path, length)?;
+        checker.demand(length == content.length(), &self.path, || {
             format!(
                 "has {length} bytes while it is written, not {}",
                 content.length()
@@ -239,9 +239,9 @@ impl Writer {
         })
     }
 
-    fn file(&mut self, ledger: &mut CheckContext) -> Result<&DataFile, ConformanceFailure> {
+    fn file(&mut self, checker: &mut CheckContext) -> Result<&DataFile, ConformanceFailure> {
         if self.file.is_none() {
-            self.file = Some(self.open(OpenedSync::None, ledger)?);
+            self.file = Some(self.open(OpenedSync::None, checker)?);
         }
         Ok(self.file.as_ref().expect("opened just now"))
     }
@@ -249,7 +249,7 @@ impl Writer {
     fn open(
         &self,
         sync: OpenedSync,
-        ledger: &mut CheckContext,
+        checker: &mut CheckContext,
     ) -> Result<DataFile, ConformanceFailure> {
         let options = DataFileOptions {
             read: true,
@@ -257,17 +257,17 @@ impl Writer {
             sync,
             ..DataFileOptions::default()
         };
-        ledger.must("open", &self.path, DataFile::open(&self.path, options))
+        checker.must("open", &self.path, DataFile::open(&self.path, options))
     }
 }
 
-/// Compares `range` of `file` with what must be there; nothing may be behind the end.
+/// Compares `range` of `file` with its expected content, and its end.
 pub(crate) fn compare(
     file: &DataFile,
     path: &Path,
     content: &Content,
     range: Range<u64>,
-    ledger: &mut CheckContext,
+    checker: &mut CheckContext,
 ) -> Result<(), ConformanceFailure> {
     let end = range.end.min(content.length());
     let mut buffer = vec![0; index(READ_BYTES.min(end.saturating_sub(range.start)).max(1))];
@@ -275,37 +275,37 @@ pub(crate) fn compare(
     while offset < end {
         let wanted = index((end - offset).min(READ_BYTES));
         let read = read_all(file, &mut buffer[..wanted], offset);
-        let read = ledger.must("read", path, read)?;
-        ledger.demand(read == wanted, path, || {
+        let read = checker.must("read", path, read)?;
+        checker.demand(read == wanted, path, || {
             let at = offset + read as u64;
             format!("ends at offset {at}, before its {} bytes", content.length())
         })?;
         if let Some(difference) = content.difference(offset, &buffer[..read]) {
             return Err(ConformanceFailure::corrupt(path, difference));
         }
-        ledger.bytes += read as u64;
+        checker.bytes += read as u64;
         offset += read as u64;
     }
     if range.end >= content.length() {
         let behind = file.read_at(&mut buffer[..1], content.length());
-        let behind = ledger.must("read behind the end of", path, behind)?;
-        ledger.demand(behind == 0, path, || {
+        let behind = checker.must("read behind the end of", path, behind)?;
+        checker.demand(behind == 0, path, || {
             format!("goes on behind its end at {}", content.length())
         })?;
     }
     Ok(())
 }
 
-/// The data that the next write puts into `range`.
-fn make(content: &mut Content, range: &Range<u64>) -> Vec<u8> {
+/// The data of the next write to `range`.
+fn next_data(content: &mut Content, range: &Range<u64>) -> Vec<u8> {
     let key = content.write(range.clone());
     let mut data = vec![0; index(range.end - range.start)];
     generate(key, range.start, &mut data);
     data
 }
 
-/// What a step does to the content, without a disk.
-fn imagine(step: &Step, content: &mut Content) {
+/// Applies a step to the expected content.
+fn apply_to_model(step: &Step, content: &mut Content) {
     match step {
         Step::Write(range) | Step::WriteSynced(range) | Step::WriteMapped(range) => {
             content.write(range.clone());
@@ -330,7 +330,7 @@ fn bytes_of(step: &Step) -> u64 {
     }
 }
 
-/// pwrite(2) until all is written.
+/// pwrite(2) until all data is written.
 pub(crate) fn write_all(file: &DataFile, mut data: &[u8], mut offset: u64) -> io::Result<()> {
     while !data.is_empty() {
         match file.write_at(data, offset) {
@@ -346,7 +346,7 @@ pub(crate) fn write_all(file: &DataFile, mut data: &[u8], mut offset: u64) -> io
     Ok(())
 }
 
-/// pread(2) until `into` is full or the file ends; gives how much was read.
+/// pread(2) until `into` is full or the file ends; returns the bytes read.
 fn read_all(file: &DataFile, into: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < into.len() {

@@ -1,5 +1,5 @@
-//! Everything on the file system is removed, whoever made it, but for `lost+found`: directories are
-//! listed, emptied and removed depth first, as rm(1) does with `-r`.
+//! The job `clear`: removes all files and directories except `lost+found`, depth first, as
+//! `rm -r` does.
 
 use fslab_engine::{MetadataJob, MetadataOperation, RunContext, TreeShape, run_metadata};
 use fslab_model::Bytes;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::Job;
 use crate::workload::{Finished, RunError};
 
-/// None: there is nothing to choose.
+/// No parameters.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClearParameters {}
@@ -17,7 +17,7 @@ pub(crate) struct ClearParameters {}
 impl Job for ClearParameters {
     const NAME: &'static str = "clear";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         Ok(())
     }
 

@@ -16,7 +16,7 @@ use crate::workload::{Finished, RunError};
 
 /// Largest record that a workload accepts.
 const RECORD_MAX: Bytes = Bytes::mib(128);
-/// The record of a workload that has no default.
+/// Record of a workload without a default.
 const RECORD_DEFAULT: Bytes = Bytes::mib(1);
 
 /// Reads or writes of one file, or of one file per thread.
@@ -27,7 +27,7 @@ pub(crate) struct DataParameters {
     /// appended.
     file: PathBuf,
     /// Size of each file in bytes, or as a share of the file system's size ("1/4"); rounded down
-    /// to whole records.
+    /// to a multiple of the record.
     file_size: Size,
     /// Bytes of one record: 1 B to 128 MiB; 0 for the workload's default.
     #[schemars(with = "Size")]
@@ -37,13 +37,13 @@ pub(crate) struct DataParameters {
     /// With access "strided": records from the start of one record to the start of the next.
     #[serde(skip_serializing_if = "is_default")]
     stride: u64,
-    /// The call after the last write, within the time: "none", "fsync" or "fdatasync".
+    /// The call after the last write, timed: "none", "fsync" or "fdatasync".
     #[serde(skip_serializing_if = "Option::is_none")]
     sync: Option<Closing>,
     /// With access "random": each record exactly once; otherwise with replacement (the default).
     #[serde(skip_serializing_if = "is_default")]
     each_once: bool,
-    /// Bytes of a stream's buffer: 0 (no buffer) to 128 MiB. Where it is left out, the record's.
+    /// Bytes of a stream's buffer: 0 (no buffer) to 128 MiB; the record's size unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Size>")]
     buffer: Option<Bytes>,
@@ -51,12 +51,11 @@ pub(crate) struct DataParameters {
     /// where needed.
     #[serde(skip_serializing_if = "is_true")]
     positioned: bool,
-    /// The file is cut into files of so many bytes: NAME.000, NAME.001, ... A multiple of the
-    /// record.
+    /// Bytes of each segment of the file (NAME.000, NAME.001, ...): a multiple of the record.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Size>")]
     segment: Option<Bytes>,
-    /// How many work at the same time, each on its own file: 1 (the default) to 1024.
+    /// Threads or processes, each with its own file: 1 (the default) to 1024.
     #[serde(skip_serializing_if = "is_one")]
     threads: u32,
     /// "threads" (the default) or "processes".
@@ -66,20 +65,19 @@ pub(crate) struct DataParameters {
     /// "read", "write" or "update" (each record is read, changed in one byte and written back).
     #[schemars(with = "String")]
     direction: Direction,
-    /// The order of records: "sequential", "reverse", "strided", "random", "first-record" (the
-    /// first one again and again) or "append" (as many as `operations`, which make the file).
+    /// The order of records: "sequential", "reverse", "strided", "random", "first-record" (always
+    /// the first one) or "append" (`operations` records, which make the file).
     access: DataAccess,
-    /// "existing", "create" or "replace" (create or empty); where it is left out, "replace" for
-    /// writes and "existing" for the others.
+    /// "existing", "create" or "replace" (create or truncate); unless given, "replace" for writes
+    /// and "existing" for the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     open: Option<OpenMode>,
-    /// How many times the content was replaced before: another number gives other data.
+    /// Generation of the content: another number gives other data.
     generation: u32,
-    /// An fsync after every so many writes, within the time; 0 for none.
+    /// Writes between two fsyncs, which are timed; 0 for no fsync.
     sync_every: u64,
-    /// The engine that issues the calls, in the place of the plan's: "psync", "uring", "mmap" or
-    /// "stdio".
+    /// The engine instead of the plan's: "psync", "uring", "mmap" or "stdio".
     #[serde(skip_serializing_if = "Option::is_none")]
     engine: Option<String>,
     /// With engine "stdio": one getc(3) or putc(3) for each byte.
@@ -94,21 +92,21 @@ enum DataAccess {
     Sequential,
     /// From the last to the first.
     Reverse,
-    /// Every so manyth record, in as many passes as it takes to reach all.
+    /// Every `stride`-th record, in as many passes as it takes to reach all.
     Strided,
-    /// At uniformly random places.
+    /// Uniformly random.
     Random,
-    /// The first one again and again.
+    /// Always the first one.
     FirstRecord,
     /// One after the other; the file is as long as its records.
     Append,
 }
 
-/// The call after the last write, whose time is part of the phase's.
+/// The timed call after the last write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Closing {
-    /// No call: what the page cache has taken is done.
+    /// No call: data may remain in the page cache.
     None,
     /// fsync(2) of each file.
     Fsync,
@@ -117,7 +115,7 @@ pub(crate) enum Closing {
 }
 
 impl Closing {
-    /// The call; `None` for none.
+    /// The engine's call.
     pub(crate) fn call(self) -> Option<SyncCall> {
         match self {
             Self::None => None,
@@ -165,7 +163,7 @@ impl Job for DataParameters {
     const NAME: &'static str = "data";
     const ZERO_IS_DEFAULT: &'static [&'static str] = &["record", "stride"];
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
         let engine = parse_engine(self.engine.as_deref())?;
         if self.record.0 == 0 {
@@ -174,16 +172,16 @@ impl Job for DataParameters {
         if engine == Some(EngineKind::Stdio) {
             self.buffer.get_or_insert(self.record);
         }
-        // The file is as long as its appends make it: none of them may begin again at its head.
+        // The file is as long as all appends, so that the engine never wraps to its start.
         if self.access == DataAccess::Append && self.operations > 0 {
             let bytes = self.operations.saturating_mul(self.record.0);
             self.file_size = Size::Bytes(bytes);
         }
-        self.file_size = whole_records(&self.file_size, self.record, size)?;
+        self.file_size = round_to_records(&self.file_size, self.record, size)?;
         if self.operations == 0 {
             self.operations = self.file_size.bytes() / self.record.0;
         }
-        // The engine knows what makes no sense; a plan should know it before a disk is formatted.
+        // Validated while planning, before a disk is formatted.
         self.job().validate().map_err(|error| error.to_string())
     }
 
@@ -209,7 +207,7 @@ impl Job for DataParameters {
     }
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
-        // An engine that does not parse was refused when the plan was made.
+        // An unknown engine was refused while planning.
         let context = match parse_engine(self.engine.as_deref()) {
             Ok(Some(engine)) => &with_engine(context, engine),
             _ => context,
@@ -221,7 +219,7 @@ impl Job for DataParameters {
 impl DataParameters {
     fn job(&self) -> DataJob {
         let file_bytes = match self.access {
-            // In a file of one record, every access is one to that.
+            // In a file of one record, every access is to the first.
             DataAccess::FirstRecord => self.record.0,
             _ => self.file_size.bytes(),
         };
@@ -277,7 +275,7 @@ impl DataParameters {
     }
 }
 
-/// The kind of a phase whose records go in that direction.
+/// The kind of a phase with that direction.
 pub(crate) fn kind_of(direction: Direction) -> PhaseKind {
     match direction {
         Direction::Read => PhaseKind::Read,
@@ -288,8 +286,12 @@ pub(crate) fn kind_of(direction: Direction) -> PhaseKind {
     }
 }
 
-/// The size of a file that has whole records: no phase then has to say what it did with the rest.
-pub(crate) fn whole_records(file_size: &Size, record: Bytes, size: Bytes) -> Result<Size, String> {
+/// The size of a file in bytes, rounded down to a multiple of `record`.
+pub(crate) fn round_to_records(
+    file_size: &Size,
+    record: Bytes,
+    size: Bytes,
+) -> Result<Size, String> {
     let bytes = file_size.resolve(size)?;
     if record.0 == 0 || record > RECORD_MAX {
         return Err(format!(
@@ -305,12 +307,12 @@ pub(crate) fn whole_records(file_size: &Size, record: Bytes, size: Bytes) -> Res
     Ok(Size::Bytes(bytes - bytes % record.0))
 }
 
-/// What a file system must hold for a file of so many bytes, in one piece or cut.
+/// The file size that a file of `bytes` needs, with or without segments.
 pub(crate) fn longest_file(bytes: u64, segment: Option<Bytes>) -> Need {
     Need::FileBytes(Bytes(segment.map_or(bytes, |segment| bytes.min(segment.0))))
 }
 
-/// `context` with another engine; the null engine stays, which stands for every other.
+/// `context` with another engine, except that the null engine stays.
 pub(crate) fn with_engine(context: &RunContext, engine: EngineKind) -> RunContext {
     let engine = match context.engine {
         EngineKind::Null => EngineKind::Null,
@@ -327,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_without_a_number_of_operations_works_on_the_whole_file() {
+    fn a_job_without_a_number_of_operations_works_on_the_entire_file() {
         let file: DataParameters =
             serde_json::from_value(serde_json::json!({"file_size": 65536, "record": 4096}))
                 .expect("parameters");
@@ -335,35 +337,35 @@ mod tests {
     }
 
     #[test]
-    fn a_share_becomes_whole_records_and_as_many_operations() {
+    fn a_share_is_rounded_to_records_and_each_is_an_operation() {
         let mut file = DataParameters {
             record: Bytes::kib(64),
             ..DataParameters::default()
         };
-        file.settle(Bytes::gib(1)).expect("settles");
+        file.resolve(Bytes::gib(1)).expect("resolves");
         assert_eq!(file.file_size, Size::Bytes(256 << 20));
         assert_eq!(file.operations, 4096);
     }
 
     #[test]
-    fn a_file_that_is_no_multiple_of_the_record_is_shortened() {
+    fn a_file_size_is_rounded_down_to_a_multiple_of_the_record() {
         let mut file = DataParameters {
             file_size: Size::Written("10000B".into()),
             record: Bytes::kib(4),
             ..DataParameters::default()
         };
-        file.settle(Bytes::gib(1)).expect("settles");
+        file.resolve(Bytes::gib(1)).expect("resolves");
         assert_eq!(file.file_size, Size::Bytes(8192));
     }
 
     #[test]
-    fn a_file_that_is_cut_needs_no_longer_files_than_its_segments() {
+    fn a_segmented_file_needs_files_of_the_segments_size_only() {
         let mut file = DataParameters {
             segment: Some(Bytes::mib(64)),
             threads: 2,
             ..DataParameters::default()
         };
-        file.settle(Bytes::gib(1)).expect("settles");
+        file.resolve(Bytes::gib(1)).expect("resolves");
         assert_eq!(file.needs(), [Need::FileBytes(Bytes::mib(64))]);
         assert_eq!(file.footprint(), Bytes::mib(512));
         let files = file.data_files().expect("files");
@@ -372,10 +374,10 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn invalid_parameters_are_named() {
         let refused = |given: serde_json::Value, word: &str| {
             let mut file: DataParameters = serde_json::from_value(given).expect("parameters");
-            let problem = file.settle(Bytes::gib(1)).expect_err(word);
+            let problem = file.resolve(Bytes::gib(1)).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         };
         refused(serde_json::json!({ "record": "1GiB" }), "record");

@@ -1,7 +1,7 @@
-//! The image of a disk, as a virtual machine has it open: aligned records at uniformly random
-//! places of one large file that exists are read, or overwritten in place, as chance decides; after
-//! every so many writes, and at the end, comes an fsync, which is part of the time. Reads, writes
-//! and fsyncs have latencies of their own.
+//! The job `disk-image`: I/O of a virtual machine on its disk image. Aligned records at uniformly
+//! random offsets of one large existing file are read or overwritten in a random mix; an fsync,
+//! which is timed, follows every `sync_every` writes and the last one. Reads, writes and fsyncs
+//! have separate latencies.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use fslab_model::{Bytes, Need, PhaseKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::data::whole_records;
+use super::data::round_to_records;
 use crate::job::Job;
 use crate::parameters::{Size, ensure_inside};
 use crate::workload::{Finished, RunError};
@@ -24,22 +24,22 @@ use crate::workload::{Finished, RunError};
 pub(crate) struct DiskImageParameters {
     /// Path below the file system's root.
     file: PathBuf,
-    /// Its size, or a share of the file system's.
+    /// Size of the file, or a share of the file system's size.
     file_size: Size,
-    /// Size of one record: the image's cluster, or its guest's block.
+    /// Size of one record: the image's cluster or the guest's block.
     #[schemars(with = "Size")]
     record: Bytes,
-    /// How many records, of each thread; 0 for as many as the file has.
+    /// Records per thread; 0 for as many as the file has.
     operations: u64,
     /// Percent of the operations that read.
     read_percent: u8,
-    /// An fsync after every so many writes of a thread, and at the end; 0 for none at all.
+    /// Writes of a thread between two fsyncs; one more fsync follows at the end. 0 for none.
     sync_every: u64,
-    /// O_DIRECT: past the page cache.
+    /// O_DIRECT: bypass the page cache.
     direct: bool,
-    /// How many work on the image at the same time.
+    /// Threads or processes that work on the image.
     threads: u32,
-    /// Whether these are threads or processes.
+    /// "threads" or "processes".
     #[schemars(with = "serde_json::Value")]
     workers: Workers,
 }
@@ -96,9 +96,9 @@ impl DiskImageParameters {
 impl Job for DiskImageParameters {
     const NAME: &'static str = "disk-image";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
-        self.file_size = whole_records(&self.file_size, self.record, size)?;
+        self.file_size = round_to_records(&self.file_size, self.record, size)?;
         if self.operations == 0 {
             self.operations = self.file_size.bytes() / self.record.0;
         }

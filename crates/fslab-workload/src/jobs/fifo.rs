@@ -1,5 +1,5 @@
-//! Directories are filled with a set of files each; then, round after round, the oldest is removed
-//! and a new one is filled. A failure names its round.
+//! The job `fifo`: fills directories with a set of files each; then each round removes the oldest
+//! directory and fills a new one. A failure names its round.
 
 use std::path::PathBuf;
 
@@ -8,27 +8,27 @@ use fslab_model::{Bytes, Need, definitions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::size_series::{halving_sizes, series, settle_sizes};
+use super::size_series::{halving_sizes, resolve_sizes, series};
 use crate::job::Job;
 use crate::parameters::{Size, ensure_inside, sized_footprint};
 use crate::workload::{Finished, RunError};
 
-/// What a directory holds, how many there are, and how many are replaced.
+/// The files of a directory, the number of directories, and how many are replaced.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FifoParameters {
-    /// The directory of the directories, below the root.
+    /// The parent of the directories, below the root.
     directory: PathBuf,
-    /// The files of a directory: sizes, or shares of the file system.
+    /// Sizes of the files of a directory, in bytes or as shares of the file system.
     sizes: Vec<Size>,
-    /// How many directories exist at a time.
+    /// Directories that exist at a time.
     directories: u64,
-    /// How many times the oldest is replaced.
+    /// Replacements of the oldest directory.
     rounds: u64,
     /// Bytes per write(2).
     #[schemars(with = "Size")]
     record: Bytes,
-    /// That in which the files of the oldest directory are removed.
+    /// The order in which the files of the oldest directory are removed.
     #[schemars(with = "serde_json::Value")]
     order: Order,
 }
@@ -48,9 +48,10 @@ impl Default for FifoParameters {
 
 impl FifoParameters {
     fn job(&self) -> MetadataJob {
-        let in_one = self.sizes.len() as u64;
-        let made = self.directories.saturating_add(self.rounds);
-        let tree = TreeShape::flat(self.directory.clone(), in_one.saturating_mul(made), in_one);
+        let each = self.sizes.len() as u64;
+        let directories = self.directories.saturating_add(self.rounds);
+        let files = each.saturating_mul(directories);
+        let tree = TreeShape::flat(self.directory.clone(), files, each);
         MetadataJob {
             file_bytes: series(&self.sizes, 1),
             record_bytes: self.record.0,
@@ -60,7 +61,7 @@ impl FifoParameters {
         }
     }
 
-    /// Bytes of all directories that there are at a time.
+    /// Bytes of all directories that exist at a time.
     fn held_bytes(&self) -> u64 {
         let of_one = series(&self.sizes, 1).total_bytes(self.sizes.len() as u64);
         of_one.saturating_mul(self.directories)
@@ -70,9 +71,9 @@ impl FifoParameters {
 impl Job for FifoParameters {
     const NAME: &'static str = "fifo";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        settle_sizes(&mut self.sizes, 1, size)?;
+        resolve_sizes(&mut self.sizes, 1, size)?;
         self.job().validate().map_err(|error| error.to_string())
     }
 
@@ -87,7 +88,7 @@ impl Job for FifoParameters {
 
     fn run(&self, context: &RunContext) -> Result<Finished, RunError> {
         let mut finished = Finished::from(run_metadata(context, &self.job())?);
-        // Each directory goes before the next one comes.
+        // The oldest directory is removed before a new one is created.
         finished.figures.insert(
             definitions::BYTES_HELD_MAX.name.into(),
             self.held_bytes() as f64,

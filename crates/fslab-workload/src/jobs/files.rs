@@ -14,16 +14,16 @@ use crate::job::Job;
 use crate::parameters::{Size, ensure_inside, is_default, sized_footprint};
 use crate::workload::{Finished, RunError};
 
-/// Bytes of the longest name that has a random part.
+/// Longest name with a random part, in bytes.
 const STYLED_NAME_BYTES: u32 = 19;
-/// Directories that a turnover keeps where a study does not say.
+/// Default of the directories that a turnover keeps.
 const KEPT_DIRECTORIES: u64 = 4;
 
 /// Parameters of `files`. Each is defined where the engine's [`MetadataJob`] defines it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FilesParameters {
-    /// What is done to every file: "create", "read", "stat", "list", "chmod", "unlink", ...
+    /// The operation on every file: "create", "read", "stat", "list", "chmod", "unlink", ...
     #[schemars(with = "serde_json::Value")]
     operation: MetadataOperation,
     /// Further operations on each file, as a part of the first one.
@@ -32,7 +32,7 @@ pub(crate) struct FilesParameters {
     then: Vec<MetadataOperation>,
     /// The root of the tree, below that of the file system.
     directory: PathBuf,
-    /// How many files: at least 1.
+    /// Number of files: at least 1.
     files: u64,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
@@ -65,14 +65,14 @@ pub(crate) struct FilesParameters {
     /// How far the data written can be compressed and deduplicated.
     #[schemars(with = "serde_json::Value")]
     content: Content,
-    /// How many times the content was replaced before: another number gives other data.
+    /// Generation of the content: another number gives other data.
     #[serde(skip_serializing_if = "is_default")]
     generation: u32,
     /// What is created: "file", "link" or "symlink".
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(with = "serde_json::Value")]
     kind: FileKind,
-    /// Compare what is read with what was written; needs records of whole 4 KiB blocks.
+    /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
     verify: bool,
     /// The digest of each file that is read: "sha-512".
     #[serde(skip_serializing_if = "is_default")]
@@ -82,11 +82,11 @@ pub(crate) struct FilesParameters {
     #[serde(skip_serializing_if = "is_default")]
     #[schemars(with = "serde_json::Value")]
     directories: DirectoryTiming,
-    /// Whether the directories are removed, too.
+    /// Remove the directories, too.
     #[serde(skip_serializing_if = "is_default")]
     remove_directories: bool,
-    /// With "turnover": how many directories exist at a time.
-    #[serde(skip_serializing_if = "is_usual")]
+    /// With "turnover": directories that exist at a time.
+    #[serde(skip_serializing_if = "is_default_kept")]
     kept_directories: u64,
     /// Threads, or processes: 1 to 1024.
     threads: u32,
@@ -105,7 +105,7 @@ pub(crate) struct FilesParameters {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature is serde's"
 )]
-fn is_usual(value: &u64) -> bool {
+fn is_default_kept(value: &u64) -> bool {
     *value == KEPT_DIRECTORIES
 }
 
@@ -178,8 +178,8 @@ impl FilesParameters {
         }
     }
 
-    /// How many files there are at a time at most.
-    fn files_held(&self) -> u64 {
+    /// The most files that exist at a time.
+    fn files_max(&self) -> u64 {
         let trees = if self.base_per_worker {
             self.threads
         } else {
@@ -202,14 +202,14 @@ impl FilesParameters {
 impl Job for FilesParameters {
     const NAME: &'static str = "files";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        // The engine knows what makes no sense; a plan should know it before a disk is formatted.
+        // Validated while planning, before a disk is formatted.
         self.job().validate().map_err(|error| error.to_string())
     }
 
     fn footprint(&self) -> Bytes {
-        sized_footprint(self.files_held(), &self.file_size)
+        sized_footprint(self.files_max(), &self.file_size)
     }
 
     fn needs(&self) -> Vec<Need> {

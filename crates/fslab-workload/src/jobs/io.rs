@@ -1,4 +1,4 @@
-//! The job `io`: every data job of the engine, with all of its settings.
+//! The job `io`: a data job of the engine with all of its settings.
 
 use std::path::{Path, PathBuf};
 
@@ -20,22 +20,21 @@ use crate::workload::{Finished, RunError};
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct IoParameters {
-    /// The engine that issues the calls, in the place of the plan's: "psync", "uring", "mmap" or
-    /// "stdio".
+    /// The engine instead of the plan's: "psync", "uring", "mmap" or "stdio".
     #[serde(skip_serializing_if = "Option::is_none")]
     engine: Option<String>,
     /// Path below the root of the file system.
     file: PathBuf,
     /// Size of each file in bytes, or as a share of the file system's size.
     file_size: Size,
-    /// The file is cut into files of so many bytes; a multiple of the record.
+    /// Bytes of each segment of the file: a multiple of the record.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Size>")]
     segment: Option<Bytes>,
     /// Bytes of one record: 1 B to 128 MiB.
     #[schemars(with = "Size")]
     record: Bytes,
-    /// Where the first record begins in the file, in bytes.
+    /// Offset of the first record in bytes.
     offset: u64,
     /// "read", "write", "update", { mix = { read_percent = 0 to 100 } } or
     /// { read-update = { every = N } }.
@@ -55,7 +54,7 @@ pub(crate) struct IoParameters {
     /// When operations are issued: "as-fast-as-possible", or at a rate.
     #[schemars(with = "serde_json::Value")]
     pace: Pace,
-    /// "existing", "create" or "replace" (create or empty). With "create", a file that is read and
+    /// "existing", "create" or "replace" (create or truncate). With "create", a file that is read and
     /// is missing or short is written before the phase is timed.
     #[schemars(with = "serde_json::Value")]
     open: OpenMode,
@@ -81,9 +80,9 @@ pub(crate) struct IoParameters {
     /// How far the data written can be compressed and deduplicated.
     #[schemars(with = "serde_json::Value")]
     content: Content,
-    /// How many times the content was replaced before: another number gives other data.
+    /// Generation of the content: another number gives other data.
     generation: u32,
-    /// Compare what is read with what was written; needs records of whole 4 KiB blocks.
+    /// Compare what is read with what was written; needs records of a multiple of 4 KiB.
     verify: bool,
     /// Accept blocks of an earlier generation when verifying.
     older_generations: bool,
@@ -144,9 +143,9 @@ impl IoParameters {
         &self.file
     }
 
-    /// The engine that is named, or else that of the plan.
+    /// The engine of the parameters, else that of the plan.
     pub(super) fn engine(&self, context: &RunContext) -> EngineKind {
-        // An engine that does not parse was refused when the plan was made.
+        // An unknown engine was refused while planning.
         let named = parse_engine(self.engine.as_deref()).ok().flatten();
         named.unwrap_or(context.engine)
     }
@@ -187,11 +186,11 @@ impl IoParameters {
 impl Job for IoParameters {
     const NAME: &'static str = "io";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
         self.file_size = Size::Bytes(self.file_size.resolve(size)?);
         parse_engine(self.engine.as_deref())?;
-        // The engine knows what makes no sense; a plan should know it before a disk is formatted.
+        // Validated while planning, before a disk is formatted.
         self.job().validate().map_err(|error| error.to_string())
     }
 

@@ -1,4 +1,4 @@
-//! Jobs that the engine runs as they are: on the data of files, and on many files.
+//! Jobs that the engine runs: data jobs (reads and writes of files) and metadata jobs (many files).
 
 mod clear;
 mod data;

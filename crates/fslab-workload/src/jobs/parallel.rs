@@ -1,8 +1,8 @@
-//! Several jobs on data at the same time: each is given as the parameters of `io`, of which it may
-//! leave out size and record where those of the phase will do. They begin together, and the clock
-//! stops with the end of the last, its closing sync included. The figures of the phase are those of
-//! all jobs together; the lists `job-throughput`, `job-operation-rate` and `job-elapsed` have those
-//! of each, from its own first operation to its own end. Threads stand in the order of the jobs.
+//! The job `parallel`: several data jobs at the same time, each with parameters of `io`; size and
+//! record default to those of the phase. All start together; the phase ends with the last one, its
+//! closing sync included. The phase's figures are those of all jobs together; the lists
+//! `job-throughput`, `job-operation-rate` and `job-elapsed` have those of each, from its first
+//! operation to its end. Threads are in the order of the jobs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,18 +20,18 @@ use crate::job::Job;
 use crate::parameters::{Size, from_map, to_map};
 use crate::workload::{Finished, RunError};
 
-/// More jobs than a table of them is read for.
+/// Limit of jobs.
 const JOBS_MAX: usize = 64;
-/// Files of all jobs together: a plan lists them.
+/// Limit of the files of all jobs, since a plan lists them.
 const FILES_MAX: usize = 1 << 17;
 
 /// Parameters of `parallel`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ParallelParameters {
-    /// The size of the files of those jobs that name none, or a share of the file system's.
+    /// Default size of the jobs' files, or a share of the file system's size.
     file_size: Size,
-    /// The record of those jobs that name none.
+    /// Default record of the jobs.
     #[schemars(with = "Size")]
     record: Bytes,
     /// The jobs: parameters of `io`.
@@ -39,7 +39,7 @@ pub(crate) struct ParallelParameters {
 }
 
 impl Default for ParallelParameters {
-    /// One reads the file that other workloads have written, and one writes another.
+    /// One job reads the file of other workloads, and one writes a second file.
     fn default() -> Self {
         let reader = [
             ("file", Value::from("data")),
@@ -65,7 +65,7 @@ impl Default for ParallelParameters {
 }
 
 impl ParallelParameters {
-    /// The jobs' parameters. What cannot be read was refused when the plan was made.
+    /// The jobs' parameters. Invalid ones were refused while planning.
     fn typed(&self) -> impl Iterator<Item = IoParameters> {
         self.jobs.iter().filter_map(|job| from_map(job).ok())
     }
@@ -74,19 +74,19 @@ impl ParallelParameters {
         self.typed().map(|job| job.job())
     }
 
-    /// Fills in what `job` leaves out, and turns shares of `size` into bytes.
-    fn settled(&self, job: &Parameters, size: Bytes) -> Result<Parameters, String> {
-        let mut whole = job.clone();
+    /// Fills in defaults of `job` and turns shares of `size` into bytes.
+    fn resolved(&self, job: &Parameters, size: Bytes) -> Result<Parameters, String> {
+        let mut filled = job.clone();
         let file_size = self.file_size.bytes();
-        whole.entry("file_size").or_insert(file_size.into());
-        whole.entry("record").or_insert(self.record.0.into());
-        let mut typed: IoParameters = from_map(&whole).map_err(|error| error.to_string())?;
-        typed.settle(size)?;
+        filled.entry("file_size").or_insert(file_size.into());
+        filled.entry("record").or_insert(self.record.0.into());
+        let mut typed: IoParameters = from_map(&filled).map_err(|error| error.to_string())?;
+        typed.resolve(size)?;
         to_map(&typed).map_err(|error| error.to_string())
     }
 
-    /// A file that one job empties and another one uses: what the other finds would be chance.
-    fn disputed_file(&self) -> Option<PathBuf> {
+    /// A file that one job truncates and another uses, which would be a race.
+    fn conflicting_file(&self) -> Option<PathBuf> {
         let mut users: BTreeMap<PathBuf, u32> = BTreeMap::new();
         for file in self.jobs().flat_map(|job| job.files()) {
             *users.entry(file).or_default() += 1;
@@ -99,7 +99,7 @@ impl ParallelParameters {
 impl Job for ParallelParameters {
     const NAME: &'static str = "parallel";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         if self.jobs.is_empty() {
             return Err("jobs = []; there must be at least one".into());
         }
@@ -110,18 +110,18 @@ impl Job for ParallelParameters {
             ));
         }
         self.file_size = Size::Bytes(self.file_size.resolve(size)?);
-        let settled = (1..).zip(&self.jobs).map(|(number, job)| {
-            let settled = self.settled(job, size);
-            settled.map_err(|problem| format!("job {number}: {problem}"))
+        let resolved = (1..).zip(&self.jobs).map(|(number, job)| {
+            let resolved = self.resolved(job, size);
+            resolved.map_err(|problem| format!("job {number}: {problem}"))
         });
-        self.jobs = settled.collect::<Result<_, _>>()?;
+        self.jobs = resolved.collect::<Result<_, _>>()?;
         let files: usize = self.jobs().map(|job| job.files().len()).sum();
         if files > FILES_MAX {
             return Err(format!(
                 "{files} files, of all jobs and threads together; at most {FILES_MAX}"
             ));
         }
-        match self.disputed_file() {
+        match self.conflicting_file() {
             None => Ok(()),
             Some(file) => Err(format!(
                 "a job that replaces '{}' and another that uses it",
@@ -180,7 +180,7 @@ impl Job for ParallelParameters {
     }
 }
 
-/// A figure of one job; `None` where it has none.
+/// A figure of one job.
 type Figure = fn(&Measured) -> Option<f64>;
 
 fn lists(each: &[Measured]) -> Vec<ValueList> {
@@ -215,33 +215,33 @@ fn lists(each: &[Measured]) -> Vec<ValueList> {
 mod tests {
     use super::*;
 
-    fn settled(jobs: &Value) -> Result<ParallelParameters, String> {
+    fn resolved(jobs: &Value) -> Result<ParallelParameters, String> {
         let mut parameters: ParallelParameters =
             serde_json::from_value(serde_json::json!({ "jobs": jobs })).expect("parameters");
-        parameters.settle(Bytes::gib(1)).map(|()| parameters)
+        parameters.resolve(Bytes::gib(1)).map(|()| parameters)
     }
 
     #[test]
-    fn the_room_that_jobs_need_is_that_of_their_files_each_counted_once() {
+    fn the_footprint_counts_each_file_of_the_jobs_once() {
         let jobs = serde_json::json!([
             { "file": "a", "file_size": "1MiB", "direction": "read" },
             { "file": "a", "file_size": "2MiB", "direction": "write", "open": "existing" },
             { "file": "b", "file_size": "4MiB", "threads": 2 },
         ]);
-        let parameters = settled(&jobs).expect("settles");
+        let parameters = resolved(&jobs).expect("resolves");
         assert_eq!(parameters.footprint(), Bytes::mib(10));
         let files = parameters.data_files().expect("files");
         assert_eq!(files, ["a", "b", "b.1"].map(PathBuf::from));
     }
 
     #[test]
-    fn jobs_take_size_and_record_of_the_phase_where_they_name_none() {
+    fn jobs_default_to_size_and_record_of_the_phase() {
         let given = serde_json::json!({
             "file_size": "1/8", "record": 8192,
             "jobs": [{ "file": "a" }, { "file": "b", "file_size": "1MiB", "record": 4096 }],
         });
         let mut parameters: ParallelParameters = serde_json::from_value(given).expect("parameters");
-        parameters.settle(Bytes::gib(1)).expect("settles");
+        parameters.resolve(Bytes::gib(1)).expect("resolves");
         let sizes: Vec<_> = parameters
             .jobs()
             .map(|job| (job.file_bytes, job.record_bytes))
@@ -250,26 +250,26 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_make_no_sense_are_refused_by_number_or_file() {
-        let none = settled(&serde_json::json!([])).expect_err("none");
+    fn invalid_jobs_are_refused_by_number_or_file() {
+        let none = resolved(&serde_json::json!([])).expect_err("none");
         assert!(none.contains("at least one"), "{none}");
         let unknown = serde_json::json!([{ "fiel": "a" }]);
-        let unknown = settled(&unknown).expect_err("unknown");
+        let unknown = resolved(&unknown).expect_err("unknown");
         assert!(
             unknown.starts_with("job 1: unknown field `fiel`"),
             "{unknown}"
         );
         let bad = serde_json::json!([{ "file": "a" }, { "file": "b", "threads": 0 }]);
-        let bad = settled(&bad).expect_err("0 threads");
+        let bad = resolved(&bad).expect_err("0 threads");
         assert!(
             bad.starts_with("job 2: ") && bad.contains("0 threads"),
             "{bad}"
         );
-        let disputed = serde_json::json!([
+        let conflict = serde_json::json!([
             { "file": "a", "direction": "read" },
             { "file": "a", "open": "replace" },
         ]);
-        let disputed = settled(&disputed).expect_err("disputed");
-        assert!(disputed.contains("replaces 'a'"), "{disputed}");
+        let conflict = resolved(&conflict).expect_err("a conflict");
+        assert!(conflict.contains("replaces 'a'"), "{conflict}");
     }
 }

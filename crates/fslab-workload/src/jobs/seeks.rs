@@ -1,8 +1,7 @@
-//! Several seekers read records at random places of one file, which they share; of each seeker the
-//! first, the eleventh, the twenty-first record and so on has a byte changed, is written back where
-//! it was, and is made durable by fsync. They take their turns from one pool, and the clock stops
-//! with the last. An operation is one turn; a turn that updates is noted as `update`, and its fsync
-//! as `fsync`, whose time is part of the phase's. These are the seeks of bonnie++.
+//! The job `seeks`, as in bonnie++: several workers read records at random offsets of one shared
+//! file. Of each worker the first, eleventh, twenty-first record and so on has one byte changed, is
+//! written back and synced. Workers take operations from one pool. An operation is a read or an
+//! `update`; the fsync of an update is timed and has its own latency.
 
 use std::path::PathBuf;
 
@@ -13,7 +12,7 @@ use fslab_model::{Bytes, Need, PhaseKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::data::{Closing, longest_file, whole_records};
+use super::data::{Closing, longest_file, round_to_records};
 use crate::job::Job;
 use crate::parameters::{Size, ensure_inside, is_true};
 use crate::workload::{Finished, RunError};
@@ -24,27 +23,27 @@ use crate::workload::{Finished, RunError};
 pub(crate) struct SeeksParameters {
     /// Path below the file system's root.
     file: PathBuf,
-    /// Its size, or a share of the file system's.
+    /// Size of the file, or a share of the file system's size.
     file_size: Size,
-    /// The file is cut into files of this size.
+    /// Bytes of each segment of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Size>")]
     segment: Option<Bytes>,
     /// Size of one record.
     #[schemars(with = "Size")]
     record: Bytes,
-    /// How many turns there are, of all seekers together.
+    /// Operations of all workers together.
     operations: u64,
-    /// How many seekers.
+    /// Number of workers.
     threads: u32,
-    /// Whether they are processes or threads.
+    /// "threads" or "processes".
     #[schemars(with = "serde_json::Value")]
     workers: Workers,
-    /// One turn in so many updates, of each seeker the first; 0 for none.
+    /// Operations of a worker per update, the first one included; 0 for no updates.
     update_every: u64,
-    /// What makes an updated record durable.
+    /// The sync after an update: "none", "fsync" or "fdatasync".
     sync: Closing,
-    /// pread(2) and pwrite(2); else lseek(2), read(2) and write(2).
+    /// pread(2) and pwrite(2); otherwise lseek(2), read(2) and write(2).
     #[serde(skip_serializing_if = "is_true")]
     positioned: bool,
 }
@@ -93,9 +92,9 @@ impl SeeksParameters {
 impl Job for SeeksParameters {
     const NAME: &'static str = "seeks";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
-        self.file_size = whole_records(&self.file_size, self.record, size)?;
+        self.file_size = round_to_records(&self.file_size, self.record, size)?;
         self.job().validate().map_err(|error| error.to_string())
     }
 

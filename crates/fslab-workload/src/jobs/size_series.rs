@@ -1,23 +1,22 @@
-//! Files whose sizes a study lists one by one, as shares of the file system or in bytes.
+//! Lists of file sizes, in bytes or as shares of the file system.
 
 use fslab_engine::FileSizes;
 use fslab_model::Bytes;
 
 use crate::parameters::Size;
 
-/// The sizes where a study names none: from a sixteenth of the file system to an 8192nd, each half
-/// of the one before.
+/// Default sizes: from 1/16 to 1/8192 of the file system, each half of the one before.
 pub(crate) fn halving_sizes() -> Vec<Size> {
     (4..=13)
         .map(|power| Size::Written(format!("1/{}", 1_u64 << power)))
         .collect()
 }
 
-/// More files than anybody lists: each of them has a place in a list.
+/// Limit of files, since the list has an entry for each.
 const LISTED_FILES_MAX: u64 = 100_000;
 
-/// Turns shares of `size` into bytes, and demands that `each` files of every size can be listed.
-pub(crate) fn settle_sizes(sizes: &mut [Size], each: u64, size: Bytes) -> Result<(), String> {
+/// Turns shares of `size` into bytes, and checks the limit for `each` files of every size.
+pub(crate) fn resolve_sizes(sizes: &mut [Size], each: u64, size: Bytes) -> Result<(), String> {
     let files = each.saturating_mul(sizes.len() as u64);
     if files > LISTED_FILES_MAX {
         return Err(format!(

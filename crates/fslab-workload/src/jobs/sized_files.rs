@@ -1,4 +1,4 @@
-//! The job `sized-files`: files of listed sizes in one directory are written, or read and digested.
+//! The job `sized-files`: writes files of listed sizes in one directory, or reads and digests them.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use fslab_model::{Bytes, Need};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::size_series::{halving_sizes, series, settle_sizes};
+use super::size_series::{halving_sizes, resolve_sizes, series};
 use crate::job::Job;
 use crate::parameters::{Size, ensure_inside, sized_footprint};
 use crate::workload::{Finished, RunError};
 
-/// Which files, and in what records they are moved.
+/// Parameters of `sized-files`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SizedFilesParameters {
@@ -20,13 +20,13 @@ pub(crate) struct SizedFilesParameters {
     directory: PathBuf,
     /// Sizes in bytes, or shares of the file system, in the order of the files.
     sizes: Vec<Size>,
-    /// How many files of each size.
+    /// Files of each size.
     each: u64,
     /// Bytes per read(2) or write(2).
     #[schemars(with = "Size")]
     record: Bytes,
-    /// Whether digests are compared with those of what was written, which are computed before the
-    /// phase is timed.
+    /// Compare digests with those of the data written, which are computed before the phase is
+    /// timed.
     verify: bool,
     /// "create" or "read".
     #[schemars(with = "String")]
@@ -71,9 +71,9 @@ impl SizedFilesParameters {
 impl Job for SizedFilesParameters {
     const NAME: &'static str = "sized-files";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
-        settle_sizes(&mut self.sizes, self.each, size)?;
+        resolve_sizes(&mut self.sizes, self.each, size)?;
         self.job().validate().map_err(|error| error.to_string())
     }
 

@@ -13,24 +13,24 @@ use crate::job::Job;
 use crate::parameters::{Size, ensure_inside, tree_footprint};
 use crate::workload::{Finished, RunError};
 
-/// A tree of small files, and what is done to each.
+/// Parameters of `small-files`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SmallFilesParameters {
     /// The root of the tree, below that of the file system.
     directory: PathBuf,
-    /// How many files: at least 1.
+    /// Number of files: at least 1.
     files: u64,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
     /// Bytes of each file.
     #[schemars(with = "Size")]
     file_size: Bytes,
-    /// What is done to every file: "create", "list" (its directory), "stat", "read", "chmod",
+    /// The operation on every file: "create", "list" (its directory), "stat", "read", "chmod",
     /// "unlink" and others of the engine.
     #[schemars(with = "String")]
     operation: MetadataOperation,
-    /// syncfs(2) after the last operation, within the time.
+    /// syncfs(2) after the last operation, timed.
     closing_syncfs: bool,
 }
 
@@ -50,7 +50,7 @@ impl Default for SmallFilesParameters {
 impl Job for SmallFilesParameters {
     const NAME: &'static str = "small-files";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         if self.files == 0 {
             return Err("files = 0; there must be at least one".into());

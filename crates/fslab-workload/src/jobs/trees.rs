@@ -1,4 +1,4 @@
-//! The job `trees`: each of several processes works on a tree of its own.
+//! The job `trees`: several processes, each with its own tree.
 
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ use crate::job::Job;
 use crate::parameters::{ensure_inside, sized_footprint};
 use crate::workload::{Finished, RunError};
 
-/// Small files of many sizes, in a tree per process.
+/// Parameters of `trees`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct TreesParameters {
     /// Holds the trees `p0`, `p1`, ... of the processes.
     directory: PathBuf,
-    /// How many processes: 1 to 1024.
+    /// Processes: 1 to 1024.
     processes: u32,
     /// Files of each process.
     files: u64,
@@ -33,9 +33,9 @@ pub(crate) struct TreesParameters {
     /// "reverse" or "random".
     #[schemars(with = "String")]
     order: Order,
-    /// Whether chown(2) and chmod(2) are a part of writing a file.
+    /// Include chown(2) and chmod(2) in the writing of a file.
     attributes: bool,
-    /// What is done to every file: "create", "read", "stat", "replace" or "unlink".
+    /// The operation on every file: "create", "read", "stat", "replace" or "unlink".
     #[schemars(with = "String")]
     operation: MetadataOperation,
 }
@@ -59,7 +59,7 @@ impl Default for TreesParameters {
 }
 
 impl TreesParameters {
-    /// A job that does `operation` to every file of every process.
+    /// A job that applies `operation` to every file of every process.
     fn job_of(&self, operation: MetadataOperation) -> MetadataJob {
         let tree = TreeShape::flat(self.directory.clone(), self.files, self.files_per_directory);
         MetadataJob {
@@ -68,7 +68,7 @@ impl TreesParameters {
             workers: Workers::Processes,
             order: self.order,
             file_bytes: self.file_size.clone(),
-            // A file is written, and read, with one call.
+            // One call reads or writes a file.
             record_bytes: (self.file_size.longest().max(1))
                 .checked_next_multiple_of(4096)
                 .unwrap_or(u64::MAX),
@@ -76,7 +76,7 @@ impl TreesParameters {
         }
     }
 
-    /// Of a job that writes files, directories, owner and permissions are a part.
+    /// A job that writes files also creates directories and sets owner and permissions.
     fn job(&self) -> MetadataJob {
         let job = self.job_of(self.operation);
         if !self.writes() {
@@ -87,7 +87,7 @@ impl TreesParameters {
         MetadataJob {
             then: attributes.into_iter().filter(|_| self.attributes).collect(),
             directories: DirectoryTiming::InTime,
-            // New content differs from the old one.
+            // New content must differ from the old.
             generation: u32::from(replaces),
             order: if replaces {
                 self.order
@@ -107,7 +107,7 @@ impl TreesParameters {
 impl Job for TreesParameters {
     const NAME: &'static str = "trees";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         let stat = self.job_of(MetadataOperation::Stat);
         stat.validate().map_err(|error| error.to_string())
@@ -120,7 +120,7 @@ impl Job for TreesParameters {
 
     fn needs(&self) -> Vec<Need> {
         let mut needs = vec![Need::FileBytes(Bytes(self.file_size.longest()))];
-        // Where files cannot be written so, there are none to visit either.
+        // Also for reading: without permissions the files were never written.
         needs.extend(self.attributes.then_some(Need::Permissions));
         needs
     }

@@ -1,7 +1,8 @@
-//! What tells whether a file has a data block of its own, and which of it can be believed.
+//! Three ways to determine whether a file is stored inline (without a data block), and which of
+//! them are reliable on a file system.
 //!
-//! A kind of evidence is believed on a file system where it finds blocks in a file that must have
-//! some, and says something of every file that was tried.
+//! A kind of evidence is reliable if it finds blocks in a file that must have some, and has an
+//! answer for each file tried.
 
 use std::fs::File;
 use std::io;
@@ -9,19 +10,19 @@ use std::os::unix::fs::MetadataExt;
 
 use fslab_sys::{block_address, extents};
 
-/// What was seen of one file.
+/// What was observed of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct Observation {
     pub(super) size: u64,
-    /// Whether FIEMAP says that it has no block; `None` where it says nothing.
-    pub(super) by_extents: Option<bool>,
-    /// The same of FIBMAP.
-    pub(super) by_map: Option<bool>,
+    /// True if FIEMAP reports no block; `None` without an answer.
+    pub(super) by_fiemap: Option<bool>,
+    /// The same by FIBMAP.
+    pub(super) by_fibmap: Option<bool>,
     /// `st_blocks`.
     pub(super) blocks: u64,
 }
 
-/// A kind of evidence, the most trusted first.
+/// A kind of evidence, in order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
     Extents,
@@ -40,47 +41,48 @@ impl Evidence {
         }
     }
 
-    /// Whether the file has no block of its own, as this evidence says.
-    pub(super) fn judge(self, seen: &Seen) -> Option<bool> {
+    /// True if the file is inline by this evidence; `None` without an answer.
+    pub(super) fn is_inline(self, seen: &Observation) -> Option<bool> {
         match self {
-            Self::Extents => seen.by_extents,
-            Self::Map => seen.by_map,
+            Self::Extents => seen.by_fiemap,
+            Self::Map => seen.by_fibmap,
             Self::Blocks => Some(seen.blocks == 0),
         }
     }
 
-    /// Whether it can be believed: `reference` is a file that must have blocks.
-    pub(super) fn is_believed(self, reference: &Seen, all: &[Seen]) -> bool {
-        self.judge(reference) == Some(false) && all.iter().all(|it| self.judge(it).is_some())
+    /// True if it is reliable here; `reference` is a file that must have blocks.
+    pub(super) fn is_reliable(self, reference: &Observation, all: &[Observation]) -> bool {
+        self.is_inline(reference) == Some(false)
+            && all.iter().all(|it| self.is_inline(it).is_some())
     }
 }
 
-impl Seen {
-    /// Looks at `file`, which was written and synced.
+impl Observation {
+    /// Observes `file`, which was written and synced.
     ///
     /// # Errors
     /// That of fstat(2).
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let blocks = metadata.blocks();
-        let by_extents = extents(file).ok().and_then(|found| {
+        let by_fiemap = extents(file).ok().and_then(|found| {
             if found.is_empty() {
-                // Data without any extent: only where it has no block does that make sense.
+                // No extent for data: an answer only if st_blocks agrees.
                 return (blocks == 0).then_some(true);
             }
             Some(found.iter().any(|extent| extent.flags.is_inline()))
         });
-        let by_map = match block_address(file, 0) {
+        let by_fibmap = match block_address(file, 0) {
             Ok(address) => Some(address.is_none()),
-            // Drivers that know of data in the inode answer with EINVAL, which the kernel takes
-            // for the number of a block, and finds too large.
+            // A driver with inline data returns EINVAL from bmap; the kernel takes it for a block
+            // number, which is out of range.
             Err(error) if error.raw_os_error() == Some(ERANGE) => Some(true),
             Err(_) => None,
         };
         Ok(Self {
             size: metadata.len(),
-            by_extents,
-            by_map,
+            by_fiemap,
+            by_fibmap,
             blocks,
         })
     }
@@ -92,32 +94,32 @@ const ERANGE: i32 = 34;
 mod tests {
     use super::*;
 
-    const REFERENCE: Seen = Seen {
+    const REFERENCE: Observation = Observation {
         size: 65_536,
-        by_extents: Some(false),
-        by_map: Some(false),
+        by_fiemap: Some(false),
+        by_fibmap: Some(false),
         blocks: 128,
     };
 
     #[test]
-    fn evidence_that_finds_no_block_where_one_must_be_is_not_believed() {
-        let blind = Seen {
-            by_map: Some(true),
+    fn evidence_that_finds_no_block_in_the_reference_is_not_reliable() {
+        let blind = Observation {
+            by_fibmap: Some(true),
             blocks: 0,
             ..REFERENCE
         };
-        assert!(Evidence::Extents.is_believed(&blind, &[]));
-        assert!(!Evidence::Map.is_believed(&blind, &[]));
-        assert!(!Evidence::Blocks.is_believed(&blind, &[]));
+        assert!(Evidence::Extents.is_reliable(&blind, &[]));
+        assert!(!Evidence::Map.is_reliable(&blind, &[]));
+        assert!(!Evidence::Blocks.is_reliable(&blind, &[]));
     }
 
     #[test]
-    fn evidence_that_says_nothing_of_a_file_is_not_believed() {
-        let silent = Seen {
-            by_extents: None,
+    fn evidence_without_an_answer_for_a_file_is_not_reliable() {
+        let silent = Observation {
+            by_fiemap: None,
             ..REFERENCE
         };
-        assert!(!Evidence::Extents.is_believed(&REFERENCE, &[REFERENCE, silent]));
-        assert!(Evidence::Map.is_believed(&REFERENCE, &[REFERENCE, silent]));
+        assert!(!Evidence::Extents.is_reliable(&REFERENCE, &[REFERENCE, silent]));
+        assert!(Evidence::Map.is_reliable(&REFERENCE, &[REFERENCE, silent]));
     }
 }

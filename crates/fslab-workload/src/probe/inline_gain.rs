@@ -1,10 +1,9 @@
-//! What it gains that files have no data block of their own: two trees, of files at the threshold
-//! and of files one byte longer, are made by one phase and read by another, before which the trial
-//! may have unmounted.
+//! The gain of inline data: one phase creates two trees, of files at the threshold and of files one
+//! byte longer; another reads them, after an unmount if the study wants that.
 //!
-//! Both are worked on directory by directory, in turns, and who is first changes from turn to turn:
-//! what the one brings into memory serves the other. The first turn, which brings in what all of
-//! them share, is not counted where there are others.
+//! The trees alternate directory by directory, and the first one changes each turn, since each
+//! brings shared metadata into the cache for the other. The first turn is not counted if there are
+//! more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +13,11 @@ use fslab_engine::{
 };
 use fslab_model::{MetricDefinition, definitions};
 
-use super::bench::{Bench, must, synthetic_probe};
 use super::parameters::InlineParameters;
+use super::recorder::{ProbeRecorder, must, synthetic_probe};
 use crate::workload::{Finished, RunError};
 
-/// What the names of the two trees begin with, before the size of their files.
+/// Prefixes of the trees' names; the size of their files follows.
 const AT: &str = "at-";
 const ABOVE: &str = "above-";
 
@@ -48,7 +47,7 @@ impl<'a> GainTrees<'a> {
         }
     }
 
-    /// Those that `inline-probe` kept; `None` where it kept none.
+    /// The trees that `inline-probe` kept; `None` if there are none.
     fn kept(parameters: &'a InlineParameters, folder: &Path) -> Result<Option<Self>, RunError> {
         for entry in must("list", folder, fs::read_dir(folder))? {
             let entry = must("list", folder, entry)?;
@@ -61,33 +60,33 @@ impl<'a> GainTrees<'a> {
         Ok(None)
     }
 
-    /// Makes the files of both trees, durably, and tells what the threshold gains.
-    pub(super) fn make(&self, bench: &mut Bench<'_>) -> Result<(), RunError> {
+    /// Creates and syncs the files of both trees, and reports the gain.
+    pub(super) fn make(&self, recorder: &mut ProbeRecorder<'_>) -> Result<(), RunError> {
         let sync = MetadataSync {
             closing_syncfs: true,
             ..MetadataSync::default()
         };
-        let times = self.in_turns(bench, |job| MetadataJob {
+        let times = self.alternate(recorder, |job| MetadataJob {
             sync,
             ..MetadataJob::new(MetadataOperation::Create, job)
         })?;
-        tell_gain(bench, &definitions::INLINE_CREATE_GAIN, times);
+        report_gain(recorder, &definitions::INLINE_CREATE_GAIN, times);
         Ok(())
     }
 
-    /// Reads them, and tells the same.
-    fn read(&self, bench: &mut Bench<'_>) -> Result<(), RunError> {
-        let times = self.in_turns(bench, |tree| {
+    /// Reads the files of both trees, and reports the gain.
+    fn read(&self, recorder: &mut ProbeRecorder<'_>) -> Result<(), RunError> {
+        let times = self.alternate(recorder, |tree| {
             MetadataJob::new(MetadataOperation::Read, tree)
         })?;
-        tell_gain(bench, &definitions::INLINE_READ_GAIN, times);
+        report_gain(recorder, &definitions::INLINE_READ_GAIN, times);
         Ok(())
     }
 
-    /// Runs a job on each directory of both trees.
-    fn in_turns(
+    /// Runs a job on the directories of both trees in alternation.
+    fn alternate(
         &self,
-        bench: &mut Bench<'_>,
+        recorder: &mut ProbeRecorder<'_>,
         job: impl Fn(TreeShape) -> MetadataJob,
     ) -> Result<Times, RunError> {
         let files = self.parameters.files;
@@ -109,9 +108,9 @@ impl<'a> GainTrees<'a> {
                     file_bytes: tree.bytes.into(),
                     ..job(TreeShape::flat(directory, count, 0))
                 };
-                let measured = run_metadata(bench.context(), &job)?;
-                bench.did(measured.operations);
-                bench.moved(count * tree.bytes);
+                let measured = run_metadata(recorder.context(), &job)?;
+                recorder.add_operations(measured.operations);
+                recorder.add_bytes(count * tree.bytes);
                 if turn > 0 || turns == 1 {
                     times.add(is_above, measured.elapsed_ns);
                 }
@@ -121,7 +120,7 @@ impl<'a> GainTrees<'a> {
     }
 }
 
-/// What both sides took together.
+/// Total times of both trees.
 #[derive(Clone, Copy, Default)]
 struct Times {
     at_ns: u64,
@@ -138,12 +137,12 @@ impl Times {
     }
 }
 
-/// Tells how many times longer it took above the threshold.
-fn tell_gain(bench: &mut Bench<'_>, metric: &MetricDefinition, times: Times) {
+/// Reports the ratio of the times above and at the threshold.
+fn report_gain(recorder: &mut ProbeRecorder<'_>, metric: &MetricDefinition, times: Times) {
     if times.above_ns > 0 && times.at_ns > 0 {
-        bench.figure(metric, times.above_ns as f64 / times.at_ns as f64);
+        recorder.figure(metric, times.above_ns as f64 / times.at_ns as f64);
     } else {
-        bench.note("there is no gain to tell: one of the two sizes took no time at all");
+        recorder.note("no gain can be computed: one of the two sizes took no measurable time");
     }
 }
 
@@ -161,9 +160,9 @@ pub(crate) fn inline_read(
         let reason = "inline-probe kept no files to read: it found no threshold, or one of 0 B";
         return Err(RunError::Impossible(reason.into()));
     };
-    let mut bench = Bench::new(context);
-    trees.read(&mut bench)?;
-    Ok(bench.finish())
+    let mut recorder = ProbeRecorder::new(context);
+    trees.read(&mut recorder)?;
+    Ok(recorder.finish())
 }
 
 #[cfg(test)]
@@ -173,7 +172,7 @@ mod tests {
     use fslab_model::Bytes;
 
     #[test]
-    fn what_was_kept_is_read_and_where_nothing_was_kept_the_reason_is_said() {
+    fn kept_trees_are_read_and_without_any_the_phase_is_skipped_with_a_reason() {
         let folder = tempfile::tempdir().expect("a folder");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         let mut parameters = InlineParameters {
@@ -181,13 +180,13 @@ mod tests {
             files_per_directory: 8,
             ..InlineParameters::default()
         };
-        parameters.settle(Bytes::mib(8)).expect("settles");
+        parameters.resolve(Bytes::mib(8)).expect("resolves");
         fs::create_dir(folder.path().join("inline")).expect("a folder");
         let nothing = inline_read(&parameters, &context).expect_err("nothing was kept");
         assert!(matches!(nothing, RunError::Impossible(_)), "{nothing}");
         let trees = GainTrees::new(&parameters, 100);
-        let mut bench = Bench::new(&context);
-        trees.make(&mut bench).expect("makes");
+        let mut recorder = ProbeRecorder::new(&context);
+        trees.make(&mut recorder).expect("makes");
         let finished = inline_read(&parameters, &context).expect("reads");
         assert_eq!(finished.measured.operations, 40);
         assert_eq!(finished.measured.bytes, Some(20 * 100 + 20 * 101));

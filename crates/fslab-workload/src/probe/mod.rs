@@ -1,20 +1,20 @@
-//! Probes: phases that find out what a file system does, rather than how fast.
+//! Probes: phases that find out what a file system does, not how fast.
 //!
 //! ```text
-//!     prefetch       Residency --> Reading --> windows   (or Waiting --> windows, by the time)
-//!     inline-probe   Bench --> Seen --> Evidence --> threshold --> trees at it and above it
-//!     inline-read    those trees --> gain
+//!     prefetch       resident pages (or read times) --> readahead windows
+//!     inline-probe   Observation --> Evidence --> threshold --> trees of files at and above it
+//!     inline-read    reads those trees --> gain
 //! ```
 //!
-//! They look at the kernel's answers (mincore, FIEMAP, counters of the device) besides the clock,
-//! and say in a note which of them decided.
+//! They use mincore(2), FIEMAP and device counters besides the clock; a note says which of them
+//! decided.
 
-mod bench;
 mod evidence;
 mod inline;
 mod inline_gain;
 mod parameters;
 mod readahead;
+mod recorder;
 mod waits;
 
 pub(crate) use parameters::{InlineParameters, PrefetchParameters};

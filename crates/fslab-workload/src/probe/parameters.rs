@@ -14,25 +14,25 @@ use crate::job::Job;
 use crate::parameters::{Size, ensure_inside, tree_footprint};
 use crate::workload::{Finished, RunError};
 
-/// More reads than anybody waits for.
+/// Limit of the duration of a phase.
 const READS_MAX: u64 = 1 << 20;
-/// More files than a threshold needs.
+/// Limit of the sizes tried.
 const SIZES_MAX: u64 = 1 << 16;
 
 /// The file of `prefetch` and how it is read.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PrefetchParameters {
-    /// Path below the file system's root. Where it is not there, or not of that size, it is made.
+    /// Path below the file system's root. Created if it is missing or of another size.
     pub(crate) file: PathBuf,
-    /// Its size, or a share of the file system's.
+    /// Size of the file, or a share of the file system's size.
     pub(crate) file_size: Size,
-    /// How much is read at once.
+    /// Bytes per read: a multiple of 512.
     #[schemars(with = "Size")]
     pub(crate) block: Bytes,
-    /// In which order.
+    /// The order of blocks: "sequential" or "random".
     pub(crate) order: ReadOrder,
-    /// How long the count of resident pages must be the same until it is taken.
+    /// Milliseconds for which the count of resident pages must be stable: 1 to 10000.
     pub(crate) wait_ms: u64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct PrefetchParameters {
 pub(crate) enum ReadOrder {
     /// From the first to the last.
     Sequential,
-    /// Each once, in an order that the seed decides.
+    /// Each once, in an order derived from the seed.
     Random,
 }
 
@@ -59,7 +59,7 @@ impl Default for PrefetchParameters {
 }
 
 impl PrefetchParameters {
-    /// How many blocks the file has.
+    /// Number of blocks of the file.
     pub(crate) fn blocks(&self) -> u64 {
         self.file_size.bytes() / self.block.0.max(1)
     }
@@ -68,7 +68,7 @@ impl PrefetchParameters {
 impl Job for PrefetchParameters {
     const NAME: &'static str = "prefetch";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.file)?;
         let bytes = self.file_size.resolve(size)?;
         if self.block.0 == 0 || !self.block.0.is_multiple_of(512) {
@@ -113,20 +113,20 @@ impl Job for PrefetchParameters {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct InlineParameters {
-    /// The folder for them, below the file system's root.
+    /// The folder of the files, below the file system's root.
     pub(crate) directory: PathBuf,
-    /// The largest size that is tried.
+    /// The largest size tried.
     #[schemars(with = "Size")]
     pub(crate) largest: Bytes,
-    /// From one size to the next, before the threshold is found to the byte.
+    /// Distance between sizes, before the threshold is bisected to the byte.
     #[schemars(with = "Size")]
     pub(crate) step: Bytes,
-    /// How many files of the threshold, and of a byte more, are made and read to find the gain; 0
-    /// for none.
+    /// Files of the threshold's size, and as many of one byte more, that measure the gain; 0 for
+    /// none.
     pub(crate) files: u64,
-    /// How many of those are in a directory; 0 for all in one.
+    /// Files in each directory; 0 for all in one.
     pub(crate) files_per_directory: u64,
-    /// "probe" finds the threshold and makes the files, "read" reads them.
+    /// "probe" (finds the threshold and creates the files) or "read" (reads them).
     pub(crate) part: InlinePart,
 }
 
@@ -156,7 +156,7 @@ impl Default for InlineParameters {
 impl Job for InlineParameters {
     const NAME: &'static str = "inline";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         let sizes = self.largest.0 / self.step.0.max(1);
         if self.step.0 == 0 || sizes == 0 || sizes > SIZES_MAX {
@@ -192,9 +192,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_that_make_no_sense_are_named() {
+    fn invalid_values_are_named() {
         let wrong = |parameters: PrefetchParameters, word: &str| {
-            let problem = { parameters }.settle(Bytes::gib(1)).expect_err(word);
+            let problem = { parameters }.resolve(Bytes::gib(1)).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         };
         let good = PrefetchParameters::default;
@@ -219,6 +219,6 @@ mod tests {
             step: Bytes(0),
             ..InlineParameters::default()
         };
-        assert!(none.settle(Bytes::gib(1)).is_err());
+        assert!(none.resolve(Bytes::gib(1)).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! How far the kernel reads ahead: a cold file is read block by block, and after each read it is
-//! counted what else came in.
+//! The kernel's readahead: a cold file is read block by block; after each read the newly resident
+//! pages are counted.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -9,18 +9,18 @@ use std::time::Duration;
 use fslab_engine::{EngineKind, RunContext, evict};
 use fslab_model::{Bytes, FailureKind, ValueList, definitions};
 
-use super::bench::{Bench, must, synthetic_probe};
 use super::parameters::{PrefetchParameters, ReadOrder};
+use super::recorder::{ProbeRecorder, must, synthetic_probe};
 use super::waits;
 use crate::workload::{Finished, RunError};
 use fslab_stats::CounterRandom;
 
-/// Looks in a row at a count that keeps changing, until it is taken as it is.
-const LOOKS_MAX: u32 = 500;
-/// Reads of one block whose time is that of memory.
-const READS_AGAIN: usize = 15;
-/// The random numbers that order the reads.
-const PURPOSE: u64 = 5_000;
+/// Polls of a count that keeps changing, before it is taken as it is.
+const POLLS_MAX: u32 = 500;
+/// Reads of a cached block, to measure its time.
+const REREADS: usize = 15;
+/// Random stream of the order.
+const STREAM: u64 = 5_000;
 
 /// Reads the file and finds the windows.
 pub(crate) fn prefetch(
@@ -31,48 +31,51 @@ pub(crate) fn prefetch(
     if context.engine == EngineKind::Null {
         return Ok(synthetic_probe(parameters.blocks(), bytes));
     }
-    let mut bench = Bench::new(context);
-    let path = prepare(&mut bench, parameters)?;
+    let mut recorder = ProbeRecorder::new(context);
+    let path = prepare(&mut recorder, parameters)?;
     let root = context.outer_path(&context.root);
     if let Ok(kib) = context.outside(|| fslab_sys::read_ahead_kib(&root)) {
-        bench.figure(&definitions::READAHEAD_LIMIT, (kib * 1024) as f64);
+        recorder.figure(&definitions::READAHEAD_LIMIT, (kib * 1024) as f64);
     } else {
-        bench.note("the kernel does not tell how far it reads ahead here");
+        recorder.note("the kernel reports no readahead limit here");
     }
     let order = order(parameters, context.seed);
     let file = must("open", &path, File::open(&path))?;
-    let reading = Reading {
+    let reader = FileReader {
         path: &path,
         file: &file,
         block_bytes: parameters.block.0,
         wait: Duration::from_millis(parameters.wait_ms),
     };
-    let seen = match reading.by_residency(&mut bench, &order)? {
+    let seen = match reader.by_residency(&mut recorder, &order)? {
         Some(seen) => seen,
-        None => reading.by_time(&mut bench, &order, parameters.order)?,
+        None => reader.by_time(&mut recorder, &order, parameters.order)?,
     };
-    report(&mut bench, seen, parameters.block);
-    Ok(bench.finish())
+    report(&mut recorder, seen, parameters.block);
+    Ok(recorder.finish())
 }
 
-/// Makes the file where it is not there, and has the page cache forget it.
-fn prepare(bench: &mut Bench<'_>, parameters: &PrefetchParameters) -> Result<PathBuf, RunError> {
+/// Creates the file if missing, and evicts it from the page cache.
+fn prepare(
+    recorder: &mut ProbeRecorder<'_>,
+    parameters: &PrefetchParameters,
+) -> Result<PathBuf, RunError> {
     let bytes = parameters.file_size.bytes();
-    let path = bench.context().root.join(&parameters.file);
+    let path = recorder.context().root.join(&parameters.file);
     let is_there = std::fs::metadata(&path).is_ok_and(|it| it.len() == bytes);
     if !is_there {
-        bench.write_file(&parameters.file, bytes)?;
-        bench.note("the file was made by this phase: its inode and its map were in memory");
+        recorder.write_file(&parameters.file, bytes)?;
+        recorder.note("this phase created the file: its inode and block map were cached");
     }
     let file = must("open", &path, File::open(&path))?;
-    // Looking first: what is cold already, with its map, stays so.
+    // A file without resident pages is not evicted, since eviction reads its block map.
     let resident = fslab_sys::resident_pages(&file);
     drop(file);
     if resident.is_ok_and(|pages| pages == 0) {
         return Ok(path);
     }
     match evict(&[&path]) {
-        // What cannot be evicted is read as it is: the times tell.
+        // Without eviction the file is read as it is; the times show what was cached.
         Err(error) if error.kind() == FailureKind::Unsupported => {}
         evicted => evicted?,
     }
@@ -82,56 +85,60 @@ fn prepare(bench: &mut Bench<'_>, parameters: &PrefetchParameters) -> Result<Pat
 fn order(parameters: &PrefetchParameters, seed: u64) -> Vec<u64> {
     let mut order: Vec<u64> = (0..parameters.blocks()).collect();
     if parameters.order == ReadOrder::Random {
-        CounterRandom::counter(seed, PURPOSE).shuffle(&mut order);
+        CounterRandom::counter(seed, STREAM).shuffle(&mut order);
     }
     order
 }
 
-/// What was seen.
-struct Seen {
-    /// The block read, and how many blocks came in.
+/// Results of a pass.
+struct Observed {
+    /// Block read, and number of blocks that became resident.
     windows: Vec<(u64, f64)>,
-    /// The block read, and the requests that the device completed for it; empty where nobody tells.
+    /// Block read, and device reads that it caused; empty without counters.
     requests: Vec<(u64, u64)>,
-    /// The requests of the first read.
+    /// Device reads of the first block.
     first_requests: Option<u64>,
 }
 
 /// One pass over a file.
-struct Reading<'a> {
+struct FileReader<'a> {
     path: &'a Path,
     file: &'a File,
     block_bytes: u64,
     wait: Duration,
 }
 
-impl Reading<'_> {
-    /// Counts resident pages around each read. `None` where the count tells nothing: pages are
-    /// resident before they are read, or not after.
-    fn by_residency(&self, bench: &mut Bench<'_>, order: &[u64]) -> Result<Option<Seen>, RunError> {
+impl FileReader<'_> {
+    /// Counts resident pages after each read. `None` if the count is not usable: pages are resident
+    /// before they are read, or not afterwards.
+    fn by_residency(
+        &self,
+        recorder: &mut ProbeRecorder<'_>,
+        order: &[u64],
+    ) -> Result<Option<Observed>, RunError> {
         let page_bytes = fslab_sys::page_bytes() as f64;
-        let mut seen = Seen::new();
+        let mut seen = Observed::new();
         let Ok(mut before) = fslab_sys::resident_pages(self.file) else {
-            bench.note("mincore(2) does not answer here");
+            recorder.note("mincore(2) is not available here");
             return Ok(None);
         };
         if before > 0 {
             let pages = format!("mincore(2) says that {before} pages of a cold file are resident");
-            bench.note(pages);
+            recorder.note(pages);
             return Ok(None);
         }
         for block in order {
-            let counters = bench.counters();
-            self.read(bench, *block)?;
-            let after = self.settled_pages(bench)?;
+            let counters = recorder.counters();
+            self.read(recorder, *block)?;
+            let after = self.stable_page_count(recorder)?;
             if after == 0 {
-                bench.note("mincore(2) says that a block that was just read is not resident");
-                self.forget(bench)?;
+                recorder.note("mincore(2) says that a block that was just read is not resident");
+                self.evict_file(recorder)?;
                 return Ok(None);
             }
             if after < before {
-                bench.note(
-                    "pages of the file were evicted meanwhile: some blocks may have come in twice",
+                recorder.note(
+                    "pages of the file were evicted meanwhile: some blocks may be counted twice",
                 );
             }
             if after > before {
@@ -141,23 +148,23 @@ impl Reading<'_> {
             }
             before = after;
             let passed = counters
-                .zip(bench.counters())
+                .zip(recorder.counters())
                 .and_then(|(before, after)| after.reads.checked_sub(before.reads));
-            seen.took(*block, passed);
+            seen.add_requests(*block, passed);
         }
         Ok(Some(seen))
     }
 
-    /// The count of resident pages once nothing is under way any more: the kernel reads ahead
-    /// without being waited for.
-    fn settled_pages(&self, bench: &Bench<'_>) -> Result<u64, RunError> {
+    /// The count of resident pages once it is stable and the device is idle: readahead is
+    /// asynchronous.
+    fn stable_page_count(&self, recorder: &ProbeRecorder<'_>) -> Result<u64, RunError> {
         let count = || fslab_sys::resident_pages(self.file);
         let mut pages = must("count resident pages of", self.path, count())?;
-        for _ in 0..LOOKS_MAX {
-            bench.go_on()?;
+        for _ in 0..POLLS_MAX {
+            recorder.check_stop()?;
             std::thread::sleep(self.wait);
             let now = must("count resident pages of", self.path, count())?;
-            if now == pages && !bench.is_device_busy() {
+            if now == pages && !recorder.is_device_busy() {
                 break;
             }
             pages = now;
@@ -165,39 +172,39 @@ impl Reading<'_> {
         Ok(pages)
     }
 
-    /// Takes the time of each read, one right after the other.
+    /// Finds windows by the duration of each read.
     fn by_time(
         &self,
-        bench: &mut Bench<'_>,
+        recorder: &mut ProbeRecorder<'_>,
         order: &[u64],
         reads: ReadOrder,
-    ) -> Result<Seen, RunError> {
-        bench.note(
-            "the windows are those between reads that waited for the device, found by their times",
+    ) -> Result<Observed, RunError> {
+        recorder.note(
+            "windows are the distances between reads that waited for the device, by duration",
         );
-        let mut seen = Seen::new();
+        let mut seen = Observed::new();
         let mut times_ns = Vec::with_capacity(order.len());
         for block in order {
-            let before = bench.counters().filter(|_| times_ns.is_empty());
-            times_ns.push(self.read(bench, *block)?);
+            let before = recorder.counters().filter(|_| times_ns.is_empty());
+            times_ns.push(self.read(recorder, *block)?);
             let passed = before
-                .zip(bench.counters())
+                .zip(recorder.counters())
                 .and_then(|(before, after)| after.reads.checked_sub(before.reads));
             seen.first_requests = seen.first_requests.or(passed);
         }
-        let again_ns = self.time_of_memory(bench, order)?;
+        let reread_ns = self.memory_read_ns(recorder, order)?;
         let windows = if fslab_sys::is_in_memory(self.path).unwrap_or(false) {
             Vec::new()
         } else {
             waits::windows(&waits::Times {
                 reads_ns: &times_ns,
-                again_ns,
+                reread_ns,
             })
         };
         if windows.is_empty() {
-            bench.note("no read waited for a device: the file is in memory, whatever was evicted");
+            recorder.note("no read waited for a device: the file is in memory despite eviction");
         }
-        // At random, what comes in between is not served by the window.
+        // In random order, reads in between are not served by the window.
         let serves = |blocks: u64| match reads {
             ReadOrder::Sequential => blocks as f64,
             ReadOrder::Random => 1.0,
@@ -207,31 +214,35 @@ impl Reading<'_> {
         Ok(seen)
     }
 
-    /// The time of a read that waits for nothing: the median of some of the block read last.
-    fn time_of_memory(&self, bench: &mut Bench<'_>, order: &[u64]) -> Result<u64, RunError> {
+    /// Median duration of cached reads, in nanoseconds.
+    fn memory_read_ns(
+        &self,
+        recorder: &mut ProbeRecorder<'_>,
+        order: &[u64],
+    ) -> Result<u64, RunError> {
         let last = order.last().copied().unwrap_or(0);
         let mut times_ns = Vec::new();
-        for _ in 0..READS_AGAIN {
-            times_ns.push(self.read(bench, last)?);
+        for _ in 0..REREADS {
+            times_ns.push(self.read(recorder, last)?);
         }
         times_ns.sort_unstable();
-        Ok(times_ns[READS_AGAIN / 2])
+        Ok(times_ns[REREADS / 2])
     }
 
-    /// Reads a block; gives the time that it took.
-    fn read(&self, bench: &mut Bench<'_>, block: u64) -> Result<u64, RunError> {
+    /// Reads a block; returns the duration in nanoseconds.
+    fn read(&self, recorder: &mut ProbeRecorder<'_>, block: u64) -> Result<u64, RunError> {
         let mut into = vec![0; usize::try_from(self.block_bytes).unwrap_or(usize::MAX)];
         let offset = block * self.block_bytes;
-        let (_, passed_ns) = bench.timed("read", self.path, || {
+        let (_, passed_ns) = recorder.timed("read", self.path, || {
             self.file.read_exact_at(&mut into, offset)
         })?;
-        bench.moved(self.block_bytes);
+        recorder.add_bytes(self.block_bytes);
         Ok(passed_ns)
     }
 
-    /// Has the page cache forget what was read, as far as it does.
-    fn forget(&self, bench: &Bench<'_>) -> Result<(), RunError> {
-        bench.go_on()?;
+    /// Evicts the file if that is supported.
+    fn evict_file(&self, recorder: &ProbeRecorder<'_>) -> Result<(), RunError> {
+        recorder.check_stop()?;
         match evict(&[self.path]) {
             Err(error) if error.kind() == FailureKind::Unsupported => Ok(()),
             evicted => Ok(evicted?),
@@ -239,7 +250,7 @@ impl Reading<'_> {
     }
 }
 
-impl Seen {
+impl Observed {
     fn new() -> Self {
         Self {
             windows: Vec::new(),
@@ -248,16 +259,16 @@ impl Seen {
         }
     }
 
-    fn took(&mut self, block: u64, requests: Option<u64>) {
+    fn add_requests(&mut self, block: u64, requests: Option<u64>) {
         self.first_requests = self.first_requests.or(requests);
         self.requests
             .extend(requests.filter(|it| *it > 0).map(|it| (block, it)));
     }
 }
 
-fn report(bench: &mut Bench<'_>, seen: Seen, block: Bytes) {
+fn report(recorder: &mut ProbeRecorder<'_>, seen: Observed, block: Bytes) {
     if let Some((_, first)) = seen.windows.first() {
-        bench.figure(&definitions::READAHEAD_FIRST, *first);
+        recorder.figure(&definitions::READAHEAD_FIRST, *first);
     }
     if let Some(largest) = seen
         .windows
@@ -265,14 +276,14 @@ fn report(bench: &mut Bench<'_>, seen: Seen, block: Bytes) {
         .map(|(_, blocks)| *blocks)
         .reduce(f64::max)
     {
-        bench.figure(&definitions::READAHEAD_LARGEST, largest);
+        recorder.figure(&definitions::READAHEAD_LARGEST, largest);
     }
     if let Some(requests) = seen.first_requests {
-        bench.figure(&definitions::FIRST_READ_DEVICE_READS, requests as f64);
+        recorder.figure(&definitions::FIRST_READ_DEVICE_READS, requests as f64);
     }
     let x = format!("block read ({block})");
     let points = |(block, value): (u64, f64)| (block as f64, value);
-    bench.list(ValueList {
+    recorder.list(ValueList {
         name: "readahead-window".into(),
         x: x.clone(),
         y: format!("blocks that came in ({block})"),
@@ -280,7 +291,7 @@ fn report(bench: &mut Bench<'_>, seen: Seen, block: Bytes) {
     });
     if !seen.requests.is_empty() {
         let counted = |(block, requests): (u64, u64)| (block as f64, requests as f64);
-        bench.list(ValueList {
+        recorder.list(ValueList {
             name: "device-reads".into(),
             x,
             y: "read requests at the device".into(),
@@ -301,12 +312,12 @@ mod tests {
             file_size: crate::parameters::Size::Bytes(256 << 10),
             ..PrefetchParameters::default()
         };
-        parameters.settle(Bytes::mib(8)).expect("settles");
+        parameters.resolve(Bytes::mib(8)).expect("resolves");
         parameters
     }
 
     #[test]
-    fn every_block_is_read_once_and_what_came_in_is_no_more_than_the_file() {
+    fn every_block_is_read_once_and_no_more_than_the_file_becomes_resident() {
         let folder = tempfile::tempdir().expect("a folder");
         let context = RunContext::new(EngineKind::Psync, folder.path(), 5);
         for order in [ReadOrder::Sequential, ReadOrder::Random] {
@@ -317,14 +328,14 @@ mod tests {
             assert_eq!(list.name, "readahead-window");
             let blocks: f64 = list.points.iter().map(|(_, blocks)| blocks).sum();
             let said = |word: &str| finished.notes.iter().any(|note| note.contains(word));
-            // Another test may drop the caches of the whole machine.
+            // Another test may drop the machine's caches.
             assert!(blocks <= 64.0 || said("twice"), "{list:?}");
             assert!(blocks > 0.0 || said("no read waited"), "{list:?}");
         }
     }
 
     #[test]
-    fn random_order_is_decided_by_the_seed_and_has_every_block() {
+    fn random_order_follows_from_the_seed_and_has_every_block() {
         let parameters = parameters(ReadOrder::Random);
         let mut first = order(&parameters, 1);
         assert_eq!(first, order(&parameters, 1));

@@ -1,27 +1,26 @@
-//! Which reads waited for the device, found by their times alone, beside those of reads that
-//! certainly did not.
+//! Classifies reads by duration: those that waited for the device, and those from memory.
 
-/// The two sorts must be at least so many times apart: within one sort, times differ by less.
-const APART: u64 = 3;
-/// A read that waited takes at least this: memory is faster, and no disk is.
-const WAITED_NS_MIN: u64 = 20_000;
+/// Least ratio between the two classes; within a class, durations differ by less.
+const RATIO_MIN: u64 = 3;
+/// Shortest wait: memory is faster, and every disk is slower.
+const WAIT_NS_MIN: u64 = 20_000;
 
-/// What was timed.
+/// Measured durations.
 pub(super) struct Times<'a> {
-    /// Of each read, in their order.
+    /// Of each read, in order.
     pub(super) reads_ns: &'a [u64],
-    /// Of a read of what was read just before.
-    pub(super) again_ns: u64,
+    /// Of a cached read.
+    pub(super) reread_ns: u64,
 }
 
-/// The shortest time, in nanoseconds, that is one of a read that waited; `None` where none did.
+/// The shortest duration of a read that waited, in nanoseconds; `None` if none did.
 ///
-/// The times of reads from memory and from a device lie orders of magnitude apart: the widest gap
-/// among those that may be waits is between the two.
+/// Reads from memory and from a device differ by orders of magnitude: the widest gap above the
+/// lower limit separates them.
 fn waiting_from_ns(times: &Times<'_>) -> Option<u64> {
     let mut sorted: Vec<u64> = times.reads_ns.iter().map(|ns| (*ns).max(1)).collect();
     sorted.sort_unstable();
-    let least = WAITED_NS_MIN.max(times.again_ns.saturating_mul(APART));
+    let least = WAIT_NS_MIN.max(times.reread_ns.saturating_mul(RATIO_MIN));
     if *sorted.last()? < least {
         return None;
     }
@@ -30,8 +29,8 @@ fn waiting_from_ns(times: &Times<'_>) -> Option<u64> {
         .filter(|(_, above)| *above >= least)
         .max_by(|a, b| ratio(*a).total_cmp(&ratio(*b)));
     match widest {
-        Some((below, above)) if above / below >= APART => Some(above),
-        // All are of one sort; some of it are waits, so all are.
+        Some((below, above)) if above / below >= RATIO_MIN => Some(above),
+        // There is one class, and its longest is a wait: all are.
         _ => sorted.first().copied(),
     }
 }
@@ -40,8 +39,9 @@ fn ratio((below, above): (u64, u64)) -> f64 {
     above as f64 / below as f64
 }
 
-/// Distances between reads that waited: the read's place, and how many reads it served, itself
-/// included. What the last one served is known only where there is no other.
+/// Distances between reads that waited: the read's index, and the number of reads that it served,
+/// itself included. The window of the last one is incomplete, so it counts only if it is the only
+/// one.
 pub(super) fn windows(times: &Times<'_>) -> Vec<(usize, u64)> {
     let Some(from_ns) = waiting_from_ns(times) else {
         return Vec::new();
@@ -80,16 +80,19 @@ mod tests {
     }
 
     fn windows(reads_ns: &[u64]) -> Vec<(usize, u64)> {
-        let again_ns = 900;
-        super::windows(&Times { reads_ns, again_ns })
+        let reread_ns = 900;
+        super::windows(&Times {
+            reads_ns,
+            reread_ns,
+        })
     }
 
     #[test]
-    fn a_slow_system_whose_reads_all_take_as_long_as_one_again_waits_for_nothing() {
+    fn on_a_slow_system_reads_that_take_as_long_as_a_cached_one_are_no_waits() {
         let reads_ns: Vec<u64> = (0..50).map(|turn| 60_000 + turn % 5 * 4_000).collect();
-        let again = |again_ns| Times {
+        let again = |reread_ns| Times {
             reads_ns: &reads_ns,
-            again_ns,
+            reread_ns,
         };
         assert_eq!(super::windows(&again(61_000)), []);
         assert_eq!(super::windows(&again(2_000)).len(), 49);
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_waits_there_is_no_window_and_where_everything_does_each_is_one() {
+    fn without_waits_there_is_no_window_and_if_each_read_waits_each_is_one() {
         assert_eq!(windows(&times(&[], 50)), []);
         assert_eq!(windows(&[]), []);
         let all: Vec<u64> = (0..10).map(|turn| 5_000_000 + turn * 100_000).collect();
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_of_no_time_at_all_is_one_from_memory() {
+    fn a_read_of_zero_duration_is_one_from_memory() {
         assert_eq!(windows(&[9_000_000, 0, 0, 9_000_000, 0]), [(0, 3)]);
     }
 }

@@ -1,4 +1,4 @@
-//! Any program, with a preparation and a clean-up that are not timed.
+//! The job `command`: any program, with an untimed preparation and clean-up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -8,50 +8,50 @@ use fslab_model::{Brings, Bytes, InputPlace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::allowance::{Leave, ProgramParameters};
 use super::error::ProgramError;
 use super::figures::{Account, synthetic_program};
 use super::locate;
+use super::permission::{Permission, ProgramParameters};
 use super::script::Script;
-use super::session::{Ran, Session};
+use super::session::{CompletedRun, Session};
 use crate::job::Job;
 use crate::parameters::{Size, ensure_inside};
 use crate::workload::{Finished, RunError};
 
-/// What a program takes that is not started: that of starting one.
+/// Synthetic duration: about that of starting a program.
 const SYNTHETIC_NS: u64 = 1_000_000;
 
 /// Parameters of `command`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CommandParameters {
-    /// The program that is timed: words, or a text for the shell.
+    /// The timed program: a list of words, or a text for the shell.
     argv: Script,
-    /// Its working directory and home, below the root; made where it is missing.
+    /// Its working directory and home, below the root; created if missing.
     directory: PathBuf,
-    /// Its folder for temporary files, below the root; made where it is missing.
+    /// Its folder for temporary files, below the root; created if missing.
     temporary: PathBuf,
-    /// Beside PATH, HOME, TMPDIR and LC_ALL=C.
+    /// Environment variables besides PATH, HOME, TMPDIR and LC_ALL=C.
     environment: BTreeMap<String, String>,
-    /// Run before it, not timed.
+    /// A command to run before it, not timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     prepare: Option<Script>,
-    /// Run after it, whatever became of it, not timed.
+    /// A command to run after it, also after a failure, not timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     cleanup: Option<Script>,
-    /// The status with which it must end.
+    /// The required exit status.
     expect_exit: i32,
-    /// How long it may take; 0: as long as the trial.
+    /// Time limit in seconds; 0 for that of the trial.
     limit_s: u32,
-    /// The most bytes that its files take at its end, or a share of the file system.
+    /// Upper bound of the bytes of its files at its end, or a share of the file system.
     room: Size,
-    /// Whether what it printed is in the record even where nothing went wrong.
+    /// Keep its output in the record also on success.
     keep_output: bool,
-    /// Programs that it starts and that stand in none of its texts: names, or absolute paths. A
-    /// guest has none but these and those of the texts.
+    /// Programs that it starts but does not name in its texts: names or absolute paths. A guest has
+    /// only these and those of the texts.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     programs: BTreeSet<String>,
-    /// Files of the machine that it reads, by absolute paths, which a guest has them at, too.
+    /// Files of the machine that it reads, as absolute paths; the same paths in a guest.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     inputs: BTreeSet<PathBuf>,
 }
@@ -78,7 +78,7 @@ impl Default for CommandParameters {
 impl Job for CommandParameters {
     const NAME: &'static str = "command";
 
-    fn settle(&mut self, size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         ensure_inside(&self.temporary)?;
         self.argv.validate("argv")?;
@@ -118,8 +118,8 @@ impl Job for CommandParameters {
         Bytes(self.room.bytes())
     }
 
-    /// The program itself, those that are named, and each word of the texts that is the name of a
-    /// program here: what a shell would start.
+    /// The program itself, `programs`, and each word of the texts that names a program of the
+    /// machine, since a shell might start it.
     fn brings(&self) -> Brings {
         let named = self.programs.iter().map(|name| (name.as_str(), ""));
         let scripts = [
@@ -152,7 +152,7 @@ impl Job for CommandParameters {
 }
 
 impl ProgramParameters for CommandParameters {
-    /// All of it is the study's, however harmless.
+    /// All of it, even if harmless.
     fn foreign(&self) -> Option<String> {
         let Self {
             argv,
@@ -187,8 +187,8 @@ impl ProgramParameters for CommandParameters {
     }
 }
 
-/// Whether a program of that name is one of the machine: a name, or a path that is there. A path
-/// that is not may be one of the file system that is measured.
+/// True if `name` is a program of the machine: a name, or an existing absolute path. Other paths
+/// may be on the measured file system.
 fn is_brought(name: &str) -> bool {
     let path = Path::new(name);
     !name.contains('/') || is_plain_absolute(path) && path.is_file()
@@ -201,7 +201,7 @@ fn is_plain_absolute(path: &Path) -> bool {
         && parts.all(|part| !matches!(part, Component::ParentDir))
 }
 
-/// The words of a text that could be names of programs.
+/// The words of a text that may be names of programs.
 fn named_in(text: &str) -> impl Iterator<Item = &str> {
     let is_of_name = |c: char| c.is_alphanumeric() || "+-./_[@,:".contains(c);
     text.split(move |c: char| !is_of_name(c))
@@ -216,19 +216,24 @@ pub(crate) fn run_command(
     if context.engine == EngineKind::Null {
         return Ok(synthetic_program(context.seed, 1, None, SYNTHETIC_NS).into());
     }
-    let leave = Leave::of(parameters, context)?;
-    let mut session = Session::open(context, leave, &parameters.directory, &parameters.temporary)?;
+    let permission = Permission::of(parameters, context)?;
+    let mut session = Session::open(
+        context,
+        permission,
+        &parameters.directory,
+        &parameters.temporary,
+    )?;
     session.environment = parameters.environment.clone();
     if let Some(script) = &parameters.prepare {
-        session.run_well(&script.words())?;
+        session.run_checked(&script.words())?;
     }
     let ran = timed(parameters, &session);
-    // After an interruption nothing is started any more, this neither.
+    // After an interruption no further program is started.
     let cleaned = match &parameters.cleanup {
-        Some(script) if !context.stop.is_raised() => session.run_well(&script.words()).map(drop),
+        Some(script) if !context.stop.is_raised() => session.run_checked(&script.words()).map(drop),
         _ => Ok(()),
     };
-    // What went wrong first is the reason.
+    // The first error is reported.
     let ran = ran?;
     cleaned?;
     let account = Account {
@@ -245,7 +250,7 @@ pub(crate) fn run_command(
     Ok(finished)
 }
 
-fn timed(parameters: &CommandParameters, session: &Session) -> Result<Ran, ProgramError> {
+fn timed(parameters: &CommandParameters, session: &Session) -> Result<CompletedRun, ProgramError> {
     let ran = session.run(&parameters.argv.words(), parameters.limit_s)?;
     if ran.end.code == Some(parameters.expect_exit) {
         return Ok(ran);
@@ -258,7 +263,7 @@ fn timed(parameters: &CommandParameters, session: &Session) -> Result<Ran, Progr
     ))
 }
 
-fn shown(ran: &Ran) -> String {
+fn shown(ran: &CompletedRun) -> String {
     let text = ran.end.output.trim_end();
     match ran.end.output_cut_bytes {
         0 if text.is_empty() => "it printed nothing".to_owned(),
@@ -276,7 +281,7 @@ mod tests {
     fn run(root: &Path, parameters: serde_json::Value) -> Result<Finished, RunError> {
         let mut parameters: CommandParameters =
             serde_json::from_value(parameters).expect("parameters");
-        parameters.settle(Bytes::mib(64)).expect("settles");
+        parameters.resolve(Bytes::mib(64)).expect("resolves");
         let mut context = RunContext::new(EngineKind::Psync, root, 1);
         context.allow_commands = true;
         run_command(&parameters, &context)
@@ -302,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_processor_time_of_what_a_command_starts_is_its_own() {
+    fn processor_time_includes_that_of_child_processes() {
         let folder = tempfile::tempdir().expect("a directory");
         let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
         let argv = format!("sh -c '{burn}'; true");
@@ -312,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_must_end_as_expected_and_is_cleaned_up_after_all_the_same() {
+    fn a_command_must_end_as_expected_and_the_clean_up_runs_in_any_case() {
         let folder = tempfile::tempdir().expect("a directory");
         let given = |expect_exit: i32| {
             serde_json::json!({
@@ -331,11 +336,11 @@ mod tests {
     }
 
     #[test]
-    fn a_command_brings_the_programs_and_files_that_it_names_and_none_of_the_file_system() {
+    fn a_command_brings_the_programs_and_files_that_it_names_but_none_of_the_file_system() {
         let brings = |given: serde_json::Value| {
             let mut parameters: CommandParameters =
                 serde_json::from_value(given).expect("parameters");
-            parameters.settle(Bytes::mib(64)).expect("settles");
+            parameters.resolve(Bytes::mib(64)).expect("resolves");
             parameters.brings()
         };
         let names = |brings: &Brings| brings.programs.keys().cloned().collect::<Vec<_>>();
@@ -358,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_that_make_no_sense_are_refused_by_name() {
+    fn invalid_parameters_are_refused_by_name() {
         for (given, word) in [
             (serde_json::json!({ "argv": [] }), "argv"),
             (serde_json::json!({ "prepare": " " }), "prepare"),
@@ -371,7 +376,7 @@ mod tests {
         ] {
             let mut parameters: CommandParameters =
                 serde_json::from_value(given).expect("parameters");
-            let problem = parameters.settle(Bytes::gib(1)).expect_err(word);
+            let problem = parameters.resolve(Bytes::gib(1)).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }

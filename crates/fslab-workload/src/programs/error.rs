@@ -1,4 +1,4 @@
-//! Why a workload that is a program did not come to its end.
+//! Failures of workloads that run programs.
 
 use std::fmt;
 use std::io;
@@ -7,13 +7,13 @@ use std::path::Path;
 use fslab_model::{Failure, FailureKind};
 use fslab_sys::GroupEnd;
 
-/// The words of a file system that is full, in the locale in which programs run here.
+/// The message of ENOSPC in the locale of the programs.
 const FULL: &str = "No space left on device";
 
 /// Why a program's phase ended early.
 ///
-/// Its kinds: `MissingTool` for a program that is not there, `NoSpace` where it said so, `Timeout`
-/// and `Interrupted` where it was ended, `Corrupt` for a wrong result, `BadInput` for what was not
+/// Kinds: `MissingTool` for a missing program, `NoSpace` if its output says so, `Timeout` and
+/// `Interrupted` if it was ended, `Corrupt` for a wrong result, `BadInput` for what was not
 /// allowed, else `Io`.
 #[derive(Debug)]
 pub struct ProgramError(Box<Details>);
@@ -23,7 +23,7 @@ struct Details {
     kind: FailureKind,
     message: String,
     hint: Option<String>,
-    /// What the program printed; empty where nothing was.
+    /// The program's output; may be empty.
     output: String,
     source: Option<io::Error>,
 }
@@ -53,8 +53,7 @@ impl ProgramError {
         error
     }
 
-    /// The program `command` ended otherwise than it must; `wanted` is the status that it must
-    /// have.
+    /// The program `command` did not end with the status `wanted`.
     pub(crate) fn ended(command: &str, end: &GroupEnd, wanted: i32) -> Self {
         let how = end.how();
         let message = match wanted {
@@ -71,41 +70,41 @@ impl ProgramError {
 
     /// The program `command` took longer than it may.
     pub(crate) fn too_long(command: &str, limit_s: u32) -> Self {
-        let message = format!("`{command}` passed its limit of {limit_s} s, and was killed");
+        let message = format!("`{command}` exceeded its limit of {limit_s} s and was killed");
         Self::new(FailureKind::Timeout, message)
     }
 
-    /// Somebody asked the trial to stop while `what` was at work.
+    /// A stop was requested while `what` ran.
     pub(crate) fn interrupted(what: &str) -> Self {
         Self::new(
             FailureKind::Interrupted,
-            format!("interrupted while `{what}` was at work"),
+            format!("interrupted while `{what}` ran"),
         )
     }
 
-    /// A result is not what it must be.
+    /// A wrong result.
     pub(crate) fn wrong(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Corrupt, message.into())
     }
 
-    /// A study asks for what it was not allowed.
+    /// A study requests what is not allowed.
     pub(crate) fn refused(message: String) -> Self {
         Self::new(FailureKind::BadInput, message)
     }
 
-    /// Something else that failed.
+    /// Another failure.
     pub(crate) fn other(message: impl Into<String>) -> Self {
         Self::new(FailureKind::Io, message.into())
     }
 
-    /// With what a program printed.
+    /// Adds a program's output.
     #[must_use]
     pub(crate) fn printed(mut self, output: &str) -> Self {
         output.trim_end().clone_into(&mut self.0.output);
         self
     }
 
-    /// With advice.
+    /// Adds advice.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
@@ -122,7 +121,7 @@ impl ProgramError {
         }))
     }
 
-    /// The kind, to be matched.
+    /// The kind.
     #[must_use]
     pub fn kind(&self) -> FailureKind {
         self.0.kind

@@ -1,4 +1,4 @@
-//! The figures of a phase that is a program.
+//! Figures of phases that run programs.
 
 use fslab_engine::Measured;
 use fslab_model::CpuUse;
@@ -8,23 +8,22 @@ use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::Finished;
 use fslab_stats::mix;
 
-/// What a reader must know of a program's figures in virtual time.
-const VIRTUAL: &str =
-    "the time is the disk's alone: in virtual time what the programs compute takes none";
+/// Note on a program's figures in virtual time.
+const VIRTUAL: &str = "the time is only that of the disk: in virtual time, computation takes none";
 
-/// What a program did.
+/// Time and amounts of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Account {
     pub(crate) start_ns: u64,
     pub(crate) elapsed_ns: u64,
     pub(crate) operations: u64,
     pub(crate) bytes: Option<u64>,
-    /// `None` where no real time passed.
+    /// `None` if no real time passed.
     pub(crate) used: Option<ResourceUse>,
 }
 
 impl Account {
-    /// The figures, with what must be said of them.
+    /// The result of a phase, with a note in virtual time.
     pub(crate) fn finished(self) -> Finished {
         let mut finished = Finished::from(self.measured());
         finished.notes.extend(virtual_note());
@@ -40,12 +39,12 @@ impl Account {
     }
 }
 
-/// What must be said of a program's figures, if anything.
+/// The note on virtual time if time is virtual.
 pub(crate) fn virtual_note() -> Option<String> {
     fslab_sys::is_time_virtual().then(|| VIRTUAL.to_owned())
 }
 
-/// The model's words for what the system counted.
+/// Converts to the model's type.
 pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
     CpuUse {
         user_ns: used.user_ns,
@@ -55,7 +54,7 @@ pub(crate) fn cpu_use(used: ResourceUse) -> CpuUse {
     }
 }
 
-/// The result of the null engine: no program is started. An operation takes about `each_ns`.
+/// The result of the null engine. An operation takes about `each_ns`.
 pub(crate) fn synthetic_program(
     seed: u64,
     operations: u64,

@@ -1,6 +1,6 @@
-//! Links that programs would follow. A program is not confined to the tree as fslab's own calls on
-//! names are: where an earlier phase of the trial made links that fslab has not chosen, the folders
-//! of a program must hold none that leads out of them.
+//! Checks symbolic links before a program is started. Unlike fslab's own calls, a program is not
+//! confined to the tree: if an earlier phase created links that fslab has not chosen, the folders
+//! of a program must have none that leads out of them.
 
 use std::fs;
 use std::io;
@@ -10,12 +10,11 @@ use fslab_engine::RunContext;
 
 use super::error::ProgramError;
 
-/// Refuses `folder`, one below the root, where a link on the way to it or below it might lead
-/// somewhere else. What is not there yet holds no link.
+/// Refuses `folder`, a path below the root, if a link on its path, or one below it, may lead out.
+/// A missing folder is accepted.
 ///
-/// Whether a text with `..` stays inside depends on the links that it passes, so it counts as one
-/// that does not.
-pub(crate) fn demand_none_leads_out(
+/// A target with `..` counts as leading out, since that depends on other links.
+pub(crate) fn ensure_links_stay_inside(
     context: &RunContext,
     folder: &Path,
 ) -> Result<(), ProgramError> {
@@ -44,7 +43,7 @@ pub(crate) fn demand_none_leads_out(
     Ok(())
 }
 
-/// What stands there; `None` where nothing does.
+/// The file type; `None` if it does not exist.
 fn kind_of(path: &Path) -> Result<Option<fs::FileType>, ProgramError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some(metadata.file_type())),
@@ -60,10 +59,13 @@ fn leads_out(link: &Path) -> Result<bool, ProgramError> {
 }
 
 fn refused(link: &Path) -> ProgramError {
-    let text = format!("cannot start a program beside the link {}", link.display());
+    let text = format!(
+        "cannot start a program in a folder with the link {}",
+        link.display()
+    );
     ProgramError::other(text).hint(
-        "a phase before it made links that a trace chose, and a program would follow them out of \
-         the file system; give the two phases studies of their own",
+        "an earlier phase created links of a trace, and a program would follow them out of the \
+        file system; put the two phases into separate studies",
     )
 }
 
@@ -76,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_that_might_lead_out_are_refused_where_somebody_else_may_have_made_them() {
+    fn links_that_may_lead_out_are_refused_if_fslab_did_not_choose_them() {
         let folder = tempfile::tempdir().expect("a directory");
         let mut context = RunContext::new(EngineKind::Psync, folder.path(), 1);
         let at = |name: &str| folder.path().join(name);
@@ -84,11 +86,11 @@ mod tests {
         symlink("c", at("a/b/inside")).expect("links");
         symlink("/etc", at("trap")).expect("links");
         let asks = |context: &RunContext, name: &str| {
-            demand_none_leads_out(context, Path::new(name)).is_ok()
+            ensure_links_stay_inside(context, Path::new(name)).is_ok()
         };
         assert!(
             asks(&context, "trap/x"),
-            "fslab's own links are not looked at"
+            "fslab's own links are not checked"
         );
         context.foreign_links = true;
         assert!(asks(&context, "a/b") && asks(&context, "a/missing"));

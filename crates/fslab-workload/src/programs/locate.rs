@@ -1,9 +1,9 @@
-//! Where programs are.
+//! Locates programs.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The program of that name among those of the system; `None` where there is none.
+/// The program `name` in the system's folders of programs.
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
     let mut folders = fslab_sys::PLAIN_PATH.split(':');
     folders.find_map(|folder| {
@@ -14,8 +14,8 @@ pub(crate) fn program(name: &str) -> Option<PathBuf> {
     })
 }
 
-/// A sentence on what of `programs` is missing, with the packages that have them; `None` where
-/// nothing is. Each is a name and the package of Debian that has it.
+/// A message on missing ones of `programs`, each a name and its package of Debian; `None` if all
+/// are installed.
 pub(crate) fn missing(programs: &[(&str, &str)]) -> Option<String> {
     let missing: Vec<_> = programs
         .iter()
@@ -30,10 +30,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shell_is_found_and_what_is_missing_is_named_with_its_package() {
+    fn the_shell_is_found_and_missing_programs_are_named_with_their_package() {
         assert!(program("sh").is_some());
         assert_eq!(missing(&[("sh", "dash")]), None);
-        let told = missing(&[("sh", "dash"), ("no-such-cc", "gcc")]).expect("is missing");
-        assert_eq!(told, "not installed: no-such-cc (package gcc)");
+        let text = missing(&[("sh", "dash"), ("no-such-cc", "gcc")]).expect("is missing");
+        assert_eq!(text, "not installed: no-such-cc (package gcc)");
     }
 }

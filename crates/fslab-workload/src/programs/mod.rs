@@ -1,31 +1,30 @@
-//! Workloads that are real programs: any command, the build of a C program, a web server.
+//! Workloads that run real programs: any command, the build of a C program, a web server.
 //!
 //! ```text
 //!     command              \
 //!     compile (sh, cc, make) > session --> fslab-sys::ChildGroup --> figures
-//!     web (nginx, apache2, one of ours) <-- clients: the requests are what is timed
+//!     web (nginx, apache2, embedded) <-- clients: requests are timed
 //! ```
 //!
-//! A program works below the root of the file system and nowhere else: directory, home and
-//! temporary files are there. What belongs to a server, its configuration and its log, is not. What
-//! fslab itself does to the tree is confined to it; a program is started outside, with the host's
-//! root, and so are its clients. What of a study programs would interpret needs the leave of who
-//! runs it: see [`allowance`].
+//! A program works below the root of the measured file system: directory, home and temporary files
+//! are there; a server's configuration and log are elsewhere. fslab's own calls are confined to the
+//! tree; programs and their clients run outside of that confinement, with the host's root. Texts of
+//! a study that programs interpret need the user's permission: see [`permission`].
 
-mod allowance;
 mod command;
 pub(crate) mod compile;
 mod error;
 mod figures;
 mod links;
 mod locate;
+mod permission;
 mod plain_text;
 mod script;
 mod session;
 pub(crate) mod web;
 
-pub use allowance::demand_leave;
-pub(crate) use allowance::{Leave, ProgramParameters};
 pub(crate) use command::CommandParameters;
 pub use error::ProgramError;
 pub(crate) use figures::cpu_use;
+pub use permission::ensure_programs_allowed;
+pub(crate) use permission::{Permission, ProgramParameters};

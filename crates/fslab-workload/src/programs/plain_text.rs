@@ -1,18 +1,17 @@
-//! Paths whose text means the same to everybody who reads it.
+//! Paths without characters that make, a shell or a server's configuration interprets.
 //!
-//! Make, shells and the configurations of servers each have characters that mean something else,
-//! and ways to quote them; nginx has none for `$`. What may stand there is therefore listed, and a
-//! path with anything else is refused.
+//! Quoting differs between them, and nginx cannot quote `$`. So the plain characters are listed,
+//! and a path with any other is refused.
 
 use std::path::Path;
 
-/// What is plain beside letters and digits.
+/// Plain characters besides letters and digits.
 const PLAIN: &str = "/._-+@=,:~ ";
 
 /// The text of `path`.
 ///
 /// # Errors
-/// A sentence on the first character that is not plain.
+/// A message on the first character that is not plain.
 pub(crate) fn plain_text(path: &Path) -> Result<&str, String> {
     let shown = || path.display().to_string().escape_debug().to_string();
     let Some(text) = path.to_str() else {
@@ -35,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_paths_stay_as_they_are_and_what_anybody_interprets_is_refused() {
+    fn plain_paths_are_unchanged_and_those_with_special_characters_are_refused() {
         for plain in ["/mnt/a b/w-1_2.d", "Größe/web", "a+b@c=d,e:f~"] {
             assert_eq!(plain_text(Path::new(plain)), Ok(plain));
         }

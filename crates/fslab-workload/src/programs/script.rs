@@ -1,30 +1,30 @@
-//! A command as a study writes it: a list of words, or a text for the shell.
+//! A command of a study: a list of words, or a text for the shell.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The shell that reads texts.
+/// The shell of texts.
 const SHELL: &str = "/bin/sh";
 
-/// A command as a study writes it.
+/// A command of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Script {
-    /// A program and its arguments, with no shell between.
+    /// A program and its arguments, without a shell.
     Words(Vec<String>),
-    /// What `sh -c` is given.
+    /// An argument of `sh -c`.
     Text(String),
 }
 
 impl Script {
-    /// The program that does nothing, and does it well.
+    /// The program `true`.
     pub(crate) fn nothing() -> Self {
         Self::Words(vec!["true".to_owned()])
     }
 
-    /// Says what makes no sense; `name` is the parameter's.
+    /// Validates the command; `name` is the parameter's name.
     pub(crate) fn validate(&self, name: &str) -> Result<(), String> {
         let (is_empty, has_nul) = match self {
             Self::Words(words) => (
@@ -42,7 +42,7 @@ impl Script {
         Ok(())
     }
 
-    /// The words of the program that is started.
+    /// Program and arguments.
     pub(crate) fn words(&self) -> Vec<String> {
         match self {
             Self::Words(words) => words.clone(),
@@ -60,7 +60,7 @@ impl fmt::Display for Script {
     }
 }
 
-/// The words as one would type them.
+/// The words quoted for a shell.
 pub(crate) fn line(words: &[String]) -> String {
     let is_plain = |word: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "+-./:=@_,".contains(c);

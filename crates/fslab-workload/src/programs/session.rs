@@ -1,4 +1,4 @@
-//! Runs programs on the file system, timed, one after the other.
+//! Runs and times programs on the file system, one after the other.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,45 +9,45 @@ use std::time::Duration;
 use fslab_engine::RunContext;
 use fslab_sys::{ChildGroup, GroupEnd, PLAIN_PATH};
 
-use super::allowance::Leave;
 use super::error::ProgramError;
-use super::links::demand_none_leads_out;
+use super::links::ensure_links_stay_inside;
+use super::permission::Permission;
 use super::script::line;
 
-/// How much of what a program prints is kept: the end.
+/// Bytes of a program's output that are kept, from its end.
 const KEPT_BYTES: usize = 64 << 10;
-/// How long a program that is told to end may take until it is killed.
-const GRACE: Duration = Duration::from_secs(2);
+/// Time between SIGTERM and SIGKILL.
+const TERMINATE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Where programs run and with what.
+/// Folders and environment of programs.
 pub(crate) struct Session {
-    /// The working directory, and home; programs know it by its outer path.
+    /// Working directory and home; programs see its path outside of the confinement.
     pub(crate) directory: PathBuf,
-    /// Where they may leave temporary files.
+    /// Folder for temporary files.
     pub(crate) temporary: PathBuf,
-    /// Added to the clean environment.
+    /// Variables added to the clean environment.
     pub(crate) environment: BTreeMap<String, String>,
     context: RunContext,
 }
 
-/// A program that ran to its end.
-pub(crate) struct Ran {
+/// A program that has ended.
+pub(crate) struct CompletedRun {
     pub(crate) start_ns: u64,
     pub(crate) elapsed_ns: u64,
     pub(crate) end: GroupEnd,
 }
 
 impl Session {
-    /// A session in `directory` and with `temporary`, both below the root of `context`, and made
-    /// where they are missing.
+    /// Opens a session with `directory` and `temporary`, both below the root of `context`; creates
+    /// them if missing.
     pub(crate) fn open(
         context: &RunContext,
-        _leave: Leave,
+        _permission: Permission,
         directory: &Path,
         temporary: &Path,
     ) -> Result<Self, ProgramError> {
         let made = |path: &Path| {
-            demand_none_leads_out(context, path)?;
+            ensure_links_stay_inside(context, path)?;
             let path = context.root.join(path);
             std::fs::create_dir_all(&path)
                 .map_err(|error| ProgramError::io("make the directory", &path, error))?;
@@ -61,9 +61,9 @@ impl Session {
         })
     }
 
-    /// Runs a program to its end, whatever that is. `limit_s` is 0 where it may take as long as the
-    /// trial.
-    pub(crate) fn run(&self, words: &[String], limit_s: u32) -> Result<Ran, ProgramError> {
+    /// Runs a program to its end, with any exit status. A `limit_s` of 0 is no limit besides that
+    /// of the trial.
+    pub(crate) fn run(&self, words: &[String], limit_s: u32) -> Result<CompletedRun, ProgramError> {
         let directory = File::open(&self.directory)
             .map_err(|error| ProgramError::io("open", &self.directory, error))?;
         let command = self.command(words, directory);
@@ -76,7 +76,7 @@ impl Session {
         command: Command,
         shown: &str,
         limit_s: u32,
-    ) -> Result<Ran, ProgramError> {
+    ) -> Result<CompletedRun, ProgramError> {
         let stop = &self.context.stop;
         if stop.is_raised() {
             return Err(ProgramError::interrupted(shown));
@@ -95,22 +95,22 @@ impl Session {
             .map_err(failed)?;
         let elapsed_ns = fslab_sys::monotonic_ns() - start_ns;
         if !has_ended {
-            end_gently(group).map_err(failed)?;
+            terminate(group).map_err(failed)?;
             return Err(match stop.is_raised() {
                 true => ProgramError::interrupted(shown),
                 false => ProgramError::too_long(shown, limit_s),
             });
         }
         let end = group.reap().map_err(failed)?;
-        Ok(Ran {
+        Ok(CompletedRun {
             start_ns,
             elapsed_ns,
             end,
         })
     }
 
-    /// As [`Session::run`]; another end than with status 0 is an error.
-    pub(crate) fn run_well(&self, words: &[String]) -> Result<Ran, ProgramError> {
+    /// As [`Session::run`], but an exit status other than 0 is an error.
+    pub(crate) fn run_checked(&self, words: &[String]) -> Result<CompletedRun, ProgramError> {
         let ran = self.run(words, 0)?;
         match ran.end.code {
             Some(0) => Ok(ran),
@@ -137,11 +137,11 @@ impl Session {
     }
 }
 
-/// Asks the group to end, gives it a moment for that, and reaps it.
-pub(crate) fn end_gently(mut group: ChildGroup) -> std::io::Result<GroupEnd> {
+/// Terminates the group, kills it after [`TERMINATE_TIMEOUT`], and reaps it.
+pub(crate) fn terminate(mut group: ChildGroup) -> std::io::Result<GroupEnd> {
     group.terminate()?;
-    let told = std::time::Instant::now();
-    group.wait_for_leader(|| told.elapsed() > GRACE)?;
+    let terminated_at = std::time::Instant::now();
+    group.wait_for_leader(|| terminated_at.elapsed() > TERMINATE_TIMEOUT)?;
     group.reap()
 }
 
@@ -161,8 +161,9 @@ mod tests {
         let mut context = RunContext::new(EngineKind::Psync, root, 1);
         context.allow_commands = true;
         let stop = context.stop.clone();
-        let leave = Leave::of(&CommandParameters::default(), &context).expect("is allowed");
-        let session = Session::open(&context, leave, Path::new("a/b"), Path::new("t"));
+        let permission =
+            Permission::of(&CommandParameters::default(), &context).expect("is allowed");
+        let session = Session::open(&context, permission, Path::new("a/b"), Path::new("t"));
         (session.expect("opens"), stop)
     }
 
@@ -171,7 +172,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a directory");
         let (mut session, _) = session(folder.path());
         session.environment.insert("FLAVOUR".into(), "plain".into());
-        let ran = session.run_well(&words("env | sort; pwd")).expect("runs");
+        let ran = session
+            .run_checked(&words("env | sort; pwd"))
+            .expect("runs");
         let root = folder.path().display();
         let wanted = [
             "FLAVOUR=plain".to_owned(),
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_late_or_interrupted_is_ended_for_that_reason() {
+    fn a_program_is_ended_on_a_timeout_or_a_stop_with_that_reason() {
         let folder = tempfile::tempdir().expect("a directory");
         let (session, stop) = session(folder.path());
         let late = session.run(&words("sleep 600"), 1).err().expect("is late");
@@ -215,11 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_fails_is_reported_with_its_words_and_one_that_is_missing_by_name() {
+    fn a_failed_program_is_reported_with_its_output_and_a_missing_one_by_name() {
         let folder = tempfile::tempdir().expect("a directory");
         let (session, _) = session(folder.path());
         let failed = |script: &str| {
-            let error = session.run_well(&words(script)).err().expect("fails");
+            let error = session.run_checked(&words(script)).err().expect("fails");
             fslab_model::Failure::from(error)
         };
         let failure = failed("echo oh no >&2; exit 3");

@@ -1,4 +1,4 @@
-//! Operations that ended otherwise than they were recorded.
+//! Deviations: operations with another outcome than recorded.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,15 +9,15 @@ use fslab_engine::EngineError;
 use fslab_model::FailureKind;
 use fslab_sys::errno_name;
 
-/// Kinds of deviations that are told.
-const TOLD: usize = 4;
+/// Kinds of deviations in a note.
+const LISTED_MAX: usize = 4;
 
-/// Deviations by their kind, with their number. Filled by many threads, though seldom.
+/// Number of deviations by kind. Shared by threads; deviations are rare.
 #[derive(Debug, Default)]
 pub(super) struct Deviations(Mutex<BTreeMap<String, u64>>);
 
 impl Deviations {
-    /// An operation of that name ended otherwise.
+    /// Counts a deviation of the operation `name`.
     pub(super) fn add(&self, name: &str, expected: &Expected, found: &io::Result<u64>) {
         let found = match found {
             Ok(number) => expected.of_number(*number),
@@ -37,24 +37,24 @@ impl Deviations {
             .clone()
     }
 
-    /// How many there were.
+    /// Number of deviations.
     pub(super) fn count(&self) -> u64 {
         self.kinds().values().sum()
     }
 
-    /// The sentence about them, of `operations`.
+    /// The note on deviations among `operations`.
     pub(super) fn note(&self, operations: u64) -> Option<String> {
         let mut kinds: Vec<_> = self.kinds().into_iter().collect();
         if kinds.is_empty() {
             return None;
         }
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        let told: Vec<_> = kinds
+        let listed: Vec<_> = kinds
             .iter()
-            .take(TOLD)
+            .take(LISTED_MAX)
             .map(|(kind, count)| format!("{kind} ({count})"))
             .collect();
-        let more = if kinds.len() > TOLD {
+        let more = if kinds.len() > LISTED_MAX {
             ", and others"
         } else {
             ""
@@ -62,11 +62,11 @@ impl Deviations {
         Some(format!(
             "{} of {operations} operations ended otherwise than recorded: {}{more}",
             self.count(),
-            told.join(", ")
+            listed.join(", ")
         ))
     }
 
-    /// Fails where there are more than `percent_max`.
+    /// Fails if there are more than `percent_max` percent.
     pub(super) fn demand(
         &self,
         operations: u64,
@@ -88,19 +88,19 @@ impl Deviations {
     }
 }
 
-/// What was recorded of an operation.
+/// Recorded outcome of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
-    /// It did what it was asked.
+    /// Success.
     Done,
-    /// It moved so many bytes.
+    /// Success with this number of bytes.
     Moved(u64),
-    /// It failed.
+    /// Failure.
     Errno(i32),
 }
 
 impl Expected {
-    /// Whether `found` is what was recorded.
+    /// True if `found` is the recorded outcome.
     #[inline]
     pub(super) fn is(self, found: &io::Result<u64>) -> bool {
         match (self, found) {
@@ -111,7 +111,7 @@ impl Expected {
         }
     }
 
-    /// Whether it failed.
+    /// True for a recorded failure.
     #[inline]
     pub(super) fn is_failure(self) -> bool {
         matches!(self, Self::Errno(_))
@@ -120,7 +120,7 @@ impl Expected {
     fn as_text(self) -> String {
         match self {
             Self::Done => "done".into(),
-            // Numbers differ from call to call; their kind is what is told.
+            // Byte counts differ from call to call, and a note lists kinds.
             Self::Moved(_) => "all its bytes".into(),
             Self::Errno(number) => errno_name(number),
         }

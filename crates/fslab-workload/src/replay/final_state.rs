@@ -1,4 +1,4 @@
-//! What is left after a replay, compared with what was left after the recording.
+//! Compares the files after a replay with the final files of the trace.
 
 use std::fs;
 use std::io;
@@ -8,21 +8,21 @@ use fslab_engine::EngineError;
 use fslab_model::FailureKind;
 use fslab_trace::{EntryKind, FinalFile, Trace};
 
-/// Differences that are told.
-const TOLD: usize = 3;
+/// Differences in a note.
+const LISTED_MAX: usize = 3;
 
-/// What the comparison found.
+/// Result of the comparison.
 #[derive(Debug, Default)]
 pub(super) struct FinalStateDiff {
     names: usize,
     pub(super) differences: Vec<String>,
 }
 
-/// Compares every name that the trace used.
-pub(super) fn look(base: &Path, trace: &Trace) -> Result<FinalStateDiff, EngineError> {
-    let mut aftermath = FinalStateDiff::default();
-    for expected in &trace.left {
-        aftermath.names += 1;
+/// Compares every path that the trace used.
+pub(super) fn compare(base: &Path, trace: &Trace) -> Result<FinalStateDiff, EngineError> {
+    let mut diff = FinalStateDiff::default();
+    for expected in &trace.final_files {
+        diff.names += 1;
         let at = base.join(expected.path.as_path());
         let found = match fs::symlink_metadata(&at) {
             Ok(metadata) => Some(metadata),
@@ -38,37 +38,37 @@ pub(super) fn look(base: &Path, trace: &Trace) -> Result<FinalStateDiff, EngineE
             };
             (kind, bytes)
         });
-        if found != expected.kind.map(|kind| (kind, expected.bytes)) && !is_odd(expected) {
-            aftermath.differences.push(difference(expected, found));
+        if found != expected.kind.map(|kind| (kind, expected.bytes)) && !is_special_file(expected) {
+            diff.differences.push(difference(expected, found));
         }
     }
-    Ok(aftermath)
+    Ok(diff)
 }
 
 impl FinalStateDiff {
     pub(super) fn note(&self) -> Option<String> {
-        let more = if self.differences.len() > TOLD {
+        let more = if self.differences.len() > LISTED_MAX {
             ", and others"
         } else {
             ""
         };
-        let told: Vec<_> = self
+        let listed: Vec<_> = self
             .differences
             .iter()
-            .take(TOLD)
+            .take(LISTED_MAX)
             .map(String::as_str)
             .collect();
-        (!told.is_empty()).then(|| {
+        (!listed.is_empty()).then(|| {
             format!(
                 "{} of {} names are not as they were left: {}{more}",
                 self.differences.len(),
                 self.names,
-                told.join(", ")
+                listed.join(", ")
             )
         })
     }
 
-    /// Fails where more than `percent_max` of the names differ.
+    /// Fails if more than `percent_max` percent of the names differ.
     pub(super) fn demand(&self, percent_max: f64, base: &Path) -> Result<(), EngineError> {
         let percent = self.differences.len() as f64 * 100.0 / self.names.max(1) as f64;
         if percent <= percent_max {
@@ -83,8 +83,8 @@ impl FinalStateDiff {
     }
 }
 
-/// What was neither file nor directory nor link was not made.
-fn is_odd(expected: &FinalFile) -> bool {
+/// True for pipes, sockets and devices, which a replay does not create.
+fn is_special_file(expected: &FinalFile) -> bool {
     expected.kind == Some(EntryKind::Other)
 }
 

@@ -1,17 +1,17 @@
-//! How far a recorded thread is, for those that wait for it.
+//! Progress of a recorded thread, on which other threads wait.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Nobody waits.
-const NOBODY: u32 = u32::MAX;
+/// No thread waits.
+const NO_WAITER: u32 = u32::MAX;
 
-/// How many steps of a thread are done. Where nobody waits, a step costs two accesses to memory;
-/// who waits is woken once it has what it waits for, not before.
+/// Count of a thread's completed steps. Without a waiter, a step costs two memory accesses; waiters
+/// are woken only when the lowest count that one of them needs is reached.
 #[derive(Debug)]
 pub(super) struct Gate {
     done: AtomicU32,
-    /// The fewest steps that somebody waits for.
+    /// The lowest count that a thread waits for.
     wanted: AtomicU32,
     lock: Mutex<()>,
     changed: Condvar,
@@ -21,7 +21,7 @@ impl Default for Gate {
     fn default() -> Self {
         Self {
             done: AtomicU32::new(0),
-            wanted: AtomicU32::new(NOBODY),
+            wanted: AtomicU32::new(NO_WAITER),
             lock: Mutex::new(()),
             changed: Condvar::new(),
         }
@@ -29,7 +29,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// One more step is done: `done` in all.
+    /// Sets the count of completed steps.
     #[inline]
     pub(super) fn advance(&self, done: u32) {
         self.done.store(done, Ordering::SeqCst);
@@ -38,19 +38,19 @@ impl Gate {
         }
     }
 
-    /// Returns once `steps` are done; false where that will never be, since `gives_up`.
-    pub(super) fn wait_for(&self, steps: u32, gives_up: impl Fn() -> bool) -> bool {
+    /// Waits until `steps` are done; false if `is_cancelled` becomes true.
+    pub(super) fn wait_for(&self, steps: u32, is_cancelled: impl Fn() -> bool) -> bool {
         if self.done.load(Ordering::Acquire) >= steps {
             return true;
         }
         let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             self.wanted.fetch_min(steps, Ordering::SeqCst);
-            // Looked at after the wish is known: a step that is done now wakes us.
+            // Checked after `wanted` is set: a step that completes from now on wakes this thread.
             if self.done.load(Ordering::SeqCst) >= steps {
                 return true;
             }
-            if gives_up() {
+            if is_cancelled() {
                 return false;
             }
             held = self
@@ -60,10 +60,10 @@ impl Gate {
         }
     }
 
-    /// Wakes all who wait, to look again.
+    /// Wakes all waiters to check again.
     pub(super) fn wake(&self) {
         let _held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.wanted.store(NOBODY, Ordering::SeqCst);
+        self.wanted.store(NO_WAITER, Ordering::SeqCst);
         self.changed.notify_all();
     }
 }
@@ -75,9 +75,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_goes_on_when_so_many_steps_are_done_or_all_is_given_up() {
+    fn waiters_continue_when_their_steps_are_done_or_on_cancellation() {
         let (gate, stop) = (Gate::default(), AtomicBool::new(false));
-        let given_up = || stop.load(Ordering::SeqCst);
+        let is_cancelled = || stop.load(Ordering::SeqCst);
         std::thread::scope(|scope| {
             let waiters: Vec<_> = [5_u32, 9, 2]
                 .map(|steps| scope.spawn(move || steps))
@@ -86,11 +86,11 @@ mod tests {
                 .map(|steps| {
                     scope.spawn({
                         let gate = &gate;
-                        move || gate.wait_for(steps, given_up)
+                        move || gate.wait_for(steps, is_cancelled)
                     })
                 })
                 .collect();
-            let late = scope.spawn(|| gate.wait_for(100, given_up));
+            let late = scope.spawn(|| gate.wait_for(100, is_cancelled));
             (1..=9).for_each(|done| gate.advance(done));
             for waiter in waiters {
                 assert!(waiter.join().expect("waits"));

@@ -1,24 +1,24 @@
-//! A trace is issued again: its files are made, its operations are issued in the order that they
-//! demand, and what came of them is compared with what was recorded.
+//! The workload `replay`: creates the files of a trace, issues its operations in an order that
+//! gives the same result, and compares the outcome with the recording.
 //!
 //! ```text
 //!     source --> trace, schedule
-//!     stage       makes the files that were there            (not timed)
-//!     script      operations, ready to be issued
-//!     player      a thread for each recorded one --> moves   (timed)
-//!     final_state compares the names that are left           (not timed)
+//!     setup       creates the initial files                     (not timed)
+//!     script      the operations as system calls
+//!     player      a thread for each recorded one --> syscalls   (timed)
+//!     final_state compares the final files                      (not timed)
 //! ```
 
 mod deviations;
 mod final_state;
 mod gate;
-mod moves;
 mod parameters;
 mod phase;
 mod player;
 mod script;
+mod setup;
 mod source;
-mod stage;
+mod syscalls;
 #[cfg(test)]
 mod tests;
 

@@ -14,45 +14,45 @@ use crate::job::Job;
 use crate::parameters::{Size, ensure_inside};
 use crate::workload::{Finished, RunError, WorkloadError};
 
-/// How fast operations follow each other.
+/// Delay between operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ReplayPace {
-    /// Each as soon as what it waits for is done.
+    /// None: an operation is issued as soon as what it waits for is done.
     #[default]
     Fast,
-    /// After that, as long as the program thought.
+    /// The recorded think time.
     Recorded,
 }
 
-/// Parameters of `replay`. What a study leaves empty, the trace decides.
+/// Parameters of `replay`. Those left empty follow from the trace.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ReplayParameters {
-    /// The file of the trace, or `sample` for the one that comes with the program.
+    /// The trace file, or `sample` for the built-in one.
     pub(crate) trace: String,
-    /// SHA-256 of the trace: another content under the same name is another plan.
+    /// SHA-256 of the trace: another content is another plan.
     pub(crate) sha256: String,
-    /// Whether think times are kept.
+    /// "fast" (no delays) or "recorded" (with the recorded think times).
     pub(crate) pace: ReplayPace,
-    /// What the traced folder becomes, below the root.
+    /// The folder of the replay, below the root.
     pub(crate) directory: PathBuf,
     /// "all", "prepare" (only make the files) or "play" (use the files of an earlier phase).
     pub(crate) part: Part,
-    /// More operations than this that end otherwise than recorded are a failure, and so are more
-    /// names that are not as they were left.
+    /// Limit of deviating operations, and of names whose final state differs, in percent; more are
+    /// a failure.
     pub(crate) deviations_percent_max: f64,
-    /// Whether what is left is compared with what was left then.
+    /// Compare the final files with those of the trace.
     pub(crate) check: bool,
-    /// The most that its files take.
+    /// Upper bound of the bytes of all files; taken from the trace.
     #[schemars(with = "Size")]
     pub(crate) footprint: Bytes,
-    /// Its largest file.
+    /// Size of the largest file; taken from the trace.
     #[schemars(with = "Size")]
     pub(crate) largest: Bytes,
-    /// Whether the trace has symbolic links; taken from the trace.
+    /// The trace has symbolic links; taken from the trace.
     pub(crate) symlinks: bool,
-    /// Whether the trace has hard links; taken from the trace.
+    /// The trace has hard links; taken from the trace.
     pub(crate) hard_links: bool,
 }
 
@@ -88,7 +88,7 @@ impl Job for ReplayParameters {
     const NAME: &'static str = "replay";
     const FOREIGN_NAMES: bool = true;
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         let percent = self.deviations_percent_max;
         if !(0.0..=100.0).contains(&percent) {

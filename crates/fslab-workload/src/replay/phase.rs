@@ -11,14 +11,14 @@ use super::parameters::ReplayParameters;
 use super::player::Player;
 use super::script::Script;
 use super::source::Source;
-use super::{final_state, stage};
+use super::{final_state, setup};
 
 /// Runs one phase of a replay.
 pub(crate) fn replay(
     parameters: &ReplayParameters,
     context: &RunContext,
 ) -> Result<Finished, RunError> {
-    // The trace is a file of the host's.
+    // The trace is outside of the confined tree.
     let source = context
         .outside(|| Source::planned(&parameters.trace, &parameters.sha256))
         .map_err(|problem| parameters.refused(problem))?;
@@ -33,11 +33,11 @@ pub(crate) fn replay(
     let base = context.root.join(&parameters.directory);
     let trace = &source.trace;
     if parameters.part == Part::Prepare {
-        return Ok(stage::make(context, &base, trace)?.into_finished());
+        return Ok(setup::create(context, &base, trace)?.into_finished());
     }
     let mut notes = source.notes();
     if parameters.part == Part::All {
-        notes.extend(stage::make(context, &base, trace)?.notes);
+        notes.extend(setup::create(context, &base, trace)?.notes);
     }
     let script = Script::of(trace).map_err(|problem| parameters.refused(problem))?;
     notes.extend(script.notes.iter().cloned());
@@ -45,8 +45,8 @@ pub(crate) fn replay(
     let deviations = played.deviations;
     notes.extend((played.substituted > 0).then(|| {
         format!(
-            "copies within the kernel, or renames with flags, are refused here: {} were issued as \
-             reads and writes, or as plain renames, as programs do",
+            "{} copies within the kernel or renames with flags were refused here, and issued as \
+            reads and writes or as plain renames, as programs do",
             played.substituted
         )
     }));
@@ -61,10 +61,10 @@ pub(crate) fn replay(
     };
     figure(&REPLAY_DEVIATIONS, deviations.count());
     if parameters.check {
-        let aftermath = final_state::look(&base, trace)?;
-        figure(&REPLAY_DIFFERENCES, aftermath.differences.len() as u64);
-        notes.extend(aftermath.note());
-        aftermath.demand(parameters.deviations_percent_max, &base)?;
+        let diff = final_state::compare(&base, trace)?;
+        figure(&REPLAY_DIFFERENCES, diff.differences.len() as u64);
+        notes.extend(diff.note());
+        diff.demand(parameters.deviations_percent_max, &base)?;
     }
     finished.notes = notes;
     Ok(finished)

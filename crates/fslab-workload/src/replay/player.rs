@@ -1,8 +1,7 @@
-//! Plays a script: a thread for each recorded one, begun where it began, each operation as soon as
-//! what it waits for is done.
+//! Plays a script: each recorded thread or process is a thread, started by the same operation; each
+//! operation is issued as soon as what it waits for is done.
 //!
-//! A recorded process is a thread here, so that what it inherited can be told by numbers; open
-//! files have no more in common than they had.
+//! Processes become threads with a common table of open files, whose numbers are unique.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,16 +14,16 @@ use fslab_trace::Trace;
 
 use super::deviations::Deviations;
 use super::gate::Gate;
-use super::moves::{CALL_BYTES_MAX, Worker};
 use super::parameters::ReplayPace;
-use super::script::{Cue, Move, Script};
+use super::script::{Script, ScriptStep, Syscall};
+use super::syscalls::{CALL_BYTES_MAX, Worker};
 
-/// How long a thread thinks before it looks whether it must stop.
-const NAP_NS: u64 = 100_000_000;
-/// What is read at once of a file that was mapped, and the least of a buffer.
+/// Interval at which a sleeping thread checks for a stop.
+const STOP_POLL_NS: u64 = 100_000_000;
+/// Least size of a buffer, which also limits reads of mapped files.
 const BUFFER_BYTES_MIN: u64 = 128 << 10;
 
-/// All that the threads share.
+/// State shared by the threads.
 pub(super) struct Player<'a> {
     context: &'a RunContext,
     base: &'a Path,
@@ -33,24 +32,24 @@ pub(super) struct Player<'a> {
     files: Descriptors,
     gates: Vec<Gate>,
     buffer_bytes: usize,
-    /// What threads worked with that have ended, for those that begin.
-    idle: Mutex<Vec<Kit>>,
+    /// States of ended threads, reused by new ones.
+    idle: Mutex<Vec<ThreadState>>,
     start_ns: u64,
     stopped: AtomicBool,
     deviations: Deviations,
-    /// Operations that were refused, and issued in another way.
+    /// Operations that were refused and substituted.
     substituted: AtomicU64,
 }
 
-/// What a thread works with, one after the other.
-struct Kit {
+/// Recorder and buffers of a thread.
+struct ThreadState {
     book: ThreadRecorder,
     kinds: Vec<Kind>,
     buffer: Vec<u8>,
     filler: Filler,
 }
 
-/// What was played.
+/// Result of a replay.
 pub(super) struct Played {
     pub(super) measured: Measured,
     pub(super) deviations: Deviations,
@@ -58,7 +57,7 @@ pub(super) struct Played {
 }
 
 impl<'a> Player<'a> {
-    /// Opens the folder, and makes what the first thread works with.
+    /// Opens the folder and prepares the shared state.
     pub(super) fn new(
         context: &'a RunContext,
         base: &'a Path,
@@ -89,7 +88,7 @@ impl<'a> Player<'a> {
 
     /// Plays the script to its end.
     pub(super) fn play(mut self) -> Result<Played, EngineError> {
-        let first = self.kit(0);
+        let first = self.state(0);
         let used = ResourceUse::of_process();
         self.start_ns = ThreadRecorder::now_ns();
         let this = &self;
@@ -98,11 +97,11 @@ impl<'a> Player<'a> {
         if self.stopped.load(Ordering::Relaxed) {
             return Err(EngineError::interrupted(self.base));
         }
-        let kits = self
+        let states = self
             .idle
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        let books = kits.into_iter().map(|kit| kit.book).collect();
+        let books = states.into_iter().map(|state| state.book).collect();
         Ok(Played {
             measured: ThreadRecorder::measured(books, used, true),
             deviations: self.deviations,
@@ -110,7 +109,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    fn kit(&self, number: u64) -> Kit {
+    fn state(&self, number: u64) -> ThreadState {
         let mut book = ThreadRecorder::new(self.context);
         let kinds = self
             .script
@@ -119,7 +118,7 @@ impl<'a> Player<'a> {
             .map(|name| book.kind(name))
             .collect();
         let seed = fslab_engine::mix(self.context.seed, number);
-        Kit {
+        ThreadState {
             book,
             kinds,
             buffer: vec![0; self.buffer_bytes],
@@ -128,37 +127,44 @@ impl<'a> Player<'a> {
     }
 
     /// Plays the operations of recorded thread `number`.
-    fn lane<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, number: usize, mut kit: Kit) {
-        if kit.book.operations() == 0 {
-            kit.book.begin(self.start_ns);
+    fn lane<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        number: usize,
+        mut state: ThreadState,
+    ) {
+        if state.book.operations() == 0 {
+            state.book.begin(self.start_ns);
         }
-        let mut hands = Worker {
+        let mut worker = Worker {
             files: &self.files,
             base: self.base,
-            buffer: &mut kit.buffer,
-            filler: &mut kit.filler,
+            buffer: &mut state.buffer,
+            filler: &mut state.filler,
             turn: (number as u64) << 32,
         };
-        for (done, cue) in (1..).zip(&self.script.lanes[number]) {
-            if self.must_stop() || !self.wait(cue) {
+        for (done, step) in (1..).zip(&self.script.lanes[number]) {
+            if self.must_stop() || !self.wait(step) {
                 self.stop();
                 break;
             }
-            if let Move::Spawn { child, inherited } = &cue.operation {
+            if let Syscall::Spawn { child, inherited } = &step.operation {
                 self.spawn(scope, *child, inherited);
             } else {
                 let start_ns = ThreadRecorder::now_ns();
-                let found = self.issue(&mut hands, cue);
+                let found = self.issue(&mut worker, step);
                 let end_ns = ThreadRecorder::now_ns();
-                if let Some(kind) = cue.kind {
+                if let Some(kind) = step.kind {
                     let moved = match &found {
-                        Ok(moved) if cue.operation.moves_data() => *moved,
+                        Ok(moved) if step.operation.moves_data() => *moved,
                         _ => 0,
                     };
-                    kit.book.operation(kit.kinds[kind], start_ns, end_ns, moved);
-                    if !cue.expected.is(&found) {
+                    state
+                        .book
+                        .operation(state.kinds[kind], start_ns, end_ns, moved);
+                    if !step.expected.is(&found) {
                         let name = self.script.kinds[kind];
-                        self.deviations.add(name, &cue.expected, &found);
+                        self.deviations.add(name, &step.expected, &found);
                     }
                 }
             }
@@ -167,20 +173,20 @@ impl<'a> Player<'a> {
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(kit);
+            .push(state);
     }
 
-    /// Issues an operation; where it is refused that was done then, in another way if there is one.
+    /// Issues an operation; if it is refused although it succeeded when recorded, its substitute.
     #[inline]
-    fn issue(&self, hands: &mut Worker<'_>, cue: &Cue) -> std::io::Result<u64> {
-        let found = hands.perform(&cue.operation);
+    fn issue(&self, worker: &mut Worker<'_>, step: &ScriptStep) -> std::io::Result<u64> {
+        let found = worker.perform(&step.operation);
         let Err(refused) = &found else {
             return found;
         };
-        if cue.expected.is_failure() {
+        if step.expected.is_failure() {
             return found;
         }
-        let other = hands.substitute(&cue.operation, refused);
+        let other = worker.substitute(&step.operation, refused);
         if other.is_some() {
             self.substituted.fetch_add(1, Ordering::Relaxed);
         }
@@ -194,21 +200,20 @@ impl<'a> Player<'a> {
         inherited: &[(u32, u32)],
     ) {
         for (old, new) in inherited {
-            // What could not be opened here cannot be inherited either, and was counted then.
+            // Fails if the open failed here, which was counted as a deviation.
             let _ = self.files.duplicate(*old, *new);
         }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let kit = idle.pop();
+        let state = idle.pop();
         drop(idle);
-        let kit = kit.unwrap_or_else(|| self.kit(u64::from(child)));
-        scope.spawn(move || self.lane(scope, child as usize, kit));
+        let state = state.unwrap_or_else(|| self.state(u64::from(child)));
+        scope.spawn(move || self.lane(scope, child as usize, state));
     }
 
-    /// Waits for what `cue` waits for, and as long as the program thought; false where all is to
-    /// end.
+    /// Waits for the step's dependences and its think time; false on a stop.
     #[inline]
-    fn wait(&self, cue: &Cue) -> bool {
-        for wait in &cue.waits {
+    fn wait(&self, step: &ScriptStep) -> bool {
+        for wait in &step.waits {
             let gate = &self.gates[wait.thread as usize];
             if !gate.wait_for(wait.steps, || self.must_stop()) {
                 return false;
@@ -216,7 +221,7 @@ impl<'a> Player<'a> {
         }
         match self.pace {
             ReplayPace::Fast => true,
-            ReplayPace::Recorded => self.think(cue.think_ns),
+            ReplayPace::Recorded => self.think(step.think_ns),
         }
     }
 
@@ -227,7 +232,7 @@ impl<'a> Player<'a> {
             if now_ns >= until_ns {
                 return true;
             }
-            ThreadRecorder::wait_until_ns(until_ns.min(now_ns + NAP_NS));
+            ThreadRecorder::wait_until_ns(until_ns.min(now_ns + STOP_POLL_NS));
             if self.must_stop() {
                 return false;
             }
@@ -239,7 +244,7 @@ impl<'a> Player<'a> {
         self.context.stop.is_raised() || self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Ends all threads, those that wait as well.
+    /// Stops all threads, waiting ones included.
     fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.gates.iter().for_each(Gate::wake);

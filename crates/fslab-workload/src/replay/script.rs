@@ -1,5 +1,5 @@
-//! The operations of a trace, ready to be issued: names are C strings, flags are bits, and what
-//! each thread waits for is known.
+//! Prepares the operations of a trace for issuing: names become C strings, flags become bits, and
+//! each step has its waits.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -11,9 +11,9 @@ use fslab_trace::{
 
 use super::deviations::Expected;
 
-/// What is about to be asked of the file system.
+/// A system call with its arguments.
 #[derive(Debug)]
-pub(super) enum Move {
+pub(super) enum Syscall {
     Open {
         name: CString,
         flags: i32,
@@ -116,49 +116,49 @@ pub(super) enum Move {
         group: Option<u32>,
     },
     Touch(Subject),
-    /// A thread begins; what it inherits is duplicated.
+    /// Start of a thread; inherited files are duplicated.
     Spawn {
         child: u32,
         inherited: Vec<(u32, u32)>,
     },
-    /// A process ends or becomes another program: what is closed by that.
+    /// Files closed by the end of a process or by execve(2).
     CloseAll(Vec<u32>),
-    /// Only waits.
+    /// No call: only the step's waits.
     Nothing,
 }
 
-/// What a call is about.
+/// The object of a call.
 #[derive(Debug)]
 pub(super) enum Subject {
     File(u32),
     Name { name: CString, follow: bool },
 }
 
-/// The text of a symbolic link.
+/// The target of a symbolic link.
 #[derive(Debug)]
 pub(super) enum LinkText {
     Plain(CString),
-    /// Below the folder: its path is put before.
+    /// A path below the folder, whose path is prepended.
     Below(Vec<u8>),
 }
 
-/// One operation.
+/// One operation of a thread.
 #[derive(Debug)]
-pub(super) struct Cue {
-    pub(super) operation: Move,
-    /// The kind of operation, as a place in [`Script::kinds`]; `None` for what is none.
+pub(super) struct ScriptStep {
+    pub(super) operation: Syscall,
+    /// Index of its kind in [`Script::kinds`]; `None` for operations on processes.
     pub(super) kind: Option<usize>,
     pub(super) expected: Expected,
     pub(super) waits: Vec<Wait>,
     pub(super) think_ns: u64,
 }
 
-/// A whole trace.
+/// All operations of a trace.
 #[derive(Debug)]
 pub(super) struct Script {
-    /// The operations of each recorded thread.
-    pub(super) lanes: Vec<Vec<Cue>>,
-    /// The names of the kinds of operations that occur.
+    /// The steps of each recorded thread.
+    pub(super) lanes: Vec<Vec<ScriptStep>>,
+    /// Names of the kinds of operations.
     pub(super) kinds: Vec<&'static str>,
     pub(super) notes: Vec<String>,
 }
@@ -166,38 +166,38 @@ pub(super) struct Script {
 impl Script {
     /// The script of `trace`.
     pub(super) fn of(trace: &Trace) -> Result<Self, String> {
-        let mut writer = Writer::default();
+        let mut builder = ScriptBuilder::default();
         let mut lanes = Vec::new();
         for lane in Schedule::of(trace).lanes {
-            let cues = lane
+            let steps = lane
                 .steps
                 .into_iter()
-                .map(|step| writer.cue(&trace.events[step.event], step));
-            lanes.push(cues.collect::<Result<_, _>>()?);
+                .map(|step| builder.step(&trace.events[step.event], step));
+            lanes.push(steps.collect::<Result<_, _>>()?);
         }
         Ok(Self {
             lanes,
-            kinds: writer.kinds,
-            notes: writer.notes.into_values().collect(),
+            kinds: builder.kinds,
+            notes: builder.notes.into_values().collect(),
         })
     }
 
-    /// How many operations on files there are.
+    /// Number of operations on files.
     pub(super) fn operations(&self) -> u64 {
-        let cues = self.lanes.iter().flatten();
-        cues.filter(|cue| cue.kind.is_some()).count() as u64
+        let steps = self.lanes.iter().flatten();
+        steps.filter(|step| step.kind.is_some()).count() as u64
     }
 }
 
 #[derive(Default)]
-struct Writer {
+struct ScriptBuilder {
     kinds: Vec<&'static str>,
-    /// One sentence of each kind.
+    /// One sentence per kind.
     notes: BTreeMap<&'static str, String>,
 }
 
-impl Writer {
-    fn cue(&mut self, event: &TraceEvent, step: Step) -> Result<Cue, String> {
+impl ScriptBuilder {
+    fn step(&mut self, event: &TraceEvent, scheduled: Step) -> Result<ScriptStep, String> {
         let counts = matches!(
             event.operation,
             Operation::Read { .. } | Operation::Write { .. } | Operation::Copy { .. }
@@ -214,12 +214,12 @@ impl Writer {
             .operation
             .is_file_operation()
             .then(|| self.kind(event.operation.name()));
-        Ok(Cue {
+        Ok(ScriptStep {
             operation: self.operation(event)?,
             kind,
             expected,
-            waits: step.waits,
-            think_ns: step.think_ns,
+            waits: scheduled.waits,
+            think_ns: scheduled.think_ns,
         })
     }
 
@@ -235,7 +235,7 @@ impl Writer {
         self.notes.entry(kind).or_insert_with(|| text.to_owned());
     }
 
-    fn operation(&mut self, event: &TraceEvent) -> Result<Move, String> {
+    fn operation(&mut self, event: &TraceEvent) -> Result<Syscall, String> {
         Ok(match &event.operation {
             Operation::Open {
                 path,
@@ -243,49 +243,49 @@ impl Writer {
                 mode,
                 handle,
                 ..
-            } => Move::Open {
+            } => Syscall::Open {
                 name: name(path),
                 flags: bits(flags)?,
                 mode: *mode,
                 file: *handle,
             },
-            Operation::Close { handle } => Move::Close(*handle),
-            Operation::Duplicate { handle, to } => Move::Duplicate {
+            Operation::Close { handle } => Syscall::Close(*handle),
+            Operation::Duplicate { handle, to } => Syscall::Duplicate {
                 file: *handle,
                 to: *to,
             },
-            Operation::Spawn { child, inherited } => Move::Spawn {
+            Operation::Spawn { child, inherited } => Syscall::Spawn {
                 child: *child,
                 inherited: inherited.clone(),
             },
             Operation::Exec { closed } | Operation::Exit { closed } => {
-                Move::CloseAll(closed.clone())
+                Syscall::CloseAll(closed.clone())
             }
-            Operation::Wait { .. } => Move::Nothing,
-            operation => match self.of_data(operation)? {
+            Operation::Wait { .. } => Syscall::Nothing,
+            operation => match self.data_syscall(operation)? {
                 Some(operation) => operation,
-                None => of_names(operation)?,
+                None => path_syscall(operation)?,
             },
         })
     }
 
-    fn of_data(&mut self, operation: &Operation) -> Result<Option<Move>, String> {
+    fn data_syscall(&mut self, operation: &Operation) -> Result<Option<Syscall>, String> {
         Ok(Some(match *operation {
             Operation::Read {
                 handle: file,
                 length,
                 offset: at,
-            } => Move::Read { file, length, at },
+            } => Syscall::Read { file, length, at },
             Operation::Write {
                 handle: file,
                 length,
                 offset: at,
-            } => Move::Write { file, length, at },
+            } => Syscall::Write { file, length, at },
             Operation::Seek {
                 handle: file,
                 offset,
                 ref whence,
-            } => Move::Seek {
+            } => Syscall::Seek {
                 file,
                 offset,
                 whence: bits(whence)?,
@@ -295,9 +295,9 @@ impl Writer {
                 offset,
                 length,
             } => {
-                let text = "files that were mapped are read by pread(2), from end to end at once";
+                let text = "mapped files are read by pread(2), all of the mapping at once";
                 self.note("map", text);
-                Move::Map {
+                Syscall::Map {
                     file,
                     offset,
                     length,
@@ -310,7 +310,7 @@ impl Writer {
                 offset,
                 range: false,
                 ..
-            } => Move::Send {
+            } => Syscall::Send {
                 file,
                 at: offset,
                 to,
@@ -323,35 +323,35 @@ impl Writer {
                 offset,
                 to_offset,
                 range: true,
-            } => Move::Copy {
+            } => Syscall::Copy {
                 file,
                 at: offset,
                 to,
                 to_at: to_offset,
                 length,
             },
-            _ => return self.of_lengths(operation),
+            _ => return self.sync_or_size_syscall(operation),
         }))
     }
 
-    /// Syncs, listings, and what changes how much of a file there is.
-    fn of_lengths(&mut self, operation: &Operation) -> Result<Option<Move>, String> {
+    /// Syncs, listings, and calls that change a file's size or allocation.
+    fn sync_or_size_syscall(&mut self, operation: &Operation) -> Result<Option<Syscall>, String> {
         Ok(Some(match *operation {
             Operation::Sync { handle, ref call } => match call.as_str() {
-                "fsync" => Move::Fsync(handle),
-                "syncfs" => Move::Syncfs(handle),
-                "fdatasync" => Move::Fdatasync(handle),
+                "fsync" => Syscall::Fsync(handle),
+                "syncfs" => Syscall::Syncfs(handle),
+                "fdatasync" => Syscall::Fdatasync(handle),
                 _ => {
                     self.note("sync", "sync_file_range(2) is issued as fdatasync(2)");
-                    Move::Fdatasync(handle)
+                    Syscall::Fdatasync(handle)
                 }
             },
             Operation::Truncate { ref place, length } => match place {
-                Place::Handle { handle } => Move::SetLength {
+                Place::Handle { handle } => Syscall::SetLength {
                     file: *handle,
                     length,
                 },
-                Place::Path { path, .. } => Move::Truncate {
+                Place::Path { path, .. } => Syscall::Truncate {
                     name: name(path),
                     length,
                 },
@@ -361,7 +361,7 @@ impl Writer {
                 ref mode,
                 offset,
                 length,
-            } => Move::Allocate {
+            } => Syscall::Allocate {
                 file,
                 mode: bits(mode)?,
                 offset,
@@ -370,59 +370,59 @@ impl Writer {
             Operation::List {
                 handle: file,
                 length,
-            } => Move::List { file, length },
+            } => Syscall::List { file, length },
             _ => return Ok(None),
         }))
     }
 }
 
 /// Operations on names and attributes.
-fn of_names(operation: &Operation) -> Result<Move, String> {
+fn path_syscall(operation: &Operation) -> Result<Syscall, String> {
     Ok(match operation {
-        Operation::Stat { place } => Move::Stat(subject(place)),
-        Operation::Access { path, mode } => Move::Access {
+        Operation::Stat { place } => Syscall::Stat(subject(place)),
+        Operation::Access { path, mode } => Syscall::Access {
             name: name(path),
             mode: bits(mode)?,
         },
-        Operation::Readlink { path } => Move::Readlink(name(path)),
-        Operation::Mkdir { path, mode } => Move::Mkdir {
+        Operation::Readlink { path } => Syscall::Readlink(name(path)),
+        Operation::Mkdir { path, mode } => Syscall::Mkdir {
             name: name(path),
             mode: *mode,
         },
-        Operation::Rmdir { path } => Move::Unlink {
+        Operation::Rmdir { path } => Syscall::Unlink {
             name: name(path),
             directory: true,
         },
-        Operation::Unlink { path } => Move::Unlink {
+        Operation::Unlink { path } => Syscall::Unlink {
             name: name(path),
             directory: false,
         },
-        Operation::Rename { path, to, flags } => Move::Rename {
+        Operation::Rename { path, to, flags } => Syscall::Rename {
             name: name(path),
             to: name(to),
             flags: bits(flags)?,
         },
-        Operation::Link { path, to } => Move::Link {
+        Operation::Link { path, to } => Syscall::Link {
             name: name(path),
             to: name(to),
         },
-        Operation::Symlink { target, path } => Move::Symlink {
+        Operation::Symlink { target, path } => Syscall::Symlink {
             target: match target {
                 LinkTarget::Below(path) => LinkText::Below(path.as_bytes().to_vec()),
                 LinkTarget::Text(text) => LinkText::Plain(c_string(text.as_bytes())),
             },
             name: name(path),
         },
-        Operation::Chmod { place, mode } => Move::Chmod {
+        Operation::Chmod { place, mode } => Syscall::Chmod {
             subject: subject(place),
             mode: *mode,
         },
-        Operation::Chown { place, user, group } => Move::Chown {
+        Operation::Chown { place, user, group } => Syscall::Chown {
             subject: subject(place),
             user: *user,
             group: *group,
         },
-        Operation::Touch { place } => Move::Touch(subject(place)),
+        Operation::Touch { place } => Syscall::Touch(subject(place)),
         other => {
             return Err(format!(
                 "a trace with '{}', which is not issued",
@@ -450,7 +450,7 @@ fn name(path: &TracePath) -> CString {
 }
 
 fn c_string(bytes: &[u8]) -> CString {
-    // A path of a trace has no zero byte, or it would not have been read; a text is cut there.
+    // Paths were checked for NUL when the trace was read; a link's target is cut at one.
     let end = bytes
         .iter()
         .position(|byte| *byte == 0)

@@ -1,5 +1,4 @@
-//! Where a trace comes from: a file that the study names, or the sample that comes with the
-//! program.
+//! Loads a trace: the study's file, or the built-in sample.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,12 +9,12 @@ use sha2::{Digest, Sha256};
 
 use crate::inputs::input_or;
 
-/// The word for the trace that comes with the program.
+/// Name of the built-in trace.
 const SAMPLE: &str = "sample";
-/// A shell that unpacks a small tree, changes it, and puts it under version control.
+/// A shell script that unpacks a small tree, edits it, and puts it under version control.
 static SAMPLE_TRACE: &[u8] = include_bytes!("sample.trace");
 
-/// A trace, and what identifies it.
+/// A trace and its digest.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) trace: Trace,
@@ -23,7 +22,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The name that leads to the same trace from any directory.
+    /// The absolute path of the trace `name`; the sample stays `sample`.
     pub(super) fn absolute(name: &str) -> Result<String, String> {
         if name == SAMPLE {
             return Ok(name.to_owned());
@@ -34,12 +33,12 @@ impl Source {
         path.ok_or_else(|| format!("trace = '{name}', whose path is not UTF-8"))
     }
 
-    /// Whether that is the name of the sample.
+    /// True for the name of the sample.
     pub(super) fn is_sample(name: &str) -> bool {
         name == SAMPLE
     }
 
-    /// The trace of a plan: in a guest it is found by its digest, for it has no folder of the host.
+    /// The trace of a plan; in a guest it is found by its digest.
     pub(super) fn planned(name: &str, sha256: &str) -> Result<Self, String> {
         let path = input_or(Path::new(name), sha256);
         let source = match name {
@@ -76,23 +75,23 @@ impl Source {
         Ok(Self { trace, sha256 })
     }
 
-    /// The same, where its digest is `expected` or nothing was expected.
+    /// Checks the digest; an empty `expected` allows any.
     pub(super) fn demand(self, expected: &str) -> Result<Self, String> {
         if expected.is_empty() || expected == self.sha256 {
             return Ok(self);
         }
         Err(format!(
-            "a trace of SHA-256 {} where the plan has {expected}: it was changed since",
+            "a trace of SHA-256 {} where the plan has {expected}: it has changed since",
             self.sha256
         ))
     }
 
-    /// What a reader of the figures must know of the recording.
+    /// Notes on the recording.
     pub(super) fn notes(&self) -> Vec<String> {
         let header = &self.trace.header;
         let program = header.command.first().map_or("?", String::as_str);
         let mut notes = vec![format!(
-            "recorded of {program} on {}, where it took {:.3} s while strace listened",
+            "recorded of {program} on {}, where it took {:.3} s under strace",
             header.file_system,
             header.took_ns as f64 / 1e9
         )];
@@ -108,7 +107,7 @@ impl Source {
         let before = lengths.fold(0, u64::saturating_add);
         if before > 0 {
             notes.push(format!(
-                "made before the clock started: {} names with {}",
+                "created before timing: {} names with {}",
                 self.trace.files.len(),
                 Bytes(before)
             ));
@@ -121,9 +120,9 @@ impl Source {
 mod tests {
     use super::*;
 
-    /// A study whose trace was `/dev/zero` took all memory before anything was planned.
+    /// A trace of `/dev/zero` would take all memory.
     #[test]
-    fn a_trace_is_a_regular_file_of_a_length_that_memory_holds() {
+    fn a_trace_must_be_a_regular_file() {
         for endless in ["/dev/zero", "/tmp"] {
             assert!(Source::load(endless).is_err(), "{endless}");
         }

@@ -1,4 +1,4 @@
-//! Real programs are recorded and issued again elsewhere: what is left must be the same.
+//! Records real programs and replays them elsewhere: the final files must be the same.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,8 +13,8 @@ use super::phase::replay;
 use crate::job::Job;
 use crate::workload::{Finished, RunError};
 
-/// Records `script`, run by sh in a folder that `prepare` has filled; `None`, with the reason said,
-/// where this machine lets nobody listen to system calls.
+/// Records `script`, run by sh in a folder that `prepare` has filled; `None`, with a printed
+/// reason, if tracing is not possible here.
 fn recorded(folder: &Path, prepare: impl FnOnce(&Path), script: &str) -> Option<PathBuf> {
     let (root, scratch) = (folder.join("root"), folder.join("scratch"));
     fs::create_dir(&root).expect("makes");
@@ -50,12 +50,12 @@ fn play(
         trace: trace.to_str().expect("UTF-8").to_owned(),
         ..ReplayParameters::default()
     };
-    parameters.settle(Bytes::gib(1)).expect("settles");
+    parameters.resolve(Bytes::gib(1)).expect("resolves");
     change(&mut parameters);
     replay(&parameters, &RunContext::new(EngineKind::Psync, root, 3))
 }
 
-/// Names with what they are: a length, a directory, the text of a link.
+/// Describes each name: length, directory, or target of a link.
 fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut directories = vec![root.to_owned()];
@@ -85,7 +85,7 @@ fn figure(finished: &Finished, name: &str) -> f64 {
     *finished.figures.get(name).expect(name)
 }
 
-/// Unpacks, changes, copies, links, moves and removes; fails now and then; two processes at once.
+/// Unpacks, changes, copies, links, moves and removes; some calls fail; two processes at once.
 const BUSY: &str = "
     mkdir -p a/b && for i in 1 2 3 4 5 6 7 8; do seq $((i * 400)) > a/b/f$i; done
     tar cf all.tar a && mkdir c && tar xf all.tar -C c
@@ -102,7 +102,7 @@ fn fill_before(root: &Path) {
 }
 
 #[test]
-fn a_shell_with_many_children_leaves_the_same_names_and_lengths_again() {
+fn a_shell_with_many_children_ends_with_the_same_names_and_lengths() {
     let folder = tempfile::tempdir().expect("a directory");
     let Some(trace) = recorded(folder.path(), fill_before, BUSY) else {
         return;
@@ -128,7 +128,7 @@ fn a_shell_with_many_children_leaves_the_same_names_and_lengths_again() {
             finished.notes
         );
         let mut expected = tree(&root);
-        // What the program never looked at is not made. A listing saw its name, though.
+        // A file that the program did not use may exist here, since a listing saw its name.
         expected.remove(Path::new("untouched"));
         let mut found = tree(&target.join("replay"));
         found.remove(Path::new("untouched"));
@@ -143,7 +143,7 @@ fn a_shell_with_many_children_leaves_the_same_names_and_lengths_again() {
 }
 
 #[test]
-fn the_recorded_pace_takes_as_long_as_the_program_thought() {
+fn the_recorded_pace_includes_think_times() {
     let folder = tempfile::tempdir().expect("a directory");
     let script = "echo a > a; sleep 0.4; echo b > b";
     let Some(trace) = recorded(folder.path(), |_| {}, script) else {
@@ -160,13 +160,13 @@ fn the_recorded_pace_takes_as_long_as_the_program_thought() {
 }
 
 #[test]
-fn what_ends_otherwise_is_counted_and_too_much_of_it_is_a_failure() {
+fn deviations_are_counted_and_too_many_are_a_failure() {
     let folder = tempfile::tempdir().expect("a directory");
     let script = "for i in 1 2 3 4; do echo $i > f$i; mv f$i g$i; done";
     let Some(trace) = recorded(folder.path(), |_| {}, script) else {
         return;
     };
-    // The name of one file's target is taken by a directory.
+    // A directory occupies the target name of one rename.
     let text = fs::read_to_string(&trace).expect("reads");
     let taken = "{\"before\":{\"path\":\"g3\",\"kind\":\"directory\",\"bytes\":0,\"mode\":493}}\n";
     let first_event = text.find("{\"event\"").expect("events");
@@ -204,14 +204,14 @@ fn a_trace_that_was_changed_since_the_plan_is_refused() {
         trace: path.to_str().expect("UTF-8").to_owned(),
         ..ReplayParameters::default()
     };
-    parameters.settle(Bytes::gib(1)).expect("settles");
+    parameters.resolve(Bytes::gib(1)).expect("resolves");
     assert_eq!(parameters.sha256.len(), 64);
     let mut text = fs::read(&path).expect("reads");
     text.splice(0..0, *b" ");
     fs::write(&path, text).expect("writes");
     let problem = parameters
         .clone()
-        .settle(Bytes::gib(1))
+        .resolve(Bytes::gib(1))
         .expect_err("changed");
     assert!(problem.contains(&parameters.sha256), "{problem}");
     let context = RunContext::new(EngineKind::Psync, folder.path(), 3);
@@ -223,7 +223,7 @@ fn a_trace_that_was_changed_since_the_plan_is_refused() {
 fn the_sample_is_prepared_in_one_phase_and_played_in_another() {
     let folder = tempfile::tempdir().expect("a directory");
     let mut parameters = ReplayParameters::default();
-    parameters.settle(Bytes::gib(1)).expect("settles");
+    parameters.resolve(Bytes::gib(1)).expect("resolves");
     let context = RunContext::new(EngineKind::Psync, folder.path(), 3);
     parameters.part = crate::applications::Part::Prepare;
     replay(&parameters, &context).expect("makes the files");

@@ -1,9 +1,9 @@
-//! The build of a C program with the machine's own compiler: one that is made from the seed, or
-//! what a tarball of the user's holds.
+//! The job `compile`: builds a C program with the machine's compiler, either one generated from the
+//! seed or the content of the user's tarball.
 //!
 //! ```text
-//!     plan (numbers) --> source (text) --> unpack, configure, make, install, clean --> its value
-//!         \--------------------------------- what it must be -----------------------------/
+//!     plan (numbers) --> source (text) --> unpack, configure, make, install, clean --> output
+//!         \------------------------------- expected output ----------------------------/
 //! ```
 
 mod parameters;

@@ -1,4 +1,4 @@
-//! Parameters of `compile`: which step of which build.
+//! Parameters of `compile`.
 
 use std::path::{Path, PathBuf};
 
@@ -17,18 +17,17 @@ use crate::programs::ProgramParameters;
 use crate::programs::script::line;
 use crate::workload::{Finished, RunError};
 
-/// What a build is made with, and the packages of Debian that have it.
+/// Programs of a build, each with its package of Debian.
 pub(super) const TOOLS: [(&str, &str); 4] = [
     ("sh", "dash"),
     ("make", "make"),
     ("cc", "gcc"),
     ("ar", "binutils"),
 ];
-/// What the script `configure` and the Makefile of our own program call besides: each of these
-/// packages is on every Debian.
+/// Further programs of the generated program's `configure` and Makefile; every Debian has them.
 const SCRIPT_TOOLS: [(&str, &str); 3] = [("cp", "coreutils"), ("sed", "sed"), ("grep", "grep")];
-/// What other scripts call, where it is installed.
-const OF_SCRIPTS: [&str; 11] = [
+/// Programs that other configure scripts call if they are installed.
+const CONFIGURE_TOOLS: [&str; 11] = [
     "awk",
     "bash",
     "c++",
@@ -41,7 +40,7 @@ const OF_SCRIPTS: [&str; 11] = [
     "perl",
     "pkg-config",
 ];
-/// tar, and what it starts for a compressed tarball.
+/// tar, and the programs that it starts for a compressed tarball.
 const UNPACKERS: [(&str, &str); 5] = [
     ("tar", "tar"),
     ("gzip", "gzip"),
@@ -49,21 +48,20 @@ const UNPACKERS: [(&str, &str); 5] = [
     ("xz", "xz-utils"),
     ("zstd", "zstd"),
 ];
-/// The most jobs at once that anybody means.
+/// Limit of parallel jobs.
 const JOBS_MAX: u32 = 1024;
-/// Names of units and headers have so many digits.
+/// Limits by the digits of names.
 const UNITS_MAX: u32 = 9_999;
 const HEADERS_MAX: u32 = 999;
 const FUNCTIONS_MAX: u32 = 99;
-/// What the compiler is told. Between its parts data goes through pipes, so that it leaves its
-/// temporary files to the linker.
+/// Default flags. With `-pipe`, only the linker writes temporary files.
 const CFLAGS: &str = "-O1 -pipe";
 
 /// A step of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Step {
-    /// The source tree is written, or unpacked by tar.
+    /// Write the source tree, or unpack it with tar.
     Unpack,
     /// `sh ./configure`.
     Configure,
@@ -75,35 +73,36 @@ pub(crate) enum Step {
     Clean,
 }
 
-/// Parameters of `compile`, which must be the same in all phases of a build, but for `step`.
+/// Parameters of `compile`; except for `step` they must be the same in all phases of a build.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CompileParameters {
-    /// What this phase does.
+    /// The step: "unpack", "configure", "make", "install" or "clean".
     pub(super) step: Step,
-    /// Below the root: the tree is in `src`, temporary files in `tmp`, the installation in `dest`.
+    /// The folder of the build, below the root: tree in `src`, temporary files in `tmp`,
+    /// installation in `dest`.
     pub(super) directory: PathBuf,
-    /// Translation units of the program that is made from the seed.
+    /// Translation units of the generated program.
     pub(super) units: u32,
-    /// Its headers.
+    /// Headers of the generated program.
     pub(super) headers: u32,
     /// Functions of each unit.
     pub(super) functions: u32,
-    /// Compilers at once.
+    /// Parallel jobs of make.
     pub(super) jobs: u32,
-    /// Instead of that program: a tarball, which may be compressed, by its absolute path.
+    /// Absolute path of a tarball to build instead; it may be compressed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tarball: Option<PathBuf>,
-    /// SHA-256 of the tarball: another content under the same name is another plan.
+    /// SHA-256 of the tarball: another content is another plan.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) sha256: String,
-    /// Given to configure in the environment. With a tarball: nothing, where it is left out.
+    /// CFLAGS for configure; "-O1 -pipe" unless given, and with a tarball none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cflags: Option<String>,
-    /// More words for configure.
+    /// Further arguments of configure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) configure_arguments: Vec<String>,
-    /// More words for each make.
+    /// Further arguments of make.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) make_arguments: Vec<String>,
 }
@@ -140,7 +139,7 @@ impl CompileParameters {
 impl Job for CompileParameters {
     const NAME: &'static str = "compile";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         ensure_inside(&self.directory)?;
         for (name, value, most) in [
             ("units", self.units, UNITS_MAX),
@@ -184,8 +183,8 @@ impl Job for CompileParameters {
         if let Some(path) = &self.tarball {
             return Bytes(tarball_bytes(path).saturating_mul(4));
         }
-        // A unit's source and object, its part of an archive and of the program, and those again
-        // where they are installed; some file systems round each up to a large block.
+        // A unit's source, object, and part of an archive and of the program, the latter two also
+        // installed; some file systems round each up to a large block.
         let small = u64::from(self.units) * (48 + u64::from(self.functions)) + 16 * 1024;
         Bytes((small + u64::from(self.headers) * 16) << 10)
     }
@@ -202,11 +201,11 @@ impl Job for CompileParameters {
                     .with_file(path.clone(), InputPlace::Content { sha256 })
             }
             (_, None) => brings.with_required(&TOOLS).with_required(&SCRIPT_TOOLS),
-            // What a foreign configure calls is not known.
+            // A foreign configure may call any program.
             (_, Some(_)) => brings
                 .with_required(&TOOLS)
                 .with_required(&SCRIPT_TOOLS)
-                .with_helpful(OF_SCRIPTS),
+                .with_helpful(CONFIGURE_TOOLS),
         }
     }
 
@@ -227,19 +226,19 @@ impl Job for CompileParameters {
 }
 
 impl ProgramParameters for CompileParameters {
-    /// What is built, where it is not fslab's program, and all words that are not known to do
-    /// nothing else than they are for: configure, make and its shells interpret them.
+    /// The tarball, and all words that are not known as harmless: configure, make and its shells
+    /// interpret them.
     fn foreign(&self) -> Option<String> {
         let Self {
             step: _,
-            // It reaches no shell: see the steps.
+            // It reaches no shell: see `Build::destdir`.
             directory: _,
             units: _,
             headers: _,
             functions: _,
             jobs: _,
             tarball,
-            // A name among the inputs, and only where it is a digest.
+            // Only used as a digest.
             sha256: _,
             cflags,
             configure_arguments,
@@ -265,8 +264,7 @@ impl ProgramParameters for CompileParameters {
     }
 }
 
-/// What tar starts for a tarball of that name, beside itself; nothing for one that is not
-/// compressed.
+/// The program that tar starts for a tarball of that name; none if it is not compressed.
 fn unpacker(path: &Path) -> &'static [(&'static str, &'static str)] {
     let extension = path.extension().and_then(|it| it.to_str()).unwrap_or("");
     match extension {
@@ -278,20 +276,20 @@ fn unpacker(path: &Path) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// The digest of the tarball, which must be the one that was `expected`, if one was. Of one that
-/// cannot be read nothing is known: the phase will say what is wrong with it.
+/// The digest of the tarball; an error if another one was `expected`. An unreadable tarball is no
+/// error here, since the phase will report it.
 fn tarball_sha256(path: &Path, expected: &str) -> Result<String, String> {
     match sha256_of(path) {
         Ok(found) if expected.is_empty() || expected == found => Ok(found),
         Ok(found) => Err(format!(
-            "tarball = '{}' of SHA-256 {found} where the plan has {expected}: it was changed since",
+            "tarball = '{}' of SHA-256 {found} where the plan has {expected}: it has changed since",
             path.display()
         )),
         Err(_) => Ok(expected.to_owned()),
     }
 }
 
-/// The tarball's length; 0 where it cannot be asked: the phase will say what is wrong with it.
+/// The tarball's length; 0 if it cannot be read, which the phase will report.
 fn tarball_bytes(path: &Path) -> u64 {
     path.metadata().map_or(0, |metadata| metadata.len())
 }
@@ -300,16 +298,16 @@ fn tarball_bytes(path: &Path) -> u64 {
 mod tests {
     use super::*;
 
-    fn settled(given: serde_json::Value) -> Result<CompileParameters, String> {
+    fn resolved(given: serde_json::Value) -> Result<CompileParameters, String> {
         let mut parameters: CompileParameters = serde_json::from_value(given).expect("parameters");
-        parameters.settle(Bytes::gib(1)).map(|()| parameters)
+        parameters.resolve(Bytes::gib(1)).map(|()| parameters)
     }
 
     #[test]
-    fn the_compiler_of_our_own_program_is_told_to_use_pipes_and_that_of_others_nothing() {
-        let ours = settled(serde_json::json!({})).expect("settles");
+    fn the_generated_program_has_default_cflags_and_a_tarball_has_none() {
+        let ours = resolved(serde_json::json!({})).expect("resolves");
         assert_eq!(ours.cflags.as_deref(), Some(CFLAGS));
-        let theirs = settled(serde_json::json!({ "tarball": "/x.tar.gz" })).expect("settles");
+        let theirs = resolved(serde_json::json!({ "tarball": "/x.tar.gz" })).expect("resolves");
         assert_eq!(theirs.cflags, None);
     }
 
@@ -318,7 +316,7 @@ mod tests {
         let names = |brings: &Brings| brings.programs.keys().cloned().collect::<Vec<_>>();
         let ours = |step: &str| {
             let given = serde_json::json!({ "step": step });
-            settled(given).expect("settles").brings()
+            resolved(given).expect("resolves").brings()
         };
         assert!(ours("unpack").is_empty(), "fslab writes the tree");
         for step in ["configure", "make", "install", "clean"] {
@@ -333,7 +331,7 @@ mod tests {
         let path = folder.path().join("x.tar.bz2");
         std::fs::write(&path, "no tarball").expect("written");
         let given = |sha256: &str| serde_json::json!({ "tarball": path, "sha256": sha256 });
-        let unpack = settled(given("")).expect("settles");
+        let unpack = resolved(given("")).expect("resolves");
         let brings = unpack.brings();
         assert_eq!(names(&brings), ["bzip2", "tar"]);
         let sha256 = unpack.sha256.clone();
@@ -344,13 +342,13 @@ mod tests {
                 sha256: sha256.clone()
             }
         );
-        settled(given(&sha256)).expect("the same");
-        let changed = settled(given(&"0".repeat(64))).expect_err("another content");
+        resolved(given(&sha256)).expect("the same");
+        let changed = resolved(given(&"0".repeat(64))).expect_err("another content");
         assert!(changed.contains("changed since"), "{changed}");
     }
 
     #[test]
-    fn parameters_that_make_no_sense_are_refused_by_name() {
+    fn invalid_parameters_are_refused_by_name() {
         for (given, word) in [
             (serde_json::json!({ "units": 0 }), "units"),
             (serde_json::json!({ "units": 10_000 }), "units"),
@@ -359,7 +357,7 @@ mod tests {
             (serde_json::json!({ "cflags": "-DX='a|b'" }), "cflags"),
             (serde_json::json!({ "directory": "/x" }), "path"),
         ] {
-            let problem = settled(given).expect_err(word);
+            let problem = resolved(given).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }

@@ -1,15 +1,15 @@
-//! What the generated C program computes: known here as numbers, so that its result is too.
+//! The generated C program as numbers, from which its output is computed.
 
 use fslab_stats::CounterRandom;
 
-/// Why a seed is drawn from here.
+/// Random stream of the program.
 const PURPOSE: u64 = 0x00c0_4d11;
 /// Entries of each unit's table, a power of two.
 pub(super) const TABLE: usize = 32;
 /// Units of one directory.
 pub(super) const UNITS_EACH: usize = 25;
 
-/// How large the program is.
+/// Size of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     /// Translation units, without the one that has `main`.
@@ -27,16 +27,16 @@ pub(super) struct Plan {
     pub(super) units: Vec<Unit>,
 }
 
-/// A header: a function that mixes, and what makes it longer.
+/// A header: a mixing function and declarations.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
-    /// Earlier ones that it includes, in ascending order.
+    /// Earlier headers that it includes, in ascending order.
     pub(super) includes: Vec<usize>,
     pub(super) salt: u32,
     /// Odd.
     pub(super) factor: u32,
     pub(super) shift: u32,
-    /// How many lines of declarations it has beside.
+    /// Lines of declarations.
     pub(super) declarations: usize,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Function {
     /// Odd.
     pub(super) factor: u32,
     pub(super) shift: u32,
-    /// Decides in which rounds the header's function is called.
+    /// The header's function is called in rounds in which `x & mask` is not 0.
     pub(super) mask: u32,
     pub(super) addend: u32,
     /// The header whose function it calls.
@@ -82,7 +82,7 @@ impl Plan {
         Self { headers, units }
     }
 
-    /// What the program prints as its value.
+    /// The value that the program prints.
     pub(super) fn value(&self) -> u32 {
         self.units.iter().fold(1, |value, unit| {
             let functions = unit.functions.iter();
@@ -90,7 +90,7 @@ impl Plan {
         })
     }
 
-    /// The headers that a unit includes, directly or not, in ascending order.
+    /// The headers that a unit includes, directly or indirectly, in ascending order.
     pub(super) fn headers_of(&self, unit: &Unit) -> Vec<usize> {
         let mut is_in = vec![false; self.headers.len()];
         let mut open = unit.includes.clone();
@@ -140,7 +140,8 @@ fn draw_unit(draw: &mut CounterRandom, size: Size) -> Unit {
     }
 }
 
-/// Up to `most` different numbers below `bound`, at least one where there is any, ascending.
+/// Up to `most` different numbers below `bound` in ascending order; at least one unless `bound` is
+/// 0.
 fn choose(draw: &mut CounterRandom, bound: usize, most: usize) -> Vec<usize> {
     if bound == 0 {
         return Vec::new();
@@ -175,14 +176,14 @@ mod tests {
     };
 
     #[test]
-    fn the_seed_decides_the_program_and_its_value() {
+    fn the_program_and_its_value_follow_from_the_seed() {
         let value = |seed| Plan::draw(seed, SIZE).value();
         assert_eq!(value(1), value(1));
         assert_ne!(value(1), value(2));
     }
 
     #[test]
-    fn headers_include_earlier_ones_alone_and_units_have_all_that_those_include() {
+    fn headers_include_only_earlier_ones_and_units_include_them_transitively() {
         let plan = Plan::draw(7, SIZE);
         for (number, header) in plan.headers.iter().enumerate() {
             assert!(header.includes.iter().all(|earlier| *earlier < number));

@@ -1,4 +1,4 @@
-//! The text of the generated program: C, a Makefile's beginnings, and the script `configure`.
+//! The text of the generated program: C files, Makefile.in and the script `configure`.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub(super) const PROGRAM: &str = "demo";
 /// The program's name with its version, under which it is installed.
 pub(super) const PROGRAM_VERSIONED: &str = "demo-1.0";
 const CONFIGURE: &str = include_str!("configure.sh");
-/// System headers that units include where `configure` has found them.
+/// System headers that units include if `configure` found them.
 const SYSTEM: [&str; 8] = [
     "STDIO", "STRING", "STDLIB", "ERRNO", "LIMITS", "CTYPE", "STDINT", "TIME",
 ];
@@ -22,7 +22,7 @@ pub(super) struct SourceFile {
     pub(super) text: String,
 }
 
-/// Every file of the program of `seed`, a directory's first file behind those of the one before.
+/// All files of the program of `seed`, directory by directory.
 pub(super) fn files(seed: u64, size: Size) -> Vec<SourceFile> {
     let plan = Plan::draw(seed, size);
     let mut files = vec![
@@ -43,7 +43,7 @@ pub(super) fn files(seed: u64, size: Size) -> Vec<SourceFile> {
     files
 }
 
-/// What the program prints.
+/// The output of the program.
 pub(super) fn expected_output(seed: u64, size: Size) -> String {
     let value = Plan::draw(seed, size).value();
     format!(
@@ -197,8 +197,7 @@ fn main_text(plan: &Plan) -> String {
     text
 }
 
-/// The Makefile, with the places that `configure` fills in. Its commands need no shell where they
-/// can do without one.
+/// The Makefile, with placeholders for `configure`. Its commands avoid the shell where possible.
 fn makefile(plan: &Plan) -> String {
     let mut text = format!(
         "CC = @CC@\nCFLAGS = @CFLAGS@\nAR = @AR@\nARFLAGS = @ARFLAGS@\nLN_S = @LN_S@\n\
@@ -268,7 +267,7 @@ fn closing_rules(names: &str, archives: &[(String, Vec<usize>)]) -> String {
     )
 }
 
-/// The directories of units, each with its units.
+/// The directories, each with its units.
 fn archives(plan: &Plan) -> Vec<(String, Vec<usize>)> {
     let numbers: Vec<_> = (0..plan.units.len()).collect();
     let directories = numbers.chunks(UNITS_EACH).enumerate();
@@ -295,7 +294,7 @@ mod tests {
     };
 
     #[test]
-    fn the_tree_is_the_same_for_a_seed_and_every_name_is_one_of_its_own_in_any_case() {
+    fn the_tree_follows_from_the_seed_and_names_differ_without_regard_to_case() {
         let tree = files(3, SIZE);
         let again = files(3, SIZE);
         for (one, other) in tree.iter().zip(&again) {
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_some_kilobytes_long_and_its_lines_are_short() {
+    fn a_file_has_a_few_kilobytes_and_short_lines() {
         for file in files(3, SIZE) {
             if file.path.starts_with("d01") {
                 let length = file.text.len();

@@ -1,4 +1,4 @@
-//! The steps of a build, each run by the programs that everybody builds with, and checked.
+//! The steps of a build, each run with the usual programs and checked.
 
 use std::fs;
 use std::io;
@@ -10,25 +10,25 @@ use fslab_sys::ResourceUse;
 use super::parameters::{CompileParameters, Step, TOOLS};
 use super::source::{self, PROGRAM};
 use crate::inputs::input_or;
-use crate::programs::Leave;
+use crate::programs::Permission;
 use crate::programs::error::ProgramError;
 use crate::programs::figures::{Account, synthetic_program};
-use crate::programs::links::demand_none_leads_out;
+use crate::programs::links::ensure_links_stay_inside;
 use crate::programs::locate;
 use crate::programs::plain_text::plain_text;
-use crate::programs::session::{Ran, Session};
+use crate::programs::session::{CompletedRun, Session};
 use crate::workload::{Finished, RunError};
 
-/// The tree, the temporary files and the installation, below the workload's directory.
+/// Folders of the tree, temporary files and the installation, below the workload's directory.
 const SOURCE: &str = "src";
 const TEMPORARY: &str = "tmp";
 const DESTINATION: &str = "dest";
-/// Where programs are installed below that.
+/// Prefix of the installation, below the destination.
 const PREFIX: &str = "/usr";
-/// About what a step takes for each of its operations, where none is run.
+/// Synthetic duration of an operation.
 const SYNTHETIC_NS: u64 = 60_000_000;
 
-/// A step that is run, with what it needs.
+/// State of a step.
 struct Build<'a> {
     parameters: &'a CompileParameters,
     context: &'a RunContext,
@@ -53,8 +53,8 @@ pub(crate) fn run_compile(
         return Err(RunError::Impossible(reason));
     }
     let below = |name: &str| parameters.directory.join(name);
-    let leave = Leave::of(parameters, context)?;
-    let mut session = Session::open(context, leave, &below(SOURCE), &below(TEMPORARY))?;
+    let permission = Permission::of(parameters, context)?;
+    let mut session = Session::open(context, permission, &below(SOURCE), &below(TEMPORARY))?;
     if let Some(flags) = &parameters.cflags {
         session.environment.insert("CFLAGS".into(), flags.clone());
     }
@@ -87,7 +87,7 @@ fn synthetic_step(parameters: &CompileParameters, seed: u64) -> Finished {
 }
 
 impl Build<'_> {
-    /// Writes the tree that is made from the seed.
+    /// Writes the generated tree.
     fn write(&self) -> Result<Finished, ProgramError> {
         let files = source::files(self.context.seed, self.parameters.size());
         let bytes = files.iter().map(|file| file.text.len() as u64).sum();
@@ -116,13 +116,13 @@ impl Build<'_> {
         Ok(account.finished())
     }
 
-    /// Lets tar unpack what the user named. Its first folder is left out, whatever its name.
+    /// Unpacks the tarball with tar, without its top folder.
     fn untar(&self) -> Result<Finished, ProgramError> {
         let tarball = self.parameters.tarball.as_deref();
         let tarball = tarball.unwrap_or(Path::new(""));
         let sha256 = &self.parameters.sha256;
         let tarball = self.context.outside(|| input_or(tarball, sha256));
-        // The errno says more than what tar makes of it.
+        // Opened here first, since the errno is clearer than tar's message.
         let opened = self.context.outside(|| fs::File::open(&tarball));
         opened.map_err(|error| ProgramError::io("open the tarball", &tarball, error))?;
         let name = tarball.to_string_lossy();
@@ -135,7 +135,7 @@ impl Build<'_> {
             "--file",
             &name,
         ];
-        let ran = self.session.run_well(&words.map(str::to_owned))?;
+        let ran = self.session.run_checked(&words.map(str::to_owned))?;
         let (files, bytes) = count(&self.session.directory)?;
         Ok(account(&ran, files, Some(bytes)).finished())
     }
@@ -146,20 +146,20 @@ impl Build<'_> {
             let text = format!("there is no {} to run", script.display());
             return Err(ProgramError::other(text).hint("a phase with step = \"unpack\" makes it"));
         }
-        // Not every file system keeps the right to execute it.
+        // Run by sh, since some file systems have no execute permission.
         let mut words = vec!["sh".to_owned(), "./configure".to_owned()];
         words.push(format!("--prefix={PREFIX}"));
         words.extend_from_slice(&self.parameters.configure_arguments);
-        let ran = self.session.run_well(&words)?;
+        let ran = self.session.run_checked(&words)?;
         let mut finished = account(&ran, 1, None).finished();
         if self.parameters.tarball.is_none() {
-            finished.notes.extend(lacks(&ran.end.output));
+            finished.notes.extend(missing_features(&ran.end.output));
         }
         Ok(finished)
     }
 
     fn make(&self) -> Result<Finished, ProgramError> {
-        let ran = self.session.run_well(&self.make_words(&[]))?;
+        let ran = self.session.run_checked(&self.make_words(&[]))?;
         let units = match self.parameters.tarball {
             Some(_) => 1,
             None => u64::from(self.parameters.units) + 1,
@@ -173,18 +173,16 @@ impl Build<'_> {
 
     fn install(&self) -> Result<Finished, RunError> {
         let below = self.parameters.directory.join(DESTINATION);
-        demand_none_leads_out(self.context, &below)?;
+        ensure_links_stay_inside(self.context, &below)?;
         let destination = self.context.root.join(below);
-        let told = self.destdir(&self.context.outer_path(&destination))?;
+        let destdir = self.destdir(&self.context.outer_path(&destination))?;
         let ran = self
             .session
-            .run_well(&self.make_words(&["install", &told]))?;
+            .run_checked(&self.make_words(&["install", &destdir]))?;
         let (files, _) = count(&destination)?;
         if files == 0 {
             let text = format!("make install left nothing in {}", destination.display());
-            return Err(ProgramError::other(text)
-                .hint("it must heed DESTDIR")
-                .into());
+            return Err(ProgramError::other(text).hint("it must use DESTDIR").into());
         }
         let mut finished = account(&ran, files, None).finished();
         let bin = destination.join(&PREFIX[1..]).join("bin");
@@ -192,9 +190,9 @@ impl Build<'_> {
         Ok(finished)
     }
 
-    /// What make is told of the destination. Make and its shell interpret it: of our own program it
-    /// is the way there from the tree, in which nothing of the study or the machine occurs. A
-    /// tarball's may call make in other folders, and is told an absolute path.
+    /// The variable DESTDIR, which make and its shell interpret. For the generated program it is a
+    /// relative path, without text of the study or the machine. A tarball may call make in other
+    /// folders, so it gets an absolute path.
     fn destdir(&self, destination: &Path) -> Result<String, RunError> {
         if self.parameters.tarball.is_none() {
             return Ok(format!("DESTDIR=../{DESTINATION}"));
@@ -204,7 +202,7 @@ impl Build<'_> {
     }
 
     fn clean(&self) -> Result<Finished, ProgramError> {
-        let ran = self.session.run_well(&self.make_words(&["clean"]))?;
+        let ran = self.session.run_checked(&self.make_words(&["clean"]))?;
         if self.parameters.tarball.is_none() && self.session.directory.join(PROGRAM).exists() {
             return Err(ProgramError::wrong(format!(
                 "{PROGRAM} is still there after make clean"
@@ -220,7 +218,7 @@ impl Build<'_> {
         words
     }
 
-    /// Our own program must print what the seed says; of a tarball's nobody knows. Not timed.
+    /// Runs the generated program, not timed, and checks its output; nothing for a tarball.
     fn check(&self, program: &Path) -> Result<Option<String>, ProgramError> {
         if self.parameters.tarball.is_some() {
             return Ok(None);
@@ -228,15 +226,14 @@ impl Build<'_> {
         let expected = source::expected_output(self.context.seed, self.parameters.size());
         let run = |outer: &Path| {
             let words = [outer.to_string_lossy().into_owned()];
-            self.session.run_well(&words).map(|ran| ran.end.output)
+            self.session.run_checked(&words).map(|ran| ran.end.output)
         };
         let (printed, note) = match run(&self.context.outer_path(program)) {
             Err(error) if error.kind() == fslab_model::FailureKind::Permission => {
                 let failed = |error| ProgramError::io("copy", program, error);
                 let bytes = fs::read(program).map_err(failed)?;
                 let copy = self.context.outside(|| Copy::of(&bytes)).map_err(failed)?;
-                let note = "programs cannot be run from this file system: what was built was run \
-                            from a copy elsewhere";
+                let note = "programs cannot be run on this file system: a copy elsewhere was run";
                 let printed = run(&copy.0);
                 self.context.outside(|| drop(copy));
                 (printed?, Some(note.to_owned()))
@@ -256,7 +253,7 @@ impl Build<'_> {
     }
 }
 
-/// A program's copy in the system's folder for such, removed when it is dropped.
+/// A copy of a program in the system's temporary folder, removed when dropped.
 struct Copy(PathBuf);
 
 impl Copy {
@@ -281,7 +278,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::File::create_new(path)?.write_all(bytes)
 }
 
-fn account(ran: &Ran, operations: u64, bytes: Option<u64>) -> Account {
+fn account(ran: &CompletedRun, operations: u64, bytes: Option<u64>) -> Account {
     Account {
         start_ns: ran.start_ns,
         elapsed_ns: ran.elapsed_ns,
@@ -291,8 +288,8 @@ fn account(ran: &Ran, operations: u64, bytes: Option<u64>) -> Account {
     }
 }
 
-/// What configure did not find on this file system: then a build does less there.
-fn lacks(output: &str) -> Option<String> {
+/// Notes features that configure did not find on this file system, which make the build smaller.
+fn missing_features(output: &str) -> Option<String> {
     let lacks = |what: &str, answer: &str| output.contains(&format!("whether {what}... {answer}"));
     let found = [
         ("programs run here", "no", "programs cannot be run"),
@@ -302,12 +299,12 @@ fn lacks(output: &str) -> Option<String> {
     let lacking: Vec<_> = found
         .iter()
         .filter(|(what, answer, _)| lacks(what, answer))
-        .map(|(_, _, told)| *told)
+        .map(|(_, _, text)| *text)
         .collect();
     (!lacking.is_empty()).then(|| format!("configure found: {}", lacking.join("; ")))
 }
 
-/// Files below `directory`, links included, and their bytes.
+/// Number of files below `directory`, links included, and their bytes.
 fn count(directory: &Path) -> Result<(u64, u64), ProgramError> {
     let (mut files, mut bytes) = (0, 0);
     let mut open = vec![directory.to_owned()];
@@ -336,8 +333,8 @@ mod tests {
 
     fn run(root: &Path, given: serde_json::Value) -> Result<Finished, RunError> {
         let mut parameters: CompileParameters = serde_json::from_value(given).expect("parameters");
-        parameters.settle(Bytes::gib(1)).expect("settles");
-        // A tarball is the tests' own.
+        parameters.resolve(Bytes::gib(1)).expect("resolves");
+        // Tarballs of these tests are allowed.
         let mut context = RunContext::new(EngineKind::Psync, root, 5);
         context.allow_commands = parameters.tarball.is_some();
         run_compile(&parameters, &context)
@@ -347,7 +344,7 @@ mod tests {
         serde_json::json!({ "step": step, "units": 30, "headers": 6, "functions": 3, "jobs": 2 })
     }
 
-    /// Whether a build can be tried here; says why not.
+    /// True if a build is possible here; prints the reason if not.
     fn can_build() -> bool {
         let missing = locate::missing(&TOOLS);
         if let Some(reason) = &missing {
@@ -357,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_unpacked_configured_made_installed_and_cleaned_up() {
+    fn a_program_is_unpacked_configured_built_installed_and_cleaned() {
         if !can_build() {
             return;
         }
@@ -385,9 +382,9 @@ mod tests {
         assert!(!folder.path().join("compile/src/d00.a").exists());
     }
 
-    /// The folder was a part of DESTDIR, which the recipes of make give to a shell.
+    /// The folder was part of DESTDIR, which make's recipes pass to a shell.
     #[test]
-    fn the_names_of_folders_are_not_run_by_the_shell_of_make() {
+    fn names_of_folders_are_not_interpreted_by_makes_shell() {
         if !can_build() {
             return;
         }
@@ -416,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_prints_something_else_is_found_out() {
+    fn a_program_with_wrong_output_is_detected() {
         if !can_build() {
             return;
         }
@@ -432,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_that_fails_is_reported_with_the_compilers_words() {
+    fn a_failed_build_is_reported_with_the_compilers_output() {
         if !can_build() {
             return;
         }
@@ -448,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tarball_of_the_users_is_built_by_its_own_rules() {
+    fn a_tarball_is_built_by_its_own_rules() {
         if !can_build() || locate::missing(&[("tar", "tar"), ("gzip", "gzip")]).is_some() {
             return;
         }
@@ -477,8 +474,8 @@ mod tests {
         let unpacked = run(&root, given("unpack")).expect("is unpacked");
         assert_eq!(unpacked.measured.operations, 3);
         run(&root, given("configure")).expect("is configured");
-        let told = fs::read_to_string(root.join("compile/src/configured")).expect("ran");
-        assert_eq!(told, "--prefix=/usr --x -O0\n");
+        let arguments = fs::read_to_string(root.join("compile/src/configured")).expect("ran");
+        assert_eq!(arguments, "--prefix=/usr --x -O0\n");
         run(&root, given("make")).expect("is made");
         let installed = run(&root, given("install")).expect("is installed");
         assert_eq!(installed.measured.operations, 1);

@@ -1,9 +1,9 @@
-//! The words that a study may hand to the compiler and to make without leave.
+//! Words that a study may pass to the compiler and to make without permission.
 //!
-//! None of them names a file, defines a text or starts a program, and none makes a build do less
-//! than it is timed for, as `-n` and `-t` of make do.
+//! None of them names a file, defines a text or starts a program, and none skips timed work, as
+//! `-n` and `-t` of make do.
 
-/// For the compiler.
+/// Flags of the compiler.
 const FLAGS: [&str; 25] = [
     "-O",
     "-O0",
@@ -31,8 +31,8 @@ const FLAGS: [&str; 25] = [
     "-std=gnu11",
     "-std=gnu17",
 ];
-/// For make; beside them `-jN`.
-const OF_MAKE: [&str; 14] = [
+/// Arguments of make, besides `-jN`.
+const MAKE_WORDS: [&str; 14] = [
     "-k",
     "--keep-going",
     "-s",
@@ -49,13 +49,13 @@ const OF_MAKE: [&str; 14] = [
     "V=1",
 ];
 
-/// Whether each word of `flags` is known; blanks are all that may separate them.
+/// True if all words of `flags`, separated by blanks only, are known.
 pub(super) fn are_known_flags(flags: &str) -> bool {
     let mut words = flags.split(' ').filter(|word| !word.is_empty());
     words.all(|word| FLAGS.contains(&word))
 }
 
-/// Whether `word` is known as one of make's; of jobs at once, there are `jobs_max` at most.
+/// True if `word` is a known argument of make, with at most `jobs_max` parallel jobs.
 pub(super) fn is_known_to_make(word: &str, jobs_max: u32) -> bool {
     let jobs = word.strip_prefix("-j").filter(|number| {
         let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -64,5 +64,5 @@ pub(super) fn is_known_to_make(word: &str, jobs_max: u32) -> bool {
                 .parse()
                 .is_ok_and(|jobs| (1..=jobs_max).contains(&jobs))
     });
-    jobs.is_some() || OF_MAKE.contains(&word)
+    jobs.is_some() || MAKE_WORDS.contains(&word)
 }

@@ -1,4 +1,4 @@
-//! Clients that ask a server for every file of a site, in an order of the seed's.
+//! Clients that request every file of a site, in an order derived from the seed.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -17,14 +17,14 @@ use crate::programs::error::ProgramError;
 use crate::programs::figures::cpu_use;
 use fslab_stats::CounterRandom;
 
-/// The name of a request among latencies.
+/// Name of a request's latency.
 pub(super) const OPERATION: &str = "request";
-/// Why a seed is drawn from here.
+/// Random stream of the order.
 const PURPOSE: u64 = 0x00c1_1e47;
-/// What a client reads at once.
+/// Bytes per read(2) of a client.
 const PART_BYTES: usize = 256 << 10;
-/// How long a client waits for a server until it looks whether it is to go on.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Interval at which a waiting client checks for a stop.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// All clients of a phase.
 pub(super) struct Clients<'a> {
@@ -34,19 +34,19 @@ pub(super) struct Clients<'a> {
     pub(super) endpoint: &'a Endpoint,
 }
 
-/// What one client did.
+/// Result of one client.
 #[derive(Debug)]
-pub(super) struct Served {
+pub(super) struct ClientResult {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) bytes: u64,
     pub(super) latency: LatencyHistogram,
     pub(super) used: ResourceUse,
-    /// What the server calls itself.
+    /// The server's header `Server`.
     pub(super) server: Option<String>,
 }
 
-impl Served {
+impl ClientResult {
     /// The figures of one of several clients.
     pub(super) fn thread(&self) -> ThreadMeasured {
         ThreadMeasured {
@@ -63,8 +63,8 @@ impl Served {
 }
 
 impl Clients<'_> {
-    /// Lets all of them begin together, and waits for the last.
-    pub(super) fn run(&self) -> Result<Vec<Served>, ProgramError> {
+    /// Starts all clients together, and waits for the last.
+    pub(super) fn run(&self) -> Result<Vec<ClientResult>, ProgramError> {
         let count = self.parameters.clients;
         let shares = self.shares();
         let barrier = Barrier::new(count as usize);
@@ -78,24 +78,24 @@ impl Clients<'_> {
                 let panicked = |_| Err(ProgramError::other("a client panicked"));
                 thread.join().unwrap_or_else(panicked)
             });
-            // All are joined before the first error is told.
+            // All are joined before the first error is returned.
             let ended: Vec<_> = ended.collect();
             ended.into_iter().collect()
         })
     }
 
-    /// The files that each client asks for: all of them in a random order, dealt out in turn.
+    /// The files of each client: all files in random order, distributed round-robin.
     fn shares(&self) -> Vec<Vec<u64>> {
         let count = self.parameters.clients as usize;
         let mut draw = CounterRandom::counter(self.context.seed, PURPOSE);
         let mut shares = vec![Vec::new(); count];
-        let mut dealt = 0;
+        let mut next = 0;
         for _ in 0..self.parameters.passes {
             let mut files: Vec<_> = (0..self.site.files).collect();
             draw.shuffle(&mut files);
             for file in files {
-                shares[dealt % count].push(file);
-                dealt += 1;
+                shares[next % count].push(file);
+                next += 1;
             }
         }
         shares
@@ -107,9 +107,9 @@ struct Client<'a> {
     clients: &'a Clients<'a>,
     connection: Option<Connection>,
     part: Vec<u8>,
-    /// What a file must hold, where that is compared.
+    /// Expected content; empty unless it is compared.
     expected: Vec<u8>,
-    served: Served,
+    served: ClientResult,
 }
 
 impl<'a> Client<'a> {
@@ -124,7 +124,7 @@ impl<'a> Client<'a> {
             connection: None,
             part: vec![0; PART_BYTES],
             expected: vec![0; expected],
-            served: Served {
+            served: ClientResult {
                 start_ns: 0,
                 end_ns: 0,
                 bytes: 0,
@@ -135,7 +135,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    fn run(mut self, files: &[u64], barrier: &Barrier) -> Result<Served, ProgramError> {
+    fn run(mut self, files: &[u64], barrier: &Barrier) -> Result<ClientResult, ProgramError> {
         let paths = files.iter().map(|file| self.clients.site.path(*file));
         let paths: Vec<_> = paths.collect();
         barrier.wait();
@@ -156,12 +156,16 @@ impl<'a> Client<'a> {
         Ok(self.served)
     }
 
-    /// Asks for a file and takes all of it.
+    /// Requests a file and reads all of it.
     fn fetch(&mut self, file: u64, path: &Path) -> Result<(), ProgramError> {
         let failed = |error| ProgramError::io("get", path, error);
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.clients.endpoint.connect(PATIENCE).map_err(failed)?,
+            None => self
+                .clients
+                .endpoint
+                .connect(READ_TIMEOUT)
+                .map_err(failed)?,
         };
         let keep_alive = self.clients.parameters.keep_alive;
         let text = request(&path.to_string_lossy(), keep_alive);
@@ -176,7 +180,7 @@ impl<'a> Client<'a> {
                 response.length,
                 path.display()
             ))
-            .hint("the site must be as `web-publish` makes it with the same parameters"));
+            .hint("run `web-publish` with the same parameters before"));
         }
         if self.served.server.is_none() {
             self.served.server = response.server.map(str::to_owned);
@@ -202,7 +206,7 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// Reads until the head of a response is complete: its length, and how much was read.
+    /// Reads until the head of a response is complete; returns its length and the bytes read.
     fn read_head(
         &mut self,
         connection: &mut Connection,
@@ -221,7 +225,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Reads something into the buffer behind `at`; how much, which is not nothing.
+    /// Reads into the buffer from `at` on; returns the number of bytes, at least 1.
     fn read(
         &mut self,
         connection: &mut Connection,
@@ -251,7 +255,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Compares what was read with what the file must hold from `offset` on.
+    /// Compares the bytes read with the expected content from `offset` on.
     fn compare(
         &mut self,
         file: u64,

@@ -1,8 +1,8 @@
-//! The configurations of the servers that fslab starts but has not written.
+//! Configurations of nginx and the Apache HTTP server.
 //!
-//! What a study or the machine decides of their text is numbers and the paths of [`Places`], which
-//! are plain and quoted. A server listens on a Unix socket or on the loopback interface, serves
-//! what is below the site's root, and follows no symbolic link out of the file system.
+//! Texts of a study or the machine enter them only as numbers and as plain, quoted paths
+//! ([`QuotedPaths`]). A server listens on a Unix socket or on the loopback interface, serves files
+//! below the site's root, and follows no symbolic link out of the file system.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,38 +11,38 @@ use super::connection::Endpoint;
 use super::parameters::{Method, ServeParameters};
 use crate::programs::plain_text::plain_text;
 
-/// Where distributions keep the modules of the Apache HTTP server.
+/// Folders of the Apache HTTP server's modules, by distribution.
 const APACHE_MODULES: [&str; 3] = [
     "/usr/lib/apache2/modules",
     "/usr/lib64/httpd/modules",
     "/usr/lib/httpd/modules",
 ];
-/// Who is nobody, by number: no system lacks it.
-const NOBODY: u32 = 65_534;
+/// User and group id of `nobody`, valid on every system.
+const UNPRIVILEGED_ID: u32 = 65_534;
 
-/// What a server is to do.
+/// The task of a server.
 pub(super) struct Task<'a> {
     pub(super) parameters: &'a ServeParameters,
-    /// The root of the file system, or of the part of it that the phase works in.
+    /// The root of the file system, or of the phase's part of it.
     pub(super) base: &'a Path,
     /// The root of the site, below it.
     pub(super) root: &'a Path,
     pub(super) endpoint: &'a Endpoint,
-    /// Where it may write.
+    /// The server's folder for its own files.
     pub(super) folder: &'a Path,
 }
 
-/// The paths of a task as they stand between quotation marks.
-struct Places<'a> {
+/// The paths of a task, safe within quotation marks.
+struct QuotedPaths<'a> {
     base: &'a str,
     root: &'a str,
     folder: &'a str,
-    /// Where the server listens.
+    /// The address to listen at.
     listen: String,
 }
 
-impl<'a> Places<'a> {
-    /// Those of `task`; a sentence where a path is not plain, or the address not of this machine.
+impl<'a> QuotedPaths<'a> {
+    /// The paths of `task`; an error message if a path is not plain or the address is not local.
     fn of(task: &'a Task) -> Result<Self, String> {
         let listen = match task.endpoint {
             Endpoint::Unix(path) => format!("unix:{}", plain_text(path)?),
@@ -60,21 +60,21 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The name of the log of errors in the server's folder.
+/// Name of the error log in the server's folder.
 pub(super) const ERROR_LOG: &str = "error.log";
 
-/// nginx.conf; a sentence where it cannot be written.
+/// nginx.conf, or an error message.
 pub(super) fn nginx(task: &Task) -> Result<String, String> {
     let parameters = task.parameters;
-    let Places {
+    let QuotedPaths {
         base,
         root,
         folder,
         listen,
-    } = Places::of(task)?;
+    } = QuotedPaths::of(task)?;
     let mut text = String::new();
     if fslab_sys::is_superuser() {
-        // Otherwise its workers would become somebody who may not read the site.
+        // Otherwise its workers would become a user who may not read the site.
         line(&mut text, "user root;");
     }
     let (master, workers) = match parameters.workers {
@@ -98,7 +98,7 @@ pub(super) fn nginx(task: &Task) -> Result<String, String> {
         format!("sendfile {sendfile};"),
         "open_file_cache off;".to_owned(),
         "autoindex off;".to_owned(),
-        // Below what is measured; on the way there links are the user's.
+        // Links below the measured tree are refused; those above it are the user's.
         format!("disable_symlinks on \"from={base}\";"),
         "default_type application/octet-stream;".to_owned(),
         "keepalive_requests 1000000000;".to_owned(),
@@ -116,21 +116,21 @@ pub(super) fn nginx(task: &Task) -> Result<String, String> {
     Ok(text)
 }
 
-/// The folder of the modules of the Apache HTTP server; `None` where there is none.
+/// The folder of the Apache HTTP server's modules.
 pub(super) fn apache_modules() -> Option<PathBuf> {
     let folders = APACHE_MODULES.map(PathBuf::from);
     folders.into_iter().find(|folder| folder.is_dir())
 }
 
-/// The configuration of the Apache HTTP server; a sentence where it cannot be written.
+/// The configuration of the Apache HTTP server, or an error message.
 pub(super) fn apache(task: &Task, modules: &Path) -> Result<String, String> {
     let parameters = task.parameters;
-    let Places {
+    let QuotedPaths {
         base,
         root,
         folder,
         listen,
-    } = Places::of(task)?;
+    } = QuotedPaths::of(task)?;
     let mut text = String::new();
     let on_off = |on: bool| if on { "On" } else { "Off" };
     for (module, file) in [
@@ -138,7 +138,7 @@ pub(super) fn apache(task: &Task, modules: &Path) -> Result<String, String> {
         ("authz_core_module", "mod_authz_core.so"),
         ("unixd_module", "mod_unixd.so"),
     ] {
-        // What is built in cannot be loaded, and has no file either.
+        // Built-in modules have no file and cannot be loaded.
         let file = modules.join(file);
         if file.is_file() {
             let file = file.display();
@@ -148,8 +148,11 @@ pub(super) fn apache(task: &Task, modules: &Path) -> Result<String, String> {
         }
     }
     if fslab_sys::is_superuser() {
-        // It refuses to serve as root.
-        line(&mut text, &format!("User #{NOBODY}\nGroup #{NOBODY}"));
+        // apache2 refuses to serve as root.
+        line(
+            &mut text,
+            &format!("User #{UNPRIVILEGED_ID}\nGroup #{UNPRIVILEGED_ID}"),
+        );
     }
     let threads = parameters.workers;
     let keep_alive = on_off(parameters.keep_alive);
@@ -169,7 +172,7 @@ pub(super) fn apache(task: &Task, modules: &Path) -> Result<String, String> {
         format!("KeepAlive {keep_alive}\nKeepAliveTimeout 3600\nMaxKeepAliveRequests 0"),
         format!("EnableSendfile {sendfile}\nEnableMMAP Off"),
         format!("DocumentRoot \"{root}\""),
-        // On the way to what is measured links are the user's; below it none is followed.
+        // Links above the measured tree are the user's; below it none is followed.
         "<Directory \"/\">\nAllowOverride None\nOptions FollowSymLinks".to_owned(),
         "Require all denied\n</Directory>".to_owned(),
         format!("<Directory \"{base}\">\nOptions None\n</Directory>"),
@@ -197,7 +200,7 @@ mod tests {
     fn parameters() -> ServeParameters {
         let given = serde_json::json!({ "server": "embedded", "clients": 3 });
         let mut parameters: ServeParameters = serde_json::from_value(given).expect("parameters");
-        parameters.settle(Bytes::gib(1)).expect("settles");
+        parameters.resolve(Bytes::gib(1)).expect("resolves");
         parameters
     }
 
@@ -216,8 +219,8 @@ mod tests {
         })
     }
 
-    /// `directory = "x\"; } server { listen 0.0.0.0:18080; root \"/etc"` was a server of its own,
-    /// for everybody, of /etc. The folders of a machine may have such names, too.
+    /// `directory = "x\"; } server { listen 0.0.0.0:18080; root \"/etc"` started a second server,
+    /// open to the network, for /etc. The machine's folders may have such names, too.
     #[test]
     fn no_path_of_a_study_or_a_machine_ends_its_quotation() {
         let good = ["/mnt/a b", "/mnt/a b/web", "/tmp/f"];
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_listens_for_this_machine_alone_and_follows_no_link() {
+    fn a_server_listens_only_locally_and_follows_no_link() {
         let paths = ["/mnt", "/mnt/web", "/tmp/f"];
         for write in WRITERS {
             let text = written(write, paths, &loopback()).expect("is plain");

@@ -1,4 +1,4 @@
-//! The socket between a client and a server, of either kind.
+//! The socket between client and server: Unix or TCP.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -15,31 +15,30 @@ pub(super) enum Endpoint {
 }
 
 impl Endpoint {
-    /// A port of the loopback interface that nobody listens to at this moment.
+    /// A port of the loopback interface that is currently free.
     pub(super) fn free_port() -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.local_addr().map(Self::Tcp)
     }
 
-    /// Connects to who listens there. A read that takes longer than `patience` is an error of kind
-    /// `WouldBlock`.
-    pub(super) fn connect(&self, patience: Duration) -> io::Result<Connection> {
+    /// Connects. A read that takes longer than `read_timeout` is an error of kind `WouldBlock`.
+    pub(super) fn connect(&self, read_timeout: Duration) -> io::Result<Connection> {
         match self {
             Self::Unix(path) => {
                 let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(patience))?;
+                stream.set_read_timeout(Some(read_timeout))?;
                 Ok(Connection::Unix(stream))
             }
             Self::Tcp(address) => {
                 let stream = TcpStream::connect(address)?;
-                stream.set_read_timeout(Some(patience))?;
+                stream.set_read_timeout(Some(read_timeout))?;
                 stream.set_nodelay(true)?;
                 Ok(Connection::Tcp(stream))
             }
         }
     }
 
-    /// Listens there.
+    /// Listens at the endpoint.
     pub(super) fn listen(&self) -> io::Result<Listener> {
         match self {
             Self::Unix(path) => UnixListener::bind(path).map(Listener::Unix),
@@ -56,7 +55,7 @@ impl Endpoint {
     }
 }
 
-/// A server's end, before anybody connects.
+/// A listening socket.
 #[derive(Debug)]
 pub(super) enum Listener {
     Unix(UnixListener),
@@ -64,7 +63,7 @@ pub(super) enum Listener {
 }
 
 impl Listener {
-    /// Waits for who connects next.
+    /// Waits for the next connection.
     pub(super) fn accept(&self) -> io::Result<Connection> {
         match self {
             Self::Unix(listener) => listener.accept().map(|(it, _)| Connection::Unix(it)),
@@ -77,7 +76,7 @@ impl Listener {
     }
 }
 
-/// Either end of a connection.
+/// One end of a connection.
 #[derive(Debug)]
 pub(super) enum Connection {
     Unix(UnixStream),

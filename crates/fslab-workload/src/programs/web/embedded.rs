@@ -1,4 +1,4 @@
-//! A web server of fslab's own: for each request open, fstat, sendfile and close, and nothing else.
+//! The embedded web server: each request is one open, fstat, sendfile and close.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,10 +13,10 @@ use super::connection::{Connection, Endpoint, Listener};
 use super::http::{HEAD_MAX, Request, head_length, parse_request, response};
 use super::parameters::Method;
 
-/// What is read and written at once where sendfile(2) is not used.
+/// Bytes per read(2) and write(2) without sendfile(2).
 const PART_BYTES: usize = 64 << 10;
 
-/// A server, which ends when it is stopped or dropped.
+/// A server. It ends when it is stopped or dropped.
 #[derive(Debug)]
 pub(super) struct EmbeddedServer {
     shared: Arc<Shared>,
@@ -24,24 +24,23 @@ pub(super) struct EmbeddedServer {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads of a server have in common.
+/// State shared by the threads of a server.
 #[derive(Debug)]
 struct Shared {
     listener: Listener,
-    /// What no link leads out of, and the site's root below it.
+    /// The folder that no link may leave, and the site's root below it.
     base: PathBuf,
     site: PathBuf,
-    /// `base`, opened by the first request: the clock runs by then, as it does for other servers.
+    /// `base`, opened by the first request: within the timed part, as with other servers.
     opened: OnceLock<File>,
     method: Method,
-    ending: AtomicBool,
-    /// What went wrong first.
-    trouble: Mutex<Option<io::Error>>,
+    stopping: AtomicBool,
+    /// The first error.
+    first_error: Mutex<Option<io::Error>>,
 }
 
 impl EmbeddedServer {
-    /// Serves a task's site with a thread for each of its workers, each for one connection at a
-    /// time.
+    /// Serves a task's site with one thread per worker; a thread serves one connection at a time.
     pub(super) fn start(task: &Task) -> io::Result<Self> {
         let outside = |_| io::Error::from(io::ErrorKind::InvalidInput);
         let site = task.root.strip_prefix(task.base).map_err(outside)?;
@@ -51,8 +50,8 @@ impl EmbeddedServer {
             site: site.to_owned(),
             opened: OnceLock::new(),
             method: task.parameters.method,
-            ending: AtomicBool::new(false),
-            trouble: Mutex::new(None),
+            stopping: AtomicBool::new(false),
+            first_error: Mutex::new(None),
         });
         let mut server = Self {
             shared: Arc::clone(&shared),
@@ -67,22 +66,22 @@ impl EmbeddedServer {
         Ok(server)
     }
 
-    /// Ends it, and gives what went wrong.
+    /// Ends the server; returns its first error.
     pub(super) fn stop(mut self) -> Option<io::Error> {
         self.end();
-        self.shared.trouble().take()
+        self.shared.first_error().take()
     }
 
     fn end(&mut self) {
-        self.shared.ending.store(true, Ordering::SeqCst);
+        self.shared.stopping.store(true, Ordering::SeqCst);
         for _ in &self.threads {
-            // Whoever waits for a connection gets one, and looks.
+            // A thread that waits in accept(2) gets a connection, and sees the flag.
             let _ = self.endpoint.connect(Duration::from_secs(1));
         }
         for thread in self.threads.drain(..) {
             if thread.join().is_err() {
                 let error = io::Error::other("a thread of the server panicked");
-                self.shared.trouble().get_or_insert(error);
+                self.shared.first_error().get_or_insert(error);
             }
         }
     }
@@ -95,28 +94,30 @@ impl Drop for EmbeddedServer {
 }
 
 impl Shared {
-    fn trouble(&self) -> std::sync::MutexGuard<'_, Option<io::Error>> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    fn first_error(&self) -> std::sync::MutexGuard<'_, Option<io::Error>> {
+        self.first_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn serve(&self) {
-        while !self.ending.load(Ordering::SeqCst) {
+        while !self.stopping.load(Ordering::SeqCst) {
             let served = self
                 .listener
                 .accept()
-                .and_then(|connection| self.converse(connection));
+                .and_then(|connection| self.serve_connection(connection));
             if let Err(error) = served {
-                // A client that goes away early is no fault of the server's.
-                let left = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
-                if !left.contains(&error.kind()) {
-                    self.trouble().get_or_insert(error);
+                // A client that disconnects early is no error of the server.
+                let disconnects = [io::ErrorKind::BrokenPipe, io::ErrorKind::ConnectionReset];
+                if !disconnects.contains(&error.kind()) {
+                    self.first_error().get_or_insert(error);
                 }
             }
         }
     }
 
-    /// Answers what one client asks, until it has no more to ask.
-    fn converse(&self, mut connection: Connection) -> io::Result<()> {
+    /// Answers the requests of one connection until it ends.
+    fn serve_connection(&self, mut connection: Connection) -> io::Result<()> {
         let mut head = [0; HEAD_MAX];
         let mut filled = 0;
         loop {

@@ -1,5 +1,5 @@
-//! The folder of a server: configuration, log, socket. It is not on the file system that is
-//! measured, and is removed with its last user.
+//! The folder of a server: configuration, log, socket. It is not on the measured file system, and
+//! is removed when the server ends.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use fslab_sys::{ProcessIdentity, Signal};
 
-/// What the names of such folders begin with; the process's number follows.
+/// Prefix of such folders; the process id follows.
 const PREFIX: &str = "fslab-web-";
 
 /// A folder that is removed when it is dropped.
@@ -16,14 +16,14 @@ const PREFIX: &str = "fslab-web-";
 pub(super) struct ServerFolder(PathBuf);
 
 impl ServerFolder {
-    /// Makes one in the system's folder for temporary files, and removes those of processes that
-    /// were killed, with the servers that they have left.
+    /// Creates one in the system's temporary folder. Removes those of killed processes, and ends
+    /// the servers that they left running.
     pub(super) fn make() -> io::Result<Self> {
         Self::make_below(&std::env::temp_dir())
     }
 
     fn make_below(parent: &Path) -> io::Result<Self> {
-        sweep(parent)?;
+        remove_stale(parent)?;
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         // One trial has one server at a time; tests have more.
@@ -53,8 +53,8 @@ impl Drop for ServerFolder {
     }
 }
 
-/// Removes the folders of processes that are gone. What others own stays.
-fn sweep(parent: &Path) -> io::Result<()> {
+/// Removes the folders of processes that no longer exist. Other users' folders stay.
+fn remove_stale(parent: &Path) -> io::Result<()> {
     for entry in fs::read_dir(parent)? {
         let name = entry?.file_name();
         let number = name
@@ -66,7 +66,7 @@ fn sweep(parent: &Path) -> io::Result<()> {
         {
             let path = parent.join(name);
             if is_own_folder(&path) {
-                end_users_of(&path);
+                terminate_processes_using(&path);
                 let _ = fs::remove_dir_all(path);
             }
         }
@@ -74,8 +74,8 @@ fn sweep(parent: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether `path` is a folder of this user's that nobody else may write, and no link to one: in a
-/// folder for everybody's temporary files, others may have made it.
+/// True if `path` is a folder, not a link, of this user that no other user may access: in a shared
+/// temporary folder, other users may have created it.
 fn is_own_folder(path: &Path) -> bool {
     let Ok(metadata) = fs::symlink_metadata(path) else {
         return false;
@@ -85,9 +85,9 @@ fn is_own_folder(path: &Path) -> bool {
         && metadata.mode() & 0o077 == 0
 }
 
-/// Ends the processes that have files of `folder` open: those of a server that has left its group,
-/// and so its keeper, outlive a trial that was killed. What cannot be looked at is not ours.
-fn end_users_of(folder: &Path) {
+/// Terminates the processes that have files of `folder` open: a server that left its process group
+/// outlives a killed trial. Processes of other users cannot be inspected, and are skipped.
+fn terminate_processes_using(folder: &Path) {
     for process in fslab_sys::processes() {
         let is_user = || {
             let files = fs::read_dir(format!("/proc/{}/fd", process.pid));
@@ -96,7 +96,7 @@ fn end_users_of(folder: &Path) {
             targets.any(|target| target.starts_with(folder))
         };
         if is_user() {
-            // Asked again, since the PID may be another process's by now.
+            // `is_user` is checked again, since the PID may have been reused.
             let _ = fslab_sys::signal_if(process.pid, Signal::Terminate, is_user);
         }
     }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_gone_with_its_user_and_so_is_one_of_a_process_that_was_killed() {
+    fn a_folder_is_removed_with_its_user_and_stale_ones_are_removed_too() {
         let parent = tempfile::tempdir().expect("a directory");
         let stale = parent.path().join(format!("{PREFIX}{}-0", u32::MAX));
         let foreign = parent.path().join("something-else");
@@ -118,7 +118,7 @@ mod tests {
         for folder in [&stale, &foreign] {
             private.create(folder).expect("made");
         }
-        // Others may have made these: one that all may write, and a link to a folder of ours.
+        // Folders that other users may have made: one that all may write, and a link.
         let open = parent.path().join(format!("{PREFIX}{}-1", u32::MAX));
         fs::create_dir(&open).expect("made");
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("ours");

@@ -1,35 +1,34 @@
-//! As much of HTTP/1.1 as it takes to ask for a file and to get it (RFC 9112).
+//! The part of HTTP/1.1 (RFC 9112) that a GET of a file needs.
 
 use std::io;
 
-/// The longest head of a message that is accepted.
+/// Limit of the head of a message.
 pub(super) const HEAD_MAX: usize = 8_192;
-/// What ends a head.
+/// End of a head.
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
-/// Where the head ends that `bytes` begin with, behind its blank line; `None` where more must be
-/// read first.
+/// Length of the head at the start of `bytes`, with its blank line; `None` if it is incomplete.
 pub(super) fn head_length(bytes: &[u8]) -> Option<usize> {
     let ends = bytes.windows(HEAD_END.len());
     let at = ends.into_iter().position(|window| window == HEAD_END)?;
     Some(at + HEAD_END.len())
 }
 
-/// The request of a file.
+/// The request for a file.
 pub(super) fn request(path: &str, keep_alive: bool) -> String {
     let connection = if keep_alive { "keep-alive" } else { "close" };
     format!("GET /{path} HTTP/1.1\r\nHost: localhost\r\nConnection: {connection}\r\n\r\n")
 }
 
-/// What a request asks for.
+/// A parsed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Request<'a> {
-    /// Without the slash at its beginning.
+    /// Without the leading slash.
     pub(super) path: &'a str,
     pub(super) keep_alive: bool,
 }
 
-/// Reads the head of a request.
+/// Parses the head of a request.
 pub(super) fn parse_request(head: &[u8]) -> io::Result<Request<'_>> {
     let text = std::str::from_utf8(head).map_err(|_| malformed("a request is not UTF-8"))?;
     let first = text.lines().next().unwrap_or_default();
@@ -54,19 +53,19 @@ pub(super) fn response(status: &str, length: u64, keep_alive: bool) -> String {
     )
 }
 
-/// What the head of a response says.
+/// A parsed head of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Response<'a> {
     pub(super) status: u16,
-    /// Bytes of the body that follows.
+    /// Length of the body.
     pub(super) length: u64,
-    /// What calls itself the server.
+    /// The header `Server`.
     pub(super) server: Option<&'a str>,
-    /// Whether the connection may be used again.
+    /// True if the connection may be reused.
     pub(super) keep_alive: bool,
 }
 
-/// Reads the head of a response.
+/// Parses the head of a response.
 pub(super) fn parse_response(head: &[u8]) -> io::Result<Response<'_>> {
     let text = std::str::from_utf8(head).map_err(|_| malformed("a response is not UTF-8"))?;
     let status = text
@@ -85,7 +84,7 @@ pub(super) fn parse_response(head: &[u8]) -> io::Result<Response<'_>> {
     })
 }
 
-/// The value of the header `name`, which is in lower case.
+/// The value of the header `name`, case-insensitive.
 fn header<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let mut headers = text.lines().skip(1).filter_map(|line| line.split_once(':'));
     let found = headers.find(|(found, _)| found.eq_ignore_ascii_case(name));
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_is_understood() {
+    fn requests_are_parsed() {
         for keep_alive in [true, false] {
             let text = request("d000/f00001", keep_alive);
             assert_eq!(head_length(text.as_bytes()), Some(text.len()));
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_answered_is_understood() {
+    fn responses_are_parsed() {
         let mut text = response("200 OK", 77, true);
         let length = text.len();
         text.push_str("body\r\n\r\n");

@@ -1,9 +1,10 @@
-//! A web server that serves files of the file system, and clients that ask for them.
+//! The jobs `web-publish` and `web-server`: a web server that serves files of the measured file
+//! system, and its clients.
 //!
 //! ```text
 //!     publish   writes the site
-//!     serve     server (nginx, apache2, embedded) <-- socket --> clients: the clock is theirs
-//!               \-- configuration, log, socket: in a folder elsewhere
+//!     serve     server (nginx, apache2, embedded) <-- socket --> clients, which are timed
+//!               \-- configuration, log, socket: in a folder on another file system
 //! ```
 
 mod clients;

@@ -1,4 +1,4 @@
-//! Parameters of `web-publish` and of `web-server`, which must name the same site.
+//! Parameters of `web-publish` and `web-server`, which must describe the same site.
 
 use std::path::PathBuf;
 
@@ -17,11 +17,11 @@ use crate::programs::ProgramParameters;
 use crate::programs::plain_text::plain_text;
 use crate::workload::{Finished, RunError};
 
-/// Files of a site where there is room for them.
+/// Default number of files.
 const FILES: u64 = 100;
-/// The most that a site has where its files are large.
+/// Limit of the default number: bytes of all files.
 const SITE_BYTES: Bytes = Bytes::mib(256);
-/// Names have so many digits.
+/// Limit by the digits of names.
 const FILES_MAX: u64 = 99_999;
 const FILE_MAX: Bytes = Bytes::gib(16);
 const CLIENTS_MAX: u32 = 512;
@@ -33,12 +33,12 @@ const PASSES_MAX: u32 = 10_000;
 pub(crate) struct PublishParameters {
     /// The site's root below that of the file system.
     directory: PathBuf,
-    /// How many files; 0: 100, or as many as give 256 MiB.
+    /// Number of files; 0 for 100, or as many as give 256 MiB.
     files: u64,
-    /// Size of each.
+    /// Size of each file: at most 16 GiB.
     #[schemars(with = "Size")]
     file_size: Bytes,
-    /// Files in each directory; 0: all in one.
+    /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
 }
 
@@ -67,9 +67,9 @@ impl PublishParameters {
 impl Job for PublishParameters {
     const NAME: &'static str = "web-publish";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         let mut site = self.site();
-        settle_site(&mut site)?;
+        resolve_site(&mut site)?;
         self.files = site.files;
         Ok(())
     }
@@ -95,21 +95,21 @@ impl Job for PublishParameters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ServerKind {
-    /// The first of the following that is installed. A plan names which one that is.
+    /// The first of the following that is installed; a plan has the one found.
     Auto,
     /// nginx.
     Nginx,
     /// The Apache HTTP server.
     Apache2,
-    /// A small one of fslab's own, in the trial's process.
+    /// A small built-in server, in the trial's process.
     Embedded,
 }
 
-/// By what way requests go.
+/// The socket between clients and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Transport {
-    /// A Unix-domain socket: no network, no timers of one.
+    /// A Unix-domain socket: no network and none of its timers.
     Unix,
     /// TCP over the loopback interface.
     Tcp,
@@ -129,31 +129,31 @@ pub(crate) enum Method {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ServeParameters {
-    /// Which program serves.
+    /// The server: "auto", "nginx", "apache2" or "embedded".
     pub(super) server: ServerKind,
-    /// The site, as `web-publish` has it.
+    /// The site's root, as in `web-publish`.
     directory: PathBuf,
-    /// How many files the site has; 0: 100, or as many as give 256 MiB.
+    /// Number of files; 0 for 100, or as many as give 256 MiB.
     files: u64,
     /// Bytes of each file: at most 16 GiB.
     #[schemars(with = "Size")]
     file_size: Bytes,
     /// Files in each directory; 0 for all in one.
     files_per_directory: u64,
-    /// How often each file is asked for.
+    /// Requests of each file.
     pub(super) passes: u32,
-    /// Connections at once, each with one request at a time.
+    /// Clients, each with one connection and one request at a time.
     pub(super) clients: u32,
-    /// Processes of nginx, threads of the others; 0: as many as clients.
+    /// Processes of nginx, threads of the others; 0 for as many as clients.
     pub(super) workers: u32,
-    /// Whether a client asks for all its files through one connection.
+    /// Use one connection for all requests of a client.
     pub(super) keep_alive: bool,
-    /// By what way; where it is left out, a Unix socket, and TCP for a server that has none.
+    /// "unix" or "tcp"; unless given, "unix" if the server supports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     transport: Option<Transport>,
-    /// How the server moves a file.
+    /// How the server sends a file: "sendfile" or "read".
     pub(super) method: Method,
-    /// Whether clients compare every byte; the length is always checked.
+    /// Clients compare every byte; the length is always checked.
     pub(super) verify: bool,
 }
 
@@ -187,7 +187,7 @@ impl ServeParameters {
         }
     }
 
-    /// By what way requests go, once resolved.
+    /// The resolved transport.
     pub(super) fn transport(&self) -> Transport {
         self.transport.unwrap_or(match self.server {
             ServerKind::Apache2 => Transport::Tcp,
@@ -199,9 +199,9 @@ impl ServeParameters {
 impl Job for ServeParameters {
     const NAME: &'static str = "web-server";
 
-    fn settle(&mut self, _size: Bytes) -> Result<(), String> {
+    fn resolve(&mut self, _size: Bytes) -> Result<(), String> {
         let mut site = self.site();
-        settle_site(&mut site)?;
+        resolve_site(&mut site)?;
         self.files = site.files;
         for (name, value, most) in [
             ("clients", self.clients, CLIENTS_MAX),
@@ -218,11 +218,11 @@ impl Job for ServeParameters {
             return Err(format!("workers = {}; at most {CLIENTS_MAX}", self.workers));
         }
         if self.server == ServerKind::Auto {
-            // A plan says which server it is for: what others serve is not to be mixed with it.
+            // A plan names its server, so that results of different servers are not mixed.
             self.server = installed(self.transport, is_apache_here());
         }
         if matches!(self.server, ServerKind::Nginx | ServerKind::Apache2) {
-            // It will stand in a configuration.
+            // It will be part of a configuration.
             plain_text(&self.directory)?;
         }
         if self.server == ServerKind::Apache2 && self.transport == Some(Transport::Unix) {
@@ -264,12 +264,11 @@ impl Job for ServeParameters {
 }
 
 impl ProgramParameters for ServeParameters {
-    /// Nothing: of what a study decides, a server is given numbers, words of a list, and a path
-    /// that is plain.
+    /// None: a server gets only numbers, words of a list, and a plain path of the study.
     fn foreign(&self) -> Option<String> {
         let Self {
             server: _,
-            // See the configurations.
+            // Plain and quoted in a configuration.
             directory: _,
             files: _,
             file_size: _,
@@ -286,8 +285,8 @@ impl ProgramParameters for ServeParameters {
     }
 }
 
-/// Fills in how many files there are, and says what makes no sense.
-fn settle_site(site: &mut Site) -> Result<(), String> {
+/// Fills in the number of files, and validates.
+fn resolve_site(site: &mut Site) -> Result<(), String> {
     ensure_inside(&site.directory)?;
     let file_size = Bytes(site.file_bytes);
     if file_size.0 == 0 || file_size > FILE_MAX {
@@ -306,28 +305,28 @@ fn settle_site(site: &mut Site) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn settled(given: serde_json::Value) -> Result<ServeParameters, String> {
+    fn resolved(given: serde_json::Value) -> Result<ServeParameters, String> {
         let mut parameters: ServeParameters = serde_json::from_value(given).expect("parameters");
-        parameters.settle(Bytes::gib(1)).map(|()| parameters)
+        parameters.resolve(Bytes::gib(1)).map(|()| parameters)
     }
 
     #[test]
     fn a_site_of_large_files_has_fewer_of_them() {
         for (file_size, files) in [("1KiB", 100), ("1MiB", 100), ("64MiB", 4), ("1GiB", 1)] {
             let given = serde_json::json!({ "file_size": file_size });
-            assert_eq!(settled(given).expect("settles").files, files);
+            assert_eq!(resolved(given).expect("resolves").files, files);
         }
     }
 
     #[test]
-    fn a_resolved_plan_names_its_server_and_the_way_to_it() {
-        let auto = settled(serde_json::json!({})).expect("settles");
+    fn a_resolved_plan_names_its_server_and_transport() {
+        let auto = resolved(serde_json::json!({})).expect("resolves");
         assert_ne!(auto.server, ServerKind::Auto);
         assert!(auto.transport.is_some());
-        let apache = settled(serde_json::json!({ "server": "apache2" })).expect("settles");
+        let apache = resolved(serde_json::json!({ "server": "apache2" })).expect("resolves");
         assert_eq!(apache.transport(), Transport::Tcp);
         let given = serde_json::json!({ "server": "embedded", "clients": 4 });
-        let embedded = settled(given).expect("settles");
+        let embedded = resolved(given).expect("resolves");
         assert_eq!(
             (embedded.transport(), embedded.workers),
             (Transport::Unix, 4)
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_that_make_no_sense_are_refused_by_name() {
+    fn invalid_parameters_are_refused_by_name() {
         for (given, word) in [
             (serde_json::json!({ "file_size": 0 }), "file_size"),
             (serde_json::json!({ "files": 100_000 }), "files"),
@@ -359,7 +358,7 @@ mod tests {
                 "apache2",
             ),
         ] {
-            let problem = settled(given).expect_err(word);
+            let problem = resolved(given).expect_err(word);
             assert!(problem.contains(word), "{problem}");
         }
     }

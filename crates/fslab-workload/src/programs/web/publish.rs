@@ -1,4 +1,4 @@
-//! Writes a site.
+//! The job `web-publish`: writes a site.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -14,11 +14,11 @@ use crate::programs::error::ProgramError;
 use crate::programs::figures::{Account, synthetic_program, virtual_note};
 use crate::workload::{Finished, RunError};
 
-/// What is written at once.
+/// Bytes per write(2).
 const RECORD_BYTES: usize = 1 << 20;
 const SYNTHETIC_NS: u64 = 80_000;
 
-/// Writes the files one after the other, each with open, write and close; nothing is synced.
+/// Writes the files one after the other, each with open, write and close, without sync.
 pub(crate) fn run_publish(
     parameters: &PublishParameters,
     context: &RunContext,
@@ -80,7 +80,7 @@ fn publish(site: &Site, context: &RunContext) -> Result<Finished, ProgramError> 
     })
 }
 
-/// What a file is to hold.
+/// The content of a file.
 struct Source {
     seed: u64,
     file: u64,

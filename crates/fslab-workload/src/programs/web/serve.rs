@@ -1,21 +1,21 @@
-//! Serves a site to clients and takes the time.
+//! The job `web-server`: serves a site to clients and times their requests.
 
 use fslab_engine::{EngineKind, Measured, RunContext};
 use fslab_model::{LatencyHistogram, OperationLatency};
 use fslab_sys::ResourceUse;
 
-use super::clients::{Clients, OPERATION, Served};
+use super::clients::{ClientResult, Clients, OPERATION};
 use super::parameters::ServeParameters;
 use super::server::{Server, SiteFolders};
 use super::site::Site;
-use crate::programs::Leave;
+use crate::programs::Permission;
 use crate::programs::figures::{cpu_use, synthetic_program, virtual_note};
-use crate::programs::links::demand_none_leads_out;
+use crate::programs::links::ensure_links_stay_inside;
 use crate::workload::{Finished, RunError};
 
 const SYNTHETIC_NS: u64 = 150_000;
 
-/// Starts the server, lets the clients ask for every file, and ends the server.
+/// Starts the server, runs the clients, and ends the server.
 pub(crate) fn run_serve(
     parameters: &ServeParameters,
     context: &RunContext,
@@ -26,15 +26,15 @@ pub(crate) fn run_serve(
         let (requests, bytes) = (passes * site.files, passes * site.bytes());
         return Ok(synthetic_program(context.seed, requests, Some(bytes), SYNTHETIC_NS).into());
     }
-    let leave = Leave::of(parameters, context)?;
-    demand_none_leads_out(context, &site.directory)?;
-    // What clients and servers need is not in the tree.
-    context.outside(|| serve(parameters, leave, &site, context))
+    let permission = Permission::of(parameters, context)?;
+    ensure_links_stay_inside(context, &site.directory)?;
+    // Clients and servers need files outside of the confined tree.
+    context.outside(|| serve(parameters, permission, &site, context))
 }
 
 fn serve(
     parameters: &ServeParameters,
-    leave: Leave,
+    permission: Permission,
     site: &Site,
     context: &RunContext,
 ) -> Result<Finished, RunError> {
@@ -43,8 +43,8 @@ fn serve(
         base: &base,
         root: &base.join(&site.directory),
     };
-    let server = Server::start(parameters, leave, folders, &context.stop)?;
-    let way = server.endpoint.kind();
+    let server = Server::start(parameters, permission, folders, &context.stop)?;
+    let transport = server.endpoint.kind();
     let clients = Clients {
         parameters,
         site,
@@ -55,11 +55,11 @@ fn serve(
     let served = clients.run();
     let used = ResourceUse::of_process().since(used);
     let end = server.stop()?;
-    let served = served.map_err(|error| error.printed(&end.complaints))?;
+    let served = served.map_err(|error| error.printed(&end.error_output))?;
     let name = served.iter().find_map(|it| it.server.as_deref());
     let note = format!(
-        "served by {} with {} through {way}",
-        name.unwrap_or("a server that does not tell its name"),
+        "served by {} with {} through {transport}",
+        name.unwrap_or("a server without a name"),
         plural(parameters.workers, "worker"),
     );
     Ok(Finished {
@@ -76,7 +76,7 @@ fn plural(count: u32, what: &str) -> String {
 }
 
 /// The figures of all clients together.
-fn measured(served: &[Served], used: ResourceUse) -> Measured {
+fn measured(served: &[ClientResult], used: ResourceUse) -> Measured {
     let starts = served.iter().map(|it| it.start_ns);
     let ends = served.iter().map(|it| it.end_ns);
     let start_ns = starts.min().unwrap_or(0);
@@ -95,7 +95,7 @@ fn measured(served: &[Served], used: ResourceUse) -> Measured {
         }],
         series: None,
         cpu: Some(cpu_use(used)),
-        threads: served.iter().map(Served::thread).collect(),
+        threads: served.iter().map(ClientResult::thread).collect(),
         first_done_ns: first_end_ns - start_ns,
         last_done_ns: elapsed_ns,
         notes: Vec::new(),
@@ -138,8 +138,8 @@ mod tests {
         given
     }
 
-    /// Serves with everything that can be varied.
-    fn serve_in_all_ways(server: &str, transports: &[&str], name: &str) {
+    /// Serves with all transports and several combinations of the other parameters.
+    fn serve_in_all_variants(server: &str, transports: &[&str], name: &str) {
         let folder = tempfile::tempdir().expect("a directory");
         publish(folder.path());
         for transport in transports {
@@ -167,21 +167,21 @@ mod tests {
     }
 
     #[test]
-    fn the_embedded_server_serves_what_was_published_in_all_ways() {
-        serve_in_all_ways("embedded", &["unix", "tcp"], "fslab");
+    fn the_embedded_server_serves_the_published_files_in_all_variants() {
+        serve_in_all_variants("embedded", &["unix", "tcp"], "fslab");
     }
 
     #[test]
-    fn nginx_serves_what_was_published_in_all_ways() {
+    fn nginx_serves_the_published_files_in_all_variants() {
         if locate::program("nginx").is_none() {
             eprintln!("skipped: nginx is not installed (package nginx-light)");
             return;
         }
-        serve_in_all_ways("nginx", &["unix", "tcp"], "nginx");
+        serve_in_all_variants("nginx", &["unix", "tcp"], "nginx");
     }
 
     #[test]
-    fn apache_serves_what_was_published_where_it_may_enter() {
+    fn apache_serves_the_published_files_if_it_has_access() {
         use std::os::unix::fs::PermissionsExt;
         if !super::super::server::is_apache_here() {
             eprintln!("skipped: apache2 is not installed (package apache2-bin)");
@@ -215,17 +215,17 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_changed_is_found_and_one_that_is_missing_or_shorter_too() {
+    fn changed_missing_and_shorter_files_are_found() {
         let folder = tempfile::tempdir().expect("a directory");
         publish(folder.path());
         let given = given("embedded", &serde_json::json!({}));
         let file = folder.path().join("web/d000/f00007");
-        let whole = std::fs::read(&file).expect("reads");
-        let mut changed = whole.clone();
+        let original = std::fs::read(&file).expect("reads");
+        let mut changed = original.clone();
         changed[270_000] ^= 1;
         for (content, word) in [
             (Some(changed), "270000"),
-            (Some(whole[..300_000].to_vec()), "300000 bytes"),
+            (Some(original[..300_000].to_vec()), "300000 bytes"),
             (None, "404"),
         ] {
             match content {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_are_told_to_stop_do_and_the_server_is_gone_with_them() {
+    fn clients_and_server_stop_on_request() {
         let folder = tempfile::tempdir().expect("a directory");
         publish(folder.path());
         let workload = find("web-server").expect("known");

@@ -1,4 +1,4 @@
-//! A server that runs, whichever it is.
+//! Starts and stops a server: nginx, the Apache HTTP server, or the embedded one.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -14,33 +14,33 @@ use super::connection::Endpoint;
 use super::embedded::EmbeddedServer;
 use super::folder::ServerFolder;
 use super::parameters::{ServeParameters, ServerKind, Transport};
-use crate::programs::Leave;
+use crate::programs::Permission;
 use crate::programs::error::ProgramError;
 use crate::programs::locate;
-use crate::programs::session::end_gently;
+use crate::programs::session::terminate;
 use crate::workload::RunError;
 
-/// How long a server may take until it listens.
-const START_PATIENCE: Duration = Duration::from_secs(30);
-/// How often it is tried.
-const TRY_EACH: Duration = Duration::from_millis(5);
-/// How much of what a server prints is kept.
+/// Time limit until a server listens.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// Interval between attempts to connect.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Bytes of a server's output that are kept.
 const KEPT_BYTES: usize = 4_096;
-/// How much of its log is told: the end.
+/// Bytes of its log that are reported, from its end.
 const LOG_BYTES: usize = 4_096;
-/// The names of the Apache HTTP server.
+/// Program names of the Apache HTTP server.
 const APACHE: [&str; 2] = ["apache2", "httpd"];
-/// The package of Debian with the server alone, without the scripts that start it at boot.
+/// The package of Debian with the server, but without the scripts that start it at boot.
 const APACHE_PACKAGE: &str = "apache2-bin";
-/// nginx, and the package of Debian that has it.
+/// nginx and its package of Debian.
 pub(super) const NGINX: (&str, &str) = ("nginx", "nginx-light");
 
-/// Whether an Apache HTTP server is installed.
+/// True if an Apache HTTP server is installed.
 pub(super) fn is_apache_here() -> bool {
     apache_program().is_some()
 }
 
-/// The name of the Apache HTTP server here, and the package of Debian that has it.
+/// Program name of the Apache HTTP server on this machine, and its package of Debian.
 pub(super) fn apache_name() -> (&'static str, &'static str) {
     let name = APACHE.into_iter().find(|it| locate::program(it).is_some());
     (name.unwrap_or(APACHE[0]), APACHE_PACKAGE)
@@ -50,7 +50,7 @@ fn apache_program() -> Option<std::path::PathBuf> {
     APACHE.iter().find_map(|name| locate::program(name))
 }
 
-/// The server that `auto` means where requests go by `transport`.
+/// The server that `auto` selects for `transport`.
 pub(super) fn installed(transport: Option<Transport>, has_apache: bool) -> ServerKind {
     if locate::program("nginx").is_some() {
         ServerKind::Nginx
@@ -66,7 +66,7 @@ pub(super) fn installed(transport: Option<Transport>, has_apache: bool) -> Serve
 pub(super) struct Server {
     pub(super) endpoint: Endpoint,
     running: Running,
-    /// Behind what uses it.
+    /// Declared after `running`, so that it is dropped after its user.
     folder: ServerFolder,
 }
 
@@ -76,29 +76,30 @@ enum Running {
     Program { name: String, group: ChildGroup },
 }
 
-/// Where a site is.
+/// The folders of a site.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SiteFolders<'a> {
-    /// What no link leads out of: the root of the file system, or of the phase's part of it.
+    /// The folder that no link may leave: the root of the file system, or of the phase's part of
+    /// it.
     pub(super) base: &'a Path,
     /// The site's root, below it.
     pub(super) root: &'a Path,
 }
 
-/// What a server left.
+/// Result of a server.
 #[derive(Debug, Default)]
 pub(super) struct ServerEnd {
-    /// The processor time of its processes; that of an embedded one is the trial's own.
+    /// Processor time of its processes; an embedded server's is part of the trial's.
     pub(super) used: ResourceUse,
-    /// What it complained of; empty where it did not.
-    pub(super) complaints: String,
+    /// Output and end of the error log; may be empty.
+    pub(super) error_output: String,
 }
 
 impl Server {
     /// Starts the server for the site at `root`, below `base`, and waits until it listens.
     pub(super) fn start(
         parameters: &ServeParameters,
-        _leave: Leave,
+        _permission: Permission,
         SiteFolders { base, root }: SiteFolders,
         stop: &StopFlag,
     ) -> Result<Self, RunError> {
@@ -131,44 +132,44 @@ impl Server {
             running,
             folder,
         };
-        server.wait_until_it_listens(stop)?;
+        server.wait_until_listening(stop)?;
         Ok(server)
     }
 
-    /// Ends it and reaps all of it.
+    /// Ends the server and reaps its processes.
     pub(super) fn stop(self) -> Result<ServerEnd, ProgramError> {
         let log = self.folder.join(ERROR_LOG);
         match self.running {
             Running::Embedded(server) => Ok(ServerEnd {
                 used: ResourceUse::default(),
-                complaints: server.stop().map_or_else(String::new, |it| it.to_string()),
+                error_output: server.stop().map_or_else(String::new, |it| it.to_string()),
             }),
             Running::Program { name, group } => {
-                let end = end_gently(group)
+                let end = terminate(group)
                     .map_err(|error| ProgramError::io("end", Path::new(&name), error))?;
-                let mut complaints = end.output;
-                complaints.push_str(&tail_of(&log));
+                let mut error_output = end.output;
+                error_output.push_str(&tail_of(&log));
                 Ok(ServerEnd {
                     used: end.used,
-                    complaints,
+                    error_output,
                 })
             }
         }
     }
 
-    fn wait_until_it_listens(&mut self, stop: &StopFlag) -> Result<(), ProgramError> {
+    fn wait_until_listening(&mut self, stop: &StopFlag) -> Result<(), ProgramError> {
         let began = Instant::now();
         let log = self.folder.join(ERROR_LOG);
         let Running::Program { name, group } = &mut self.running else {
             return Ok(());
         };
-        while self.endpoint.connect(TRY_EACH).is_err() {
+        while self.endpoint.connect(POLL_INTERVAL).is_err() {
             let failed = |error| ProgramError::io("watch", Path::new(name.as_str()), error);
-            let has_ended = group.poll_output(TRY_EACH).map_err(failed)?;
+            let has_ended = group.poll_output(POLL_INTERVAL).map_err(failed)?;
             if stop.is_raised() {
                 return Err(ProgramError::interrupted(name));
             }
-            if has_ended || began.elapsed() > START_PATIENCE {
+            if has_ended || began.elapsed() > START_TIMEOUT {
                 let what = if has_ended {
                     "ended"
                 } else {
@@ -213,9 +214,9 @@ fn start_apache(task: &Task) -> Result<Running, RunError> {
     let (name, package) = (APACHE[0], APACHE_PACKAGE);
     let missing = || RunError::Impossible(format!("not installed: {name} (package {package})"));
     let program = apache_program().ok_or_else(missing)?;
-    if let Some(folder) = closed_to_nobody(task.root).filter(|_| fslab_sys::is_superuser()) {
+    if let Some(folder) = closed_to_others(task.root).filter(|_| fslab_sys::is_superuser()) {
         return Err(RunError::Impossible(format!(
-            "apache2 serves as nobody where it is started by root, and nobody may not enter {}",
+            "apache2 started by root serves as the user `nobody`, who may not enter {}",
             folder.display()
         )));
     }
@@ -229,8 +230,8 @@ fn start_apache(task: &Task) -> Result<Running, RunError> {
     Ok(start_program("apache2", command)?)
 }
 
-/// The folder on the way to `root` that not everybody may enter; `None` where there is none.
-fn closed_to_nobody(root: &Path) -> Option<&Path> {
+/// The first folder on the path of `root` without execute permission for other users.
+fn closed_to_others(root: &Path) -> Option<&Path> {
     let is_closed = |folder: &&Path| {
         let mode = folder
             .metadata()
@@ -263,7 +264,7 @@ fn start_program(name: &str, mut command: Command) -> Result<Running, ProgramErr
     })
 }
 
-/// The end of a log; empty where there is none.
+/// The end of a log; empty if there is none.
 fn tail_of(log: &Path) -> String {
     let read = |log: &Path| -> io::Result<String> {
         let bytes = std::fs::read(log)?;
@@ -285,28 +286,28 @@ mod tests {
     use super::*;
     use crate::job::Job;
 
-    /// A folder that everybody may enter, with a site and with links that lead out of it.
-    struct Stage {
+    /// A folder with permission for all users, with a site and links that lead out of it.
+    struct TestSite {
         folder: tempfile::TempDir,
     }
 
-    impl Stage {
-        fn set() -> Self {
+    impl TestSite {
+        fn new() -> Self {
             let folder = tempfile::tempdir().expect("a directory");
-            let stage = Self { folder };
-            let (base, root) = (stage.base(), stage.root());
+            let site = Self { folder };
+            let (base, root) = (site.base(), site.root());
             std::fs::create_dir_all(root.join("d")).expect("made");
-            std::fs::write(stage.folder.path().join("secret"), "secret").expect("written");
+            std::fs::write(site.folder.path().join("secret"), "secret").expect("written");
             std::fs::write(base.join("secret"), "secret").expect("written");
             std::fs::write(root.join("d/f"), "public").expect("written");
             std::fs::write(root.join(".htaccess"), "Options FollowSymLinks").expect("written");
             let link = |to: &Path, name: PathBuf| std::os::unix::fs::symlink(to, name);
-            link(&stage.folder.path().join("secret"), root.join("link")).expect("a link");
-            link(stage.folder.path(), root.join("up")).expect("a link");
+            link(&site.folder.path().join("secret"), root.join("link")).expect("a link");
+            link(site.folder.path(), root.join("up")).expect("a link");
             link(&root, base.join("other-web")).expect("a link");
             let open = std::fs::Permissions::from_mode(0o755);
-            std::fs::set_permissions(stage.folder.path(), open).expect("ours");
-            stage
+            std::fs::set_permissions(site.folder.path(), open).expect("ours");
+            site
         }
 
         fn base(&self) -> PathBuf {
@@ -328,19 +329,20 @@ mod tests {
             });
             let mut parameters: ServeParameters =
                 serde_json::from_value(given).expect("parameters");
-            parameters.settle(Bytes::gib(1)).expect("settles");
+            parameters.resolve(Bytes::gib(1)).expect("resolves");
             let base = self.base();
             let context = RunContext::new(EngineKind::Psync, &base, 1);
-            let leave = Leave::of(&parameters, &context).expect("nothing of it is foreign");
+            let permission =
+                Permission::of(&parameters, &context).expect("nothing of it is foreign");
             let folders = SiteFolders {
                 base: &base,
                 root: &base.join(directory),
             };
-            Server::start(&parameters, leave, folders, &context.stop)
+            Server::start(&parameters, permission, folders, &context.stop)
         }
     }
 
-    /// What is answered to `GET target`: the status and all bytes.
+    /// The answer to `GET target`: status and all bytes.
     fn asked(server: &Server, target: &str) -> (u16, String) {
         let connection = server.endpoint.connect(Duration::from_secs(5));
         let mut connection = connection.expect("it listens");
@@ -354,7 +356,7 @@ mod tests {
         (status, answer)
     }
 
-    /// The servers that are installed, by the names of their parameter.
+    /// The installed servers, by the values of the parameter.
     fn servers() -> Vec<&'static str> {
         let mut servers = vec!["embedded"];
         for (name, is_here) in [
@@ -369,17 +371,17 @@ mod tests {
         servers
     }
 
-    /// nginx and apache followed links out of the site, and so did the embedded server: a phase
-    /// that leaves links was a way to any file of the host.
+    /// All servers followed links out of the site, so that links of an earlier phase gave access to
+    /// any file of the host.
     #[test]
-    fn what_is_outside_of_a_site_is_served_by_no_server() {
-        let stage = Stage::set();
+    fn files_outside_of_a_site_are_served_by_no_server() {
+        let site = TestSite::new();
         for name in servers() {
-            let server = stage.serve(name, "tcp", "web").expect(name);
+            let server = site.serve(name, "tcp", "web").expect(name);
             let (status, answer) = asked(&server, "/d/f");
             assert_eq!(status, 200, "{name}: {answer}");
             assert!(answer.ends_with("public"), "{name}: {answer}");
-            let absolute = format!("/{}", stage.base().join("secret").display());
+            let absolute = format!("/{}", site.base().join("secret").display());
             for target in [
                 "/link",
                 "/up/secret",
@@ -403,14 +405,14 @@ mod tests {
                 );
             }
             server.stop().expect("ends");
-            // The site's own name may be a link, too.
-            let server = stage.serve(name, "tcp", "other-web").expect(name);
+            // The site's root may be a link, too.
+            let server = site.serve(name, "tcp", "other-web").expect(name);
             let (status, answer) = asked(&server, "/d/f");
             assert_ne!(status, 200, "{name}: {answer}");
         }
     }
 
-    /// The addresses, as /proc/net has them, at which processes of the group `leader` listen.
+    /// The addresses, in the format of /proc/net, at which processes of the group `leader` listen.
     fn listening(leader: u32) -> Vec<String> {
         let of_group = fslab_sys::processes().filter(|it| it.group == leader);
         let files = of_group.flat_map(|it| {
@@ -442,12 +444,12 @@ mod tests {
 
     #[test]
     fn a_server_listens_on_the_loopback_interface_or_on_no_interface() {
-        let stage = Stage::set();
+        let site = TestSite::new();
         for (name, transport) in [("nginx", "tcp"), ("nginx", "unix"), ("apache2", "tcp")] {
             if !servers().contains(&name) {
                 continue;
             }
-            let server = stage.serve(name, transport, "web").expect(name);
+            let server = site.serve(name, transport, "web").expect(name);
             let Running::Program { group, .. } = &server.running else {
                 panic!("{name} is a program")
             };

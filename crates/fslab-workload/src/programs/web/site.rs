@@ -1,4 +1,4 @@
-//! The files of a site: their names and what is in them.
+//! The files of a site: names and content.
 
 use std::path::PathBuf;
 
@@ -8,17 +8,17 @@ use fslab_stats::mix;
 
 use crate::conformance::generate;
 
-/// Why a seed is drawn from here.
+/// Random stream of the content.
 const PURPOSE: u64 = 0x51_7e00;
 
-/// The files that a server serves.
+/// A site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Site {
-    /// Below the file system's root.
+    /// Its root, below that of the file system.
     pub(super) directory: PathBuf,
     pub(super) files: u64,
     pub(super) file_bytes: u64,
-    /// 0: all are in one.
+    /// 0 for all in one.
     pub(super) files_per_directory: u64,
 }
 
@@ -34,19 +34,19 @@ impl Site {
         format!("d{number:03}").into()
     }
 
-    /// All files, as the file system's root sees them.
+    /// Paths of all files below the file system's root.
     pub(super) fn files_below_root(&self) -> Vec<PathBuf> {
         (0..self.files)
             .map(|file| self.directory.join(self.path(file)))
             .collect()
     }
 
-    /// The bytes of all files.
+    /// Bytes of all files.
     pub(super) fn bytes(&self) -> u64 {
         self.files.saturating_mul(self.file_bytes)
     }
 
-    /// Bytes of all files, and a block for each name.
+    /// Bytes of all files, and 4 KiB for each name.
     pub(super) fn footprint(&self) -> Bytes {
         Bytes(
             self.bytes()
@@ -55,7 +55,7 @@ impl Site {
     }
 }
 
-/// Fills `into` with what file `file` of `seed` has from `offset` on.
+/// Fills `into` with the content of file `file` of `seed` from `offset` on.
 pub(super) fn content(seed: u64, file: u64, offset: u64, into: &mut [u8]) {
     generate(mix(mix(seed, PURPOSE), file), offset, into);
 }

@@ -1,8 +1,8 @@
-//! Waiting for a cleaner: a file system that frees in the background what was removed has room only
-//! after a while, and on a machine with other work that is minutes.
+//! Waits for free space on file systems with a background cleaner (log-structured ones), which on a
+//! busy machine may take minutes.
 //!
-//! A file system without one is not waited for: where its room does not change, it is full. A
-//! cleaner is given a change to clean behind: see [`rouse`].
+//! If free space does not change for some time, the file system counts as full. The cleaner is
+//! triggered by a change: see [`trigger_cleaner`].
 
 use std::fs::{self, File};
 use std::io;
@@ -16,46 +16,46 @@ use fslab_sys::{FileSystemRoom, sync_file_system};
 use super::check_context::CheckContext;
 use super::failure::ConformanceFailure;
 
-/// How long a cleaner may take in all.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// How long it may take to free anything at all.
-const STILL: Duration = Duration::from_secs(60);
-/// Between two looks.
-const PAUSE: Duration = Duration::from_millis(500);
+/// Limit of all waits.
+const CLEANER_TIMEOUT: Duration = Duration::from_secs(300);
+/// Limit of a wait without more free space.
+const NO_PROGRESS_TIMEOUT: Duration = Duration::from_secs(60);
+/// Interval between checks.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Does `work` in `folder`, which it finds empty. Where it runs out of room and there is more a
-/// while later, it is done once more from the start.
+/// Runs `work` in `folder`, which is created empty. If it fails with ENOSPC and space becomes free,
+/// it is run again from the start.
 ///
 /// # Errors
-/// That of `work`; and where the folder can be neither made nor removed.
-pub(crate) fn patiently<T>(
+/// That of `work`, or of creating the folder.
+pub(crate) fn retry_when_full<T>(
     folder: &Path,
-    ledger: &mut CheckContext,
+    checker: &mut CheckContext,
     mut work: impl FnMut(&mut CheckContext) -> Result<T, ConformanceFailure>,
 ) -> Result<T, ConformanceFailure> {
     let began = Instant::now();
     loop {
-        make(folder, ledger, began)?;
-        let problem = match work(ledger) {
+        make(folder, checker, began)?;
+        let problem = match work(checker) {
             Ok(done) => return Ok(done),
             Err(problem) => problem,
         };
         if problem.kind() != FailureKind::NoSpace {
             return Err(problem);
         }
-        // Removing may want room, too, and what is left is met again in the next round.
+        // This may fail with ENOSPC, too; the next round removes the rest.
         let _ = fs::remove_dir_all(folder);
-        if !more_room(folder, ledger, began)? {
+        if !more_room(folder, checker, began)? {
             return Err(problem);
         }
-        ledger.note("there was room for a few files only after a while");
+        checker.note("space for a few files became free only after a wait");
     }
 }
 
-/// Makes the folder, or empties the one that an earlier round left.
+/// Creates the folder, after removing one of an earlier round.
 fn make(
     folder: &Path,
-    ledger: &mut CheckContext,
+    checker: &mut CheckContext,
     began: Instant,
 ) -> Result<(), ConformanceFailure> {
     loop {
@@ -63,36 +63,36 @@ fn make(
             let _ = fs::remove_dir_all(folder);
         }
         match fs::create_dir(folder) {
-            Err(error) if waits(&error) && began.elapsed() < PATIENCE => {
-                ledger.check()?;
-                ledger.note("room for a directory was there only after a while");
-                rouse(above(folder));
-                thread::sleep(PAUSE);
+            Err(error) if may_clear_later(&error) && began.elapsed() < CLEANER_TIMEOUT => {
+                checker.check()?;
+                checker.note("space for a directory became free only after a wait");
+                trigger_cleaner(parent(folder));
+                thread::sleep(POLL_INTERVAL);
             }
-            made => return ledger.must("create", folder, made),
+            made => return checker.must("create", folder, made),
         }
     }
 }
 
-fn waits(error: &io::Error) -> bool {
-    // A folder that could not be removed for want of room is there still.
+fn may_clear_later(error: &io::Error) -> bool {
+    // A folder that could not be removed for lack of space still exists.
     matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::AlreadyExists
     )
 }
 
-/// Waits until the file system has more room than now; `false` where it has none for long.
+/// Waits for more free space than now; false on a timeout.
 fn more_room(
     folder: &Path,
-    ledger: &mut CheckContext,
+    checker: &mut CheckContext,
     began: Instant,
 ) -> Result<bool, ConformanceFailure> {
-    let (before, still) = (room(folder), Instant::now());
-    while still.elapsed() < STILL && began.elapsed() < PATIENCE {
-        ledger.check()?;
-        rouse(above(folder));
-        thread::sleep(PAUSE);
+    let (before, started) = (room(folder), Instant::now());
+    while started.elapsed() < NO_PROGRESS_TIMEOUT && began.elapsed() < CLEANER_TIMEOUT {
+        checker.check()?;
+        trigger_cleaner(parent(folder));
+        thread::sleep(POLL_INTERVAL);
         if room(folder) > before {
             return Ok(true);
         }
@@ -100,26 +100,26 @@ fn more_room(
     Ok(false)
 }
 
-/// Makes a change that wants no room, and has it written.
+/// Changes a directory's times, which needs no space, and syncs.
 ///
-/// The cleaner of nilfs2 takes no segment that was written within the second of the last change.
-/// Where that second filled the log, nothing is cleaned, all that wants room is refused, and so no
-/// later change comes: it would stay full for ever. New times of a directory are such a change.
-pub(crate) fn rouse(folder: &Path) {
-    // What refuses this has no cleaner that waits for it.
+/// The cleaner of nilfs2 skips segments written within the second of the last change. If that
+/// second filled the log, nothing is cleaned and every change that needs space is refused: the
+/// file system would stay full for ever.
+pub(crate) fn trigger_cleaner(folder: &Path) {
+    // A file system that refuses this has no such cleaner.
     let touched = File::open(folder).and_then(|folder| folder.set_modified(SystemTime::now()));
     if touched.is_ok() {
         let _ = sync_file_system(folder);
     }
 }
 
-/// What may be taken of the file system that `folder` is or was on.
+/// Available bytes on the file system of `folder`, which need not exist.
 fn room(folder: &Path) -> Option<u64> {
-    let room = FileSystemRoom::of(above(folder)).ok();
+    let room = FileSystemRoom::of(parent(folder)).ok();
     room.map(|room| room.available_bytes)
 }
 
-fn above(folder: &Path) -> &Path {
+fn parent(folder: &Path) -> &Path {
     folder.parent().unwrap_or(folder)
 }
 
@@ -136,31 +136,31 @@ mod tests {
     }
 
     #[test]
-    fn what_fails_for_another_reason_is_not_done_again() {
+    fn work_that_fails_for_another_reason_is_not_retried() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut rounds = 0;
         let work = |_: &mut CheckContext| -> Result<(), ConformanceFailure> {
             rounds += 1;
             Err(ConformanceFailure::against_entry("it does more"))
         };
-        let ended = patiently(&folder.path().join("a"), &mut CheckContext::default(), work);
+        let ended = retry_when_full(&folder.path().join("a"), &mut CheckContext::default(), work);
         assert!(ended.is_err());
         assert_eq!(rounds, 1);
     }
 
     #[test]
-    fn with_more_room_it_is_done_once_more_in_an_empty_folder() {
+    fn with_more_space_the_work_is_retried_in_an_empty_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         let (place, ballast) = (folder.path().join("a"), folder.path().join("ballast"));
         let bytes = vec![1_u8; 64 << 20];
         fs::write(&ballast, bytes).expect("written");
         let file = File::open(&ballast).expect("a file");
         file.sync_all().expect("on the disk");
-        // As long as it is open it would keep its room.
+        // An open file would keep its space.
         drop(file);
         let mut rounds = 0;
         let cleaner = thread::spawn(move || {
-            thread::sleep(3 * PAUSE);
+            thread::sleep(3 * POLL_INTERVAL);
             fs::remove_file(ballast).expect("removed");
         });
         let work = |_: &mut CheckContext| {
@@ -169,7 +169,7 @@ mod tests {
             fs::write(place.join("left"), "x").expect("written");
             if rounds == 1 { Err(full()) } else { Ok(7) }
         };
-        let ended = patiently(&place, &mut CheckContext::default(), work);
+        let ended = retry_when_full(&place, &mut CheckContext::default(), work);
         assert_eq!(ended.expect("the second round"), 7);
         assert_eq!(rounds, 2);
         cleaner.join().expect("it removes");

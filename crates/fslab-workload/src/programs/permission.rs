@@ -1,18 +1,17 @@
-//! What the phases of a study hand to programs, and whether they may.
+//! Permission to start programs with texts of a study.
 //!
-//! A study of somebody else's may hold anything. What of it a program, a shell or make would
-//! interpret needs the leave of who runs it; words that can do nothing but what they are for need
-//! none.
+//! A study is untrusted. Its texts that a program, a shell or make would interpret need the user's
+//! permission (`--allow-commands`); a fixed list of harmless words needs none.
 //!
 //! ```text
-//!     plan  --> demand_leave   before anything is stored
-//!     trial --> demand_leave   before anything is formatted: a plan may come from a store
-//!     phase --> Leave::of      nothing else opens a session or starts a server
+//!     plan  --> ensure_programs_allowed   before anything is stored
+//!     trial --> ensure_programs_allowed   before formatting: a plan may come from a store
+//!     phase --> Permission::of            required to open a session or start a server
 //! ```
 //!
-//! Invariant: what starts a program demands a [`Leave`], and a [`Leave`] demands that the
-//! parameters say what is foreign in them. A workload that does not say it in its definition is
-//! refused when it runs.
+//! Invariant: code that starts a program requires a [`Permission`], and a [`Permission`] requires
+//! parameters that report their foreign texts. A workload that reports none while planning is still
+//! refused at run time.
 
 use fslab_engine::RunContext;
 use fslab_model::{Failure, FailureKind, PhaseSpec};
@@ -21,30 +20,29 @@ use super::error::ProgramError;
 use crate::job::Job;
 use crate::workload::Workload;
 
-/// The most characters of a foreign text that are shown.
+/// Most characters of a foreign text in a message.
 const SHOWN_MAX: usize = 400;
-/// What gives leave.
-const HINT: &str = "look at all of it, and allow it with --allow-commands";
+const HINT: &str = "check all of it, and allow it with --allow-commands";
 
 /// Parameters of a workload that starts programs.
 pub(crate) trait ProgramParameters: Job {
-    /// What a phase with these parameters would have interpreted that is the study's own, in a few
-    /// words; `None` where all of it comes with fslab and the machine.
+    /// Describes the texts of the study that a program would interpret; `None` if all texts come
+    /// from fslab and the machine.
     ///
-    /// An implementation takes `self` apart without `..`: a new parameter does not compile before
-    /// it is decided on.
+    /// Implementations destructure `self` without `..`, so that a new parameter does not compile
+    /// until it is considered here.
     fn foreign(&self) -> Option<String>;
 }
 
-/// The right to start the programs of one phase.
+/// Permission to start the programs of one phase.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Leave(());
+pub(crate) struct Permission(());
 
-impl Leave {
-    /// The right of a phase with `parameters`.
+impl Permission {
+    /// The permission of a phase with `parameters`.
     ///
     /// # Errors
-    /// Of kind `BadInput` where they hold something foreign, and the trial may not start that.
+    /// Kind `BadInput` if they have foreign texts, which the trial does not allow.
     pub(crate) fn of(
         parameters: &impl ProgramParameters,
         context: &RunContext,
@@ -60,12 +58,12 @@ impl Leave {
     }
 }
 
-/// Demands that no phase starts a program that the study names.
+/// Checks that no phase starts a program with foreign texts.
 ///
 /// # Errors
-/// Of kind `BadInput`, with every phase that does, and what it would start. A phase whose workload
-/// is unknown, or whose parameters cannot be read, counts as one that does.
-pub fn demand_leave(phases: &[PhaseSpec]) -> Result<(), Failure> {
+/// Kind `BadInput`, with each such phase and its texts. A phase with an unknown workload or invalid
+/// parameters counts as one.
+pub fn ensure_programs_allowed(phases: &[PhaseSpec]) -> Result<(), Failure> {
     let mut foreign = phases.iter().filter_map(|phase| {
         let found = match Workload::of_phase(phase) {
             Ok(workload) => workload.foreign(&phase.parameters)?,
@@ -83,8 +81,8 @@ pub fn demand_leave(phases: &[PhaseSpec]) -> Result<(), Failure> {
     Err(failure)
 }
 
-/// `text` as it can be printed: nothing in it moves the cursor or turns the direction of writing,
-/// and what is left out is counted.
+/// `text` with control and bidirectional characters escaped, and shortened with a count of the
+/// characters left out.
 fn shown(text: &str) -> String {
     let count = text.chars().count();
     let kept = text.chars().take(SHOWN_MAX);
@@ -120,11 +118,11 @@ mod tests {
     }
 
     fn refused(workload: &str, parameters: serde_json::Value) -> Option<Failure> {
-        demand_leave(&[phase(workload, parameters)]).err()
+        ensure_programs_allowed(&[phase(workload, parameters)]).err()
     }
 
     #[test]
-    fn what_a_study_would_start_is_named_and_what_comes_with_fslab_is_allowed() {
+    fn foreign_texts_are_named_and_those_of_fslab_are_allowed() {
         let command = serde_json::json!({
             "argv": ["rm", "-r", "a b"], "prepare": "echo x >y", "limit_s": 3,
         });
@@ -141,10 +139,10 @@ mod tests {
         }
     }
 
-    /// `cflags = "-O0 -DX=`id>FILE`"` and `make_arguments = ["CC=id > FILE; cc"]` ran as root:
-    /// only `tarball` was asked for.
+    /// `cflags = "-O0 -DX=`id>FILE`"` and `make_arguments = ["CC=id > FILE; cc"]` ran as root: only
+    /// `tarball` needed permission.
     #[test]
-    fn every_parameter_that_a_shell_or_make_reads_needs_leave_unless_its_words_are_known() {
+    fn parameters_that_a_shell_or_make_reads_need_permission_unless_their_words_are_known() {
         for given in [
             serde_json::json!({ "cflags": "-O0 -DX=`id>FILE`" }),
             serde_json::json!({ "cflags": "-O0 -DX=$(id)" }),
@@ -184,18 +182,18 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_or_is_unknown_counts_as_foreign() {
+    fn invalid_parameters_and_unknown_workloads_count_as_foreign() {
         assert!(refused("command", serde_json::json!({ "argv": 7 })).is_some());
         assert!(refused("no-such-workload", serde_json::json!({})).is_some());
     }
 
-    /// Of a study whose first phase was harmless, the others were not shown.
+    /// The phases after a harmless first one were not shown.
     #[test]
-    fn all_phases_that_start_programs_are_named_and_nothing_in_them_moves_the_cursor() {
+    fn all_phases_that_start_programs_are_named_without_control_characters() {
         let first = phase("command", serde_json::json!({ "argv": ["true"] }));
         let evil = format!("echo \u{1b}[2J\u{202e}x {}", "y".repeat(9_000));
         let second = phase("command", serde_json::json!({ "argv": evil }));
-        let failure = demand_leave(&[first, second]).expect_err("two are foreign");
+        let failure = ensure_programs_allowed(&[first, second]).expect_err("two are foreign");
         assert!(failure.message.ends_with(": true"), "{failure}");
         let [cause] = &failure.causes[..] else {
             panic!("{failure:?}")
@@ -210,10 +208,10 @@ mod tests {
         );
     }
 
-    /// What a plan was asked before its trials is asked again where the program would start: a
-    /// plan may come from elsewhere.
+    /// The check of the plan is repeated where a program would start, since a plan may come from a
+    /// store.
     #[test]
-    fn a_phase_that_was_given_no_leave_starts_nothing_where_it_runs() {
+    fn a_phase_without_permission_starts_no_program_at_run_time() {
         let folder = tempfile::tempdir().expect("a directory");
         let mut context = RunContext::new(EngineKind::Psync, folder.path(), 1);
         let bad = [
@@ -247,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn no_workload_but_those_that_start_programs_has_a_text_of_the_study_in_its_defaults() {
+    fn only_the_workload_command_has_foreign_texts_in_its_defaults() {
         for workload in all() {
             let parameters = workload
                 .resolve(&fslab_model::Parameters::new(), Bytes::mib(64))

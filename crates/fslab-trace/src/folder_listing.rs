@@ -1,4 +1,4 @@
-//! What is in a folder: names, kinds, lengths, links.
+//! Listing of a folder's tree: paths, kinds, lengths, links.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::event::LinkTarget;
 use crate::{FinalFile, TraceError, TracePath};
 
-/// More names in a folder are a folder that nobody means.
+/// Limit of paths: a larger folder is most likely given by mistake, such as `/`.
 const NAMES_MAX: usize = 1_000_000;
-/// Symbolic links that are followed in one name, as many as the kernel follows.
+/// Symbolic links followed in one path; the kernel's limit.
 const LINKS_MAX: usize = 40;
 
-/// What a name is.
+/// File type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryKind {
@@ -30,68 +30,60 @@ pub enum EntryKind {
     Other,
 }
 
-/// One name.
+/// One path and its metadata.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreeEntry {
-    /// The name.
+    /// The path.
     pub path: TracePath,
-    /// What it is.
+    /// Its file type.
     pub kind: EntryKind,
-    /// Its length, for a file.
+    /// Length of a regular file, else 0.
     pub bytes: u64,
-    /// Its permissions.
+    /// Permission bits.
     pub mode: u32,
-    /// Another name of the same file, which stands before it.
+    /// An earlier path of the same file, for a hard link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_as: Option<TracePath>,
-    /// Where a symbolic link points to.
+    /// Target of a symbolic link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<LinkTarget>,
 }
 
-/// All that is in a folder, directories before what is in them.
+/// The tree below a folder, directories before their content.
 #[derive(Clone, Debug, Default)]
-pub struct Census {
+pub(crate) struct FolderListing {
     entries: BTreeMap<TracePath, TreeEntry>,
 }
 
-impl Census {
-    /// Lists `root`, without leaving its file system.
+impl FolderListing {
+    /// Lists `root` without crossing file systems.
     ///
     /// # Errors
-    /// [`TraceError::Io`] where it cannot be listed, [`TraceError::Root`] where there is too much.
-    pub fn take(root: &Path) -> Result<Self, TraceError> {
+    /// [`TraceError::Io`]; [`TraceError::Root`] if there are more than [`NAMES_MAX`] paths.
+    pub(crate) fn read(root: &Path) -> Result<Self, TraceError> {
         let device = fs::symlink_metadata(root)
             .map_err(|error| TraceError::io("list", root, error))?
             .dev();
-        let mut taker = Taker {
+        let mut lister = Lister {
             root,
             device,
-            census: Self::default(),
+            listing: Self::default(),
             by_inode: HashMap::new(),
         };
-        taker.directory(&TracePath::default())?;
-        Ok(taker.census)
+        lister.directory(&TracePath::default())?;
+        Ok(lister.listing)
     }
 
-    /// What `path` is.
-    #[must_use]
-    pub fn get(&self, path: &TracePath) -> Option<&TreeEntry> {
-        self.entries.get(path)
-    }
-
-    /// The entries that a trace needs which used the names `touched` and listed the directories
-    /// `listed`: those themselves, what they stand in, what is in the listed ones, and where
-    /// symbolic links on the way lead.
-    #[must_use]
-    pub fn needed(
+    /// The entries that a replay must create: the paths `touched`, the directories `listed` and
+    /// their entries, all parents, and targets of symbolic links on the way.
+    pub(crate) fn required_entries(
         &self,
         touched: &BTreeSet<TracePath>,
         listed: &BTreeSet<TracePath>,
     ) -> Vec<TreeEntry> {
         let mut names = BTreeSet::new();
         for path in touched.iter().chain(listed) {
-            self.add_way(path, LINKS_MAX, &mut names);
+            self.add_path(path, LINKS_MAX, &mut names);
         }
         for entry in self.entries.values() {
             if entry
@@ -108,15 +100,15 @@ impl Census {
                 continue;
             };
             let mut entry = entry.clone();
-            // The name that it is a second one of may not be among them.
+            // The other path of a hard link may not be required.
             entry.same_as = entry.same_as.filter(|first| names.contains(first));
             needed.push(entry);
         }
         needed
     }
 
-    /// Adds `path`, all that it stands in, and the same where symbolic links on the way lead.
-    fn add_way(&self, path: &TracePath, links: usize, names: &mut BTreeSet<TracePath>) {
+    /// Adds `path`, its parents, and likewise the targets of symbolic links among them.
+    fn add_path(&self, path: &TracePath, links: usize, names: &mut BTreeSet<TracePath>) {
         let mut way: Vec<_> = path.ancestors().collect();
         way.reverse();
         way.push(path.clone());
@@ -129,7 +121,7 @@ impl Census {
             let Some(link) = link.filter(|_| links > 0) else {
                 continue;
             };
-            let led_to = match link {
+            let target = match link {
                 LinkTarget::Below(path) => Some(path.clone()),
                 LinkTarget::Text(text) if text.starts_with('/') => None,
                 LinkTarget::Text(text) => {
@@ -138,16 +130,15 @@ impl Census {
                     TracePath::below(b"/", &joined)
                 }
             };
-            if let Some(rest) = led_to.and_then(|to| path.moved(&step, &to)) {
-                self.add_way(&rest, links - 1, names);
+            if let Some(rest) = target.and_then(|to| path.moved(&step, &to)) {
+                self.add_path(&rest, links - 1, names);
             }
         }
     }
 
-    /// What has become of `names`.
-    #[must_use]
-    pub fn left(&self, names: &BTreeSet<TracePath>) -> Vec<FinalFile> {
-        let left = names.iter().filter(|path| !path.is_root()).map(|path| {
+    /// The state of `names` in this listing.
+    pub(crate) fn final_files(&self, names: &BTreeSet<TracePath>) -> Vec<FinalFile> {
+        let files = names.iter().filter(|path| !path.is_root()).map(|path| {
             let entry = self.entries.get(path);
             FinalFile {
                 path: path.clone(),
@@ -155,30 +146,18 @@ impl Census {
                 bytes: entry.map_or(0, |entry| entry.bytes),
             }
         });
-        left.collect()
-    }
-
-    /// How many names there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether the folder is empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        files.collect()
     }
 }
 
-struct Taker<'a> {
+struct Lister<'a> {
     root: &'a Path,
     device: u64,
-    census: Census,
+    listing: FolderListing,
     by_inode: HashMap<u64, TracePath>,
 }
 
-impl Taker<'_> {
+impl Lister<'_> {
     fn directory(&mut self, path: &TracePath) -> Result<(), TraceError> {
         let at = self.root.join(path.as_path());
         let failed = |error| TraceError::io("list", &at, error);
@@ -194,7 +173,7 @@ impl Taker<'_> {
     }
 
     fn entry(&mut self, path: &TracePath) -> Result<(), TraceError> {
-        if self.census.len() >= NAMES_MAX {
+        if self.listing.entries.len() >= NAMES_MAX {
             return Err(TraceError::Root {
                 root: self.root.to_owned(),
                 problem: format!("it holds more than {NAMES_MAX} names"),
@@ -241,7 +220,7 @@ impl Taker<'_> {
             same_as: first.filter(|first| first != path),
             target,
         };
-        self.census.entries.insert(path.clone(), entry);
+        self.listing.entries.insert(path.clone(), entry);
         match kind {
             EntryKind::Directory => self.directory(path),
             _ => Ok(()),
@@ -265,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_needs_what_leads_to_its_names_and_what_its_listings_saw() {
+    fn required_are_parents_link_targets_and_the_entries_of_listed_directories() {
         let folder = tempfile::tempdir().expect("a directory");
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("real/deep")).expect("makes");
@@ -273,19 +252,19 @@ mod tests {
         fs::write(at("real/other"), b"1").expect("writes");
         fs::hard_link(at("real/other"), at("second")).expect("links");
         std::os::unix::fs::symlink("real", at("link")).expect("links");
-        let census = Census::take(folder.path()).expect("lists");
-        assert_eq!(census.len(), 6);
+        let listing = FolderListing::read(folder.path()).expect("lists");
+        assert_eq!(listing.entries.len(), 6);
         let touched = BTreeSet::from([TracePath::of("link/deep/file"), TracePath::of("gone")]);
-        let needed = census.needed(&touched, &BTreeSet::new());
+        let needed = listing.required_entries(&touched, &BTreeSet::new());
         let names: Vec<_> = needed.iter().map(|entry| entry.path.to_string()).collect();
         assert_eq!(names, ["link", "real", "real/deep", "real/deep/file"]);
         assert_eq!(needed[3].bytes, 5);
         let listed = BTreeSet::from([TracePath::default()]);
-        let needed = census.needed(&BTreeSet::new(), &listed);
+        let needed = listing.required_entries(&BTreeSet::new(), &listed);
         let names: Vec<_> = needed.iter().map(|entry| entry.path.to_string()).collect();
         assert_eq!(names, ["link", "real", "second"]);
         assert_eq!(needed[2].same_as, None, "its first name is not among them");
-        let left = census.left(&touched);
+        let left = listing.final_files(&touched);
         assert_eq!(left[0].kind, None);
         assert!(left.iter().all(|file| file.path != TracePath::default()));
     }

@@ -1,4 +1,5 @@
-//! The files that a trace found when it began, with their lengths; their content is ours.
+//! Creates the initial files of a trace, with their lengths, links and permissions. Content comes
+//! from the seed.
 
 use std::fs;
 use std::io;
@@ -12,16 +13,16 @@ use fslab_trace::{EntryKind, LinkTarget, Trace, TreeEntry};
 
 use crate::workload::Finished;
 
-/// In how large parts files are written.
+/// Bytes per write(2).
 const PART_BYTES: usize = 1 << 20;
 
-/// What was made.
-pub(super) struct Made {
+/// Result of the creation.
+pub(super) struct Created {
     measured: Measured,
     pub(super) notes: Vec<String>,
 }
 
-impl Made {
+impl Created {
     pub(super) fn into_finished(self) -> Finished {
         Finished {
             notes: self.notes,
@@ -30,8 +31,12 @@ impl Made {
     }
 }
 
-/// Makes the files of `trace` below `base`, and writes them back.
-pub(super) fn make(context: &RunContext, base: &Path, trace: &Trace) -> Result<Made, EngineError> {
+/// Creates the files of `trace` below `base` and syncs them.
+pub(super) fn create(
+    context: &RunContext,
+    base: &Path,
+    trace: &Trace,
+) -> Result<Created, EngineError> {
     fs::create_dir(base).map_err(|error| EngineError::io("make directory", base, error))?;
     let files =
         Descriptors::below(base, 1).map_err(|error| EngineError::io("open", base, error))?;
@@ -61,7 +66,7 @@ pub(super) fn make(context: &RunContext, base: &Path, trace: &Trace) -> Result<M
     let notes = maker.notes();
     let used = ResourceUse::of_process().since(used);
     let measured = ThreadRecorder::measured(vec![book], used, true);
-    Ok(Made { measured, notes })
+    Ok(Created { measured, notes })
 }
 
 struct Maker<'a> {
@@ -75,7 +80,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn make(&mut self, entry: &TreeEntry) -> Result<(), EngineError> {
         let at = self.base.join(entry.path.as_path());
-        let made = match (entry.kind, &entry.same_as) {
+        let created = match (entry.kind, &entry.same_as) {
             (EntryKind::Directory, _) => fs::create_dir(&at),
             (EntryKind::File, Some(first)) => fs::hard_link(self.base.join(first.as_path()), &at),
             (EntryKind::File, None) => self.write(entry, &at),
@@ -85,7 +90,7 @@ impl Maker<'_> {
                 Ok(())
             }
         };
-        made.map_err(|error| EngineError::io("make", &at, error))
+        created.map_err(|error| EngineError::io("make", &at, error))
     }
 
     fn write(&mut self, entry: &TreeEntry, at: &Path) -> io::Result<()> {
@@ -107,7 +112,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Permissions come last, since they may forbid what came before.
+    /// Sets permissions. Called after all files exist, since permissions may forbid creating them.
     fn change_mode(&mut self, entry: &TreeEntry) -> Result<(), EngineError> {
         if !matches!(entry.kind, EntryKind::File | EntryKind::Directory) {
             return Ok(());
@@ -115,7 +120,7 @@ impl Maker<'_> {
         let at = self.base.join(entry.path.as_path());
         match fs::set_permissions(&at, fs::Permissions::from_mode(entry.mode)) {
             Ok(()) => Ok(()),
-            // A file system without permissions.
+            // The file system has no permissions.
             Err(error) if is_refusal(&error) => {
                 self.refused_modes += 1;
                 Ok(())
@@ -126,7 +131,7 @@ impl Maker<'_> {
 
     fn notes(&self) -> Vec<String> {
         let said = [
-            (self.refused_modes, "have not the permissions that they had"),
+            (self.refused_modes, "lack their recorded permissions"),
             (
                 self.left_out,
                 "were pipes, sockets or devices and are missing",
@@ -134,7 +139,7 @@ impl Maker<'_> {
         ];
         said.into_iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} of the names made beforehand {what}"))
+            .map(|(count, what)| format!("{count} of the initial names {what}"))
             .collect()
     }
 }
@@ -146,7 +151,7 @@ fn is_refusal(error: &io::Error) -> bool {
     )
 }
 
-/// Where a symbolic link points to, here.
+/// The target of a symbolic link, adapted to `base`.
 fn target(base: &Path, entry: &TreeEntry) -> PathBuf {
     match &entry.target {
         Some(LinkTarget::Below(path)) => base.join(path.as_path()),

@@ -1,37 +1,34 @@
-//! One call with what is known of the thread that made it, and the notes that are taken of it.
+//! Translation of one call: dispatches on its name, and adds its event or counts it as unseen.
 
-use crate::arguments::{angled, descriptor};
-use crate::calls::{Answer, Call, quoted};
+use crate::arguments::{descriptor, descriptor_path};
+use crate::calls::{Call, ReturnValue, quoted};
 use crate::processes::{OpenFile, Thread};
 use crate::translate::Translator;
 use crate::{CallOutcome, Operation, Place, TraceEvent, TracePath};
 
-/// Calls that change nothing on a disk and read nothing from it: no event, and no mention.
-const QUIET: [&str; 10] = [
-    "chdir",
-    "fchdir",
+/// Calls that neither read nor change a file system: no event, and not counted as unseen.
+const IGNORED: [&str; 7] = [
     "getcwd",
     "poll",
     "ppoll",
     "select",
     "pselect6",
     "epoll_ctl",
-    "fcntl",
     "umask",
 ];
 
-/// One call, and what is known of the thread that made it.
-pub(crate) struct Scene<'a> {
+/// One call, with its thread.
+pub(crate) struct CallContext<'a> {
     pub(crate) translator: &'a mut Translator,
     pub(crate) call: &'a Call,
     pub(crate) thread: Thread,
 }
 
-impl Scene<'_> {
-    /// Takes note of it.
-    pub(crate) fn play(mut self) {
+impl CallContext<'_> {
+    /// Adds the call's events to the translation.
+    pub(crate) fn translate(mut self) {
         let name = self.call.name.as_str();
-        if self.call.makes_a_thread() {
+        if self.call.creates_thread() {
             return self.spawn();
         }
         let operation = match name {
@@ -43,13 +40,13 @@ impl Scene<'_> {
             "execve" | "execveat" => return self.exec(),
             "wait4" | "waitid" => return self.wait(),
             _ => self
-                .of_data()
-                .or_else(|| self.of_names())
-                .or_else(|| self.of_attributes()),
+                .data_operation()
+                .or_else(|| self.name_operation())
+                .or_else(|| self.attribute_operation()),
         };
         match operation {
-            Some(operation) => self.note(operation),
-            // What is asked of a device has many names in one call.
+            Some(operation) => self.add_event(operation),
+            // The request, not the call, names the operation.
             None if name == "ioctl" && self.handle(0).is_some() => {
                 self.count_as(&format!("ioctl {}", self.call.argument(1)));
             }
@@ -57,7 +54,7 @@ impl Scene<'_> {
         }
     }
 
-    /// A number of the table for a new descriptor of this process.
+    /// Enters a new descriptor into the process's table; returns the open file's number.
     pub(crate) fn insert(&mut self, descriptor: i64, close_on_exec: bool) -> u32 {
         let handle = self.translator.threads.handle();
         if let Ok(descriptor) = i32::try_from(descriptor) {
@@ -70,7 +67,7 @@ impl Scene<'_> {
         handle
     }
 
-    /// The open file of the argument at `index`, where it is one below the folder.
+    /// The open file of the argument at `index`; `None` if it is not below the folder.
     pub(crate) fn handle(&self, index: usize) -> Option<u32> {
         let descriptor = descriptor(self.call.argument(index))?;
         let files = self.thread.files.borrow();
@@ -91,8 +88,7 @@ impl Scene<'_> {
         Some(Place::Path { path, follow })
     }
 
-    /// What a call of the `at` family is about: its name, or its directory itself where the name
-    /// is empty.
+    /// The object of a call of the `at` family: the path, or the descriptor if the path is empty.
     pub(crate) fn place(&mut self, follow: bool) -> Option<Place> {
         if matches!(self.call.argument(1), "\"\"" | "NULL") {
             return self.handle_place(0);
@@ -100,8 +96,8 @@ impl Scene<'_> {
         self.path_place(Some(0), 1, follow)
     }
 
-    /// The name at the argument `at`, relative to that at `directory`, where it is below the
-    /// folder.
+    /// The path in the argument `at`, relative to the descriptor in `directory`; `None` if it is
+    /// not below the folder. Marks it as used.
     pub(crate) fn path(&mut self, directory: Option<usize>, at: usize) -> Option<TracePath> {
         let path = self.path_at(directory, at)?;
         self.translator.done.touched.insert(path.clone());
@@ -123,16 +119,16 @@ impl Scene<'_> {
         if name.starts_with(b"/") {
             return Some(name);
         }
-        let base = directory.and_then(angled);
+        let base = directory.and_then(descriptor_path);
         let base = base.unwrap_or_else(|| self.thread.directory.borrow().clone());
         Some([base.as_slice(), &name].join(&b'/'))
     }
 
-    /// Notes an event with the call's own outcome.
-    pub(crate) fn note(&mut self, operation: Operation) {
-        let outcome = match &self.call.answer {
-            Answer::Error(name) => CallOutcome::Error(name.clone()),
-            Answer::Number(number, _) => {
+    /// Adds an event with the call's outcome.
+    pub(crate) fn add_event(&mut self, operation: Operation) {
+        let outcome = match &self.call.returned {
+            ReturnValue::Error(name) => CallOutcome::Error(name.clone()),
+            ReturnValue::Number(number, _) => {
                 let counts = matches!(
                     operation,
                     Operation::Read { .. }
@@ -143,16 +139,16 @@ impl Scene<'_> {
                 let number = u64::try_from(*number).unwrap_or(0);
                 CallOutcome::Result(if counts { number } else { 0 })
             }
-            Answer::Word | Answer::None => CallOutcome::Result(0),
+            ReturnValue::Word | ReturnValue::None => CallOutcome::Result(0),
         };
-        self.note_result(operation, outcome);
+        self.add_event_with(operation, outcome);
     }
 
-    pub(crate) fn note_result_of(&mut self, operation: Operation) {
-        self.note_result(operation, CallOutcome::Result(0));
+    pub(crate) fn add_success(&mut self, operation: Operation) {
+        self.add_event_with(operation, CallOutcome::Result(0));
     }
 
-    pub(crate) fn note_result(&mut self, operation: Operation, outcome: CallOutcome) {
+    pub(crate) fn add_event_with(&mut self, operation: Operation, outcome: CallOutcome) {
         let start_ns = self.translator.start_ns;
         self.translator.done.events.push(TraceEvent {
             thread: self.thread.number,
@@ -163,10 +159,10 @@ impl Scene<'_> {
         });
     }
 
-    /// Counts a call that has no event, if it is about the folder.
+    /// Counts a call without event if it concerns the folder.
     pub(crate) fn count_unseen(&mut self) {
         let name = self.call.name.as_str();
-        if QUIET.contains(&name) {
+        if IGNORED.contains(&name) {
             return;
         }
         let arguments = 0..self.call.arguments.len();
@@ -177,7 +173,7 @@ impl Scene<'_> {
         let opened = arguments.clone().find_map(|index| {
             let argument = self.call.argument(index);
             descriptor(argument)?;
-            let below = angled(argument).and_then(|path| self.below(&path));
+            let below = descriptor_path(argument).and_then(|path| self.below(&path));
             below.map(|_| self.handle(index))
         });
         match opened {

@@ -1,4 +1,4 @@
-//! One operation is issued.
+//! Issues one operation of a replay.
 
 use std::ffi::CString;
 use std::io;
@@ -8,114 +8,114 @@ use std::path::Path;
 use fslab_engine::Filler;
 use fslab_sys::{Descriptors, Reached};
 
-use super::script::{LinkText, Move, Subject};
+use super::script::{LinkText, Subject, Syscall};
 
-/// The most that is moved by one call; what was more is issued in parts.
+/// Most bytes of one call; longer transfers are split.
 pub(super) const CALL_BYTES_MAX: u64 = 16 << 20;
 
-/// What one thread issues operations with.
+/// Resources of one thread.
 pub(super) struct Worker<'a> {
     pub(super) files: &'a Descriptors,
     pub(super) base: &'a Path,
     pub(super) buffer: &'a mut [u8],
     pub(super) filler: &'a mut Filler,
-    /// Which write of its thread this is: its data are its own.
+    /// Number of the write, so that each writes different data.
     pub(super) turn: u64,
 }
 
 impl Worker<'_> {
-    /// Issues `operation`; gives the bytes that it moved, or nothing in particular.
+    /// Issues `operation`; returns the bytes moved if it moves data.
     #[inline]
-    pub(super) fn perform(&mut self, operation: &Move) -> io::Result<u64> {
+    pub(super) fn perform(&mut self, operation: &Syscall) -> io::Result<u64> {
         let files = self.files;
         match operation {
-            Move::Open {
+            Syscall::Open {
                 name,
                 flags,
                 mode,
                 file,
             } => files.open(*file, name, *flags, *mode),
-            Move::Close(file) => files.close(*file),
-            Move::Duplicate { file, to } => files.duplicate(*file, *to),
-            Move::Read { file, length, at } => self.read(*file, *length, *at),
-            Move::Write { file, length, at } => self.write(*file, *length, *at),
-            Move::Seek {
+            Syscall::Close(file) => files.close(*file),
+            Syscall::Duplicate { file, to } => files.duplicate(*file, *to),
+            Syscall::Read { file, length, at } => self.read(*file, *length, *at),
+            Syscall::Write { file, length, at } => self.write(*file, *length, *at),
+            Syscall::Seek {
                 file,
                 offset,
                 whence,
             } => files.seek(*file, *offset, *whence),
-            Move::Map {
+            Syscall::Map {
                 file,
                 offset,
                 length,
             } => self.map(*file, *offset, *length),
-            Move::Send {
+            Syscall::Send {
                 file,
                 at,
                 to,
                 length,
             } => files.send(*file, *at, *to, *length),
-            Move::Copy {
+            Syscall::Copy {
                 file,
                 at,
                 to,
                 to_at,
                 length,
             } => files.copy(*file, *at, *to, *to_at, *length),
-            Move::Fsync(file) => files.fsync(*file),
-            Move::Fdatasync(file) => files.fdatasync(*file),
-            Move::Syncfs(file) => files.sync_file_system(*file),
-            Move::SetLength { file, length } => files.set_length(*file, *length),
-            Move::Truncate { name, length } => files.truncate(name, *length),
-            Move::Allocate {
+            Syscall::Fsync(file) => files.fsync(*file),
+            Syscall::Fdatasync(file) => files.fdatasync(*file),
+            Syscall::Syncfs(file) => files.sync_file_system(*file),
+            Syscall::SetLength { file, length } => files.set_length(*file, *length),
+            Syscall::Truncate { name, length } => files.truncate(name, *length),
+            Syscall::Allocate {
                 file,
                 mode,
                 offset,
                 length,
             } => files.allocate(*file, *mode, *offset, *length),
-            Move::List { file, length } => {
+            Syscall::List { file, length } => {
                 let length = (*length).min(self.buffer.len() as u64) as usize;
                 files.list(*file, &mut self.buffer[..length])
             }
-            Move::CloseAll(closed) => {
-                // What the program had closed by then, or never opened here, is no matter.
+            Syscall::CloseAll(closed) => {
+                // Errors are ignored: a file may be closed already, or its open deviated.
                 closed.iter().for_each(|file| drop(files.close(*file)));
                 Ok(0)
             }
-            Move::Spawn { .. } | Move::Nothing => Ok(0),
-            operation => self.perform_on_a_name(operation),
+            Syscall::Spawn { .. } | Syscall::Nothing => Ok(0),
+            operation => self.perform_on_path(operation),
         }
     }
 
-    fn perform_on_a_name(&self, operation: &Move) -> io::Result<u64> {
+    fn perform_on_path(&self, operation: &Syscall) -> io::Result<u64> {
         let files = self.files;
         match operation {
-            Move::Stat(subject) => files.stat(reached(subject)),
-            Move::Access { name, mode } => files.access(name, *mode),
-            Move::Readlink(name) => files.read_link(name),
-            Move::Mkdir { name, mode } => files.make_directory(name, *mode),
-            Move::Unlink { name, directory } => files.unlink(name, *directory),
-            Move::Rename { name, to, flags } => files.rename(name, to, *flags),
-            Move::Link { name, to } => files.link(name, to),
-            Move::Symlink { target, name } => files.symlink(&self.text(target)?, name),
-            Move::Chmod { subject, mode } => files.change_mode(reached(subject), *mode),
-            Move::Chown {
+            Syscall::Stat(subject) => files.stat(reached(subject)),
+            Syscall::Access { name, mode } => files.access(name, *mode),
+            Syscall::Readlink(name) => files.read_link(name),
+            Syscall::Mkdir { name, mode } => files.make_directory(name, *mode),
+            Syscall::Unlink { name, directory } => files.unlink(name, *directory),
+            Syscall::Rename { name, to, flags } => files.rename(name, to, *flags),
+            Syscall::Link { name, to } => files.link(name, to),
+            Syscall::Symlink { target, name } => files.symlink(&self.text(target)?, name),
+            Syscall::Chmod { subject, mode } => files.change_mode(reached(subject), *mode),
+            Syscall::Chown {
                 subject,
                 user,
                 group,
             } => files.change_owner(reached(subject), *user, *group),
-            Move::Touch(subject) => files.touch(reached(subject)),
-            // All others are issued on open files.
+            Syscall::Touch(subject) => files.touch(reached(subject)),
+            // All others work on open files.
             _ => Ok(0),
         }
     }
 
-    /// Issues `operation`, which was done then and is `refused` here, as programs do that meet such
-    /// a refusal: a copy by reading and writing, a rename without its flags. `None` for all others.
+    /// Issues an equivalent of `operation`, which succeeded when recorded and is `refused` here, as
+    /// programs do: a copy by reads and writes, a rename without flags. `None` if there is none.
     #[cold]
     pub(super) fn substitute(
         &mut self,
-        operation: &Move,
+        operation: &Syscall,
         refused: &io::Error,
     ) -> Option<io::Result<u64>> {
         let is_refusal = matches!(
@@ -126,20 +126,22 @@ impl Worker<'_> {
         );
         match operation {
             _ if !is_refusal => None,
-            Move::Send {
+            Syscall::Send {
                 file,
                 at,
                 to,
                 length,
             } => Some(self.copy(*file, *at, *to, None, *length)),
-            Move::Copy {
+            Syscall::Copy {
                 file,
                 at,
                 to,
                 to_at,
                 length,
             } => Some(self.copy(*file, *at, *to, *to_at, *length)),
-            Move::Rename { name, to, flags } if *flags != 0 => Some(self.files.rename(name, to, 0)),
+            Syscall::Rename { name, to, flags } if *flags != 0 => {
+                Some(self.files.rename(name, to, 0))
+            }
             _ => None,
         }
     }
@@ -199,7 +201,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What would come in by page faults.
+    /// Reads what page faults would bring in.
     fn map(&mut self, file: u32, offset: u64, length: u64) -> io::Result<u64> {
         let mut moved = 0;
         while moved < length {
@@ -236,8 +238,8 @@ fn reached(subject: &Subject) -> Reached<'_> {
     }
 }
 
-impl Move {
-    /// Whether the bytes that it gives are data of files.
+impl Syscall {
+    /// True if its result is a number of bytes of file data.
     #[inline]
     pub(super) fn moves_data(&self) -> bool {
         matches!(
@@ -264,7 +266,7 @@ mod tests {
         let flags = fslab_sys::flag_bits("O_WRONLY|O_CREAT").expect("known");
         files.open(Some(1), c"b", flags, 0o600).expect("creates");
         let (mut buffer, mut filler) = (vec![0; 128], Filler::new(1, 128));
-        let mut hands = Worker {
+        let mut worker = Worker {
             files: &files,
             base: folder.path(),
             buffer: &mut buffer,
@@ -272,34 +274,34 @@ mod tests {
             turn: 0,
         };
         let refused = io::Error::from_raw_os_error(22);
-        let copy = Move::Copy {
+        let copy = Syscall::Copy {
             file: 0,
             at: Some(50),
             to: 1,
             to_at: None,
             length: u64::MAX,
         };
-        let copied = hands
+        let copied = worker
             .substitute(&copy, &refused)
             .expect("there is another way");
         assert_eq!(copied.expect("copies"), 250);
         let length = |name| std::fs::metadata(folder.path().join(name)).map(|it| it.len());
         assert_eq!(length("b").expect("is there"), 250);
-        let rename = Move::Rename {
+        let rename = Syscall::Rename {
             name: c"b".into(),
             to: c"c".into(),
             flags: 1,
         };
         let missing = io::Error::from_raw_os_error(2);
         assert!(
-            hands.substitute(&rename, &missing).is_none(),
+            worker.substitute(&rename, &missing).is_none(),
             "that is no refusal"
         );
-        hands
+        worker
             .substitute(&rename, &refused)
             .expect("another way")
             .expect("renames");
         assert_eq!(length("c").expect("is there"), 250);
-        assert!(hands.substitute(&Move::Fsync(0), &refused).is_none());
+        assert!(worker.substitute(&Syscall::Fsync(0), &refused).is_none());
     }
 }

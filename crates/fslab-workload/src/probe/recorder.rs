@@ -1,4 +1,4 @@
-//! What every probe works at: the folder, the device below it, the count of what was done.
+//! Records a probe's operations, latencies, notes and figures, and reads the device's counters.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,8 +13,8 @@ use crate::programs::cpu_use;
 use crate::synthetic::{SyntheticCost, measured, synthetic_result};
 use crate::workload::{Finished, RunError};
 
-/// A probe's workbench.
-pub(crate) struct Bench<'a> {
+/// Recorder of one probe.
+pub(crate) struct ProbeRecorder<'a> {
     context: &'a RunContext,
     device: Option<DeviceNumber>,
     began: (u64, ResourceUse),
@@ -26,7 +26,7 @@ pub(crate) struct Bench<'a> {
     lists: Vec<ValueList>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> ProbeRecorder<'a> {
     pub(crate) fn new(context: &'a RunContext) -> Self {
         let root = context.outer_path(&context.root);
         Self {
@@ -46,17 +46,17 @@ impl<'a> Bench<'a> {
         self.context
     }
 
-    /// An operation that must succeed, timed under its name.
+    /// Times `call` as `operation`. Returns its result and duration in nanoseconds.
     ///
     /// # Errors
-    /// Its own, or that somebody asked the trial to stop.
+    /// If it fails, or if a stop was requested.
     pub(crate) fn timed<T>(
         &mut self,
         operation: &'static str,
         path: &Path,
         call: impl FnOnce() -> io::Result<T>,
     ) -> Result<(T, u64), RunError> {
-        self.go_on()?;
+        self.check_stop()?;
         let began_ns = monotonic_ns();
         let outcome = call();
         let passed_ns = monotonic_ns() - began_ns;
@@ -66,25 +66,25 @@ impl<'a> Bench<'a> {
         Ok((must(operation, path, outcome)?, passed_ns))
     }
 
-    /// Whether nobody asked the trial to stop.
-    pub(crate) fn go_on(&self) -> Result<(), RunError> {
+    /// Fails if a stop was requested.
+    pub(crate) fn check_stop(&self) -> Result<(), RunError> {
         if self.context.stop.is_raised() {
             return Err(ConformanceFailure::interrupted().into());
         }
         Ok(())
     }
 
-    /// Bytes that were read or written besides those of [`Bench::write_file`].
-    pub(crate) fn moved(&mut self, bytes: u64) {
+    /// Adds bytes read or written outside of [`ProbeRecorder::write_file`].
+    pub(crate) fn add_bytes(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// Operations besides those that are timed here.
-    pub(crate) fn did(&mut self, operations: u64) {
+    /// Adds operations that were not timed here.
+    pub(crate) fn add_operations(&mut self, operations: u64) {
         self.operations += operations;
     }
 
-    /// Writes `file`, below the root, at once and to the device.
+    /// Writes and syncs `file`, below the root.
     pub(crate) fn write_file(&mut self, file: &Path, bytes: u64) -> Result<(), RunError> {
         let mut job = DataJob::write(file.to_owned(), bytes, bytes.min(1 << 20));
         job.sync = SyncPolicy::CLOSING_FSYNC;
@@ -94,7 +94,7 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The counters of the device; `None` where there is none to ask.
+    /// The device's counters; `None` without a device.
     pub(crate) fn counters(&self) -> Option<BlockCounters> {
         let device = self.device?;
         self.context.outside(|| device.counters()).ok()
@@ -104,7 +104,7 @@ impl<'a> Bench<'a> {
         self.counters().is_some()
     }
 
-    /// Whether the device has requests that are not completed, as far as it tells.
+    /// True if the device reports requests in flight.
     pub(crate) fn is_device_busy(&self) -> bool {
         let in_flight = |device| {
             self.context
@@ -114,7 +114,7 @@ impl<'a> Bench<'a> {
         in_flight.is_some_and(|requests| requests > 0)
     }
 
-    /// A remark for the record, once.
+    /// Adds a note once.
     pub(crate) fn note(&mut self, text: impl Into<String>) {
         let text = text.into();
         if !self.notes.contains(&text) {
@@ -130,7 +130,7 @@ impl<'a> Bench<'a> {
         self.lists.push(list);
     }
 
-    /// What the probe found.
+    /// The probe's result.
     pub(crate) fn finish(self) -> Finished {
         let (start_ns, used) = self.began;
         let elapsed_ns = monotonic_ns() - start_ns;
@@ -154,15 +154,12 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The outcome of `operation` on `path`.
-///
-/// # Errors
-/// Its own, with both names.
+/// Adds operation and path to an I/O error.
 pub(crate) fn must<T>(operation: &str, path: &Path, outcome: io::Result<T>) -> Result<T, RunError> {
     outcome.map_err(|error| ConformanceFailure::io(operation, path, error).into())
 }
 
-/// The result of the null engine: the figures come from the parameters alone.
+/// The result of the null engine.
 pub(crate) fn synthetic_probe(operations: u64, bytes: u64) -> Finished {
     let cost = SyntheticCost {
         spread_ns: 0,

@@ -1,8 +1,8 @@
-//! Where the script is played: each deed is done to the disk, if there is one, and noted in the
-//! tree that must be there afterwards.
+//! Executes the script: each operation is performed on the disk, if there is one, and applied to
+//! the expected tree.
 //!
-//! Without a disk the same script gives the same tree: this is how a later phase knows, from the
-//! seed and the parameters alone, what it must find.
+//! Without a disk the same script gives the same tree, so that a later phase computes the expected
+//! state from the seed and the parameters alone.
 
 use std::ffi::CStr;
 use std::fs;
@@ -16,18 +16,18 @@ use fslab_sys::{remove_named_attribute, set_named_attribute};
 use super::check_context::CheckContext;
 use super::failure::ConformanceFailure;
 use super::tree::{FileId, Owner, Tree};
-use super::writer::{Draft, Writer};
+use super::writer::{FilePlan, Writer};
 
-/// The stage of one script.
-pub(crate) struct Stage<'a> {
+/// Executor of one script.
+pub(crate) struct Executor<'a> {
     base: PathBuf,
     seed: u64,
     tree: Tree,
     disk: Option<&'a mut CheckContext>,
 }
 
-impl<'a> Stage<'a> {
-    /// A stage below `base`; with a ledger, deeds are done, and counted there.
+impl<'a> Executor<'a> {
+    /// An executor below `base`; with `disk`, operations are performed and counted there.
     pub(crate) fn new(base: PathBuf, seed: u64, disk: Option<&'a mut CheckContext>) -> Self {
         Self {
             base,
@@ -37,26 +37,26 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The tree that must be there.
+    /// The expected tree.
     pub(crate) fn into_tree(self) -> Tree {
         self.tree
     }
 
     pub(crate) fn make_directory(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
-        self.act("make the directory", path, |at| fs::create_dir(at))?;
+        self.perform("make the directory", path, |at| fs::create_dir(at))?;
         self.tree.add_directory(path);
         Ok(())
     }
 
-    /// Makes files as the drafts say, step by step in turn, so that all of them grow together.
-    pub(crate) fn write(&mut self, drafts: Vec<Draft>) -> Result<(), ConformanceFailure> {
+    /// Creates files by their plans, one step of each in turn, so that their growth interleaves.
+    pub(crate) fn write(&mut self, plans: Vec<FilePlan>) -> Result<(), ConformanceFailure> {
         let mut writers = Vec::new();
-        for draft in drafts {
-            let at = self.base.join(&draft.path);
-            let id = self.tree.add_file(&draft.path, self.seed);
-            let mut writer = Writer::new(at, draft.steps);
-            if let Some(ledger) = self.disk.as_deref_mut() {
-                writer.create(ledger)?;
+        for plan in plans {
+            let at = self.base.join(&plan.path);
+            let id = self.tree.add_file(&plan.path, self.seed);
+            let mut writer = Writer::new(at, plan.steps);
+            if let Some(checker) = self.disk.as_deref_mut() {
+                writer.create(checker)?;
             }
             writers.push((id, writer));
         }
@@ -69,44 +69,44 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Makes one file of `length` bytes with one write.
-    pub(crate) fn write_whole(
+    /// Creates a file of `length` bytes with one write.
+    pub(crate) fn write_file(
         &mut self,
         path: &Path,
         length: u64,
     ) -> Result<FileId, ConformanceFailure> {
-        self.write(vec![Draft::whole(path, length)])?;
+        self.write(vec![FilePlan::single_write(path, length)])?;
         Ok(self.tree.file_at(path))
     }
 
     pub(crate) fn rename(&mut self, from: &Path, to: &Path) -> Result<(), ConformanceFailure> {
         let target = self.base.join(to);
-        self.act("rename", from, |at| fs::rename(at, &target))?;
+        self.perform("rename", from, |at| fs::rename(at, &target))?;
         self.tree.rename(from, to);
         self.expect_absent(from, to)
     }
 
     pub(crate) fn unlink(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
-        self.act("unlink", path, |at| fs::remove_file(at))?;
+        self.perform("unlink", path, |at| fs::remove_file(at))?;
         self.tree.remove(path);
         self.expect_absent(path, Path::new(""))
     }
 
     pub(crate) fn remove_directory(&mut self, path: &Path) -> Result<(), ConformanceFailure> {
-        self.act("remove the directory", path, |at| fs::remove_dir(at))?;
+        self.perform("remove the directory", path, |at| fs::remove_dir(at))?;
         self.tree.remove(path);
         self.expect_absent(path, Path::new(""))
     }
 
     pub(crate) fn link(&mut self, path: &Path, new: &Path) -> Result<(), ConformanceFailure> {
         let target = self.base.join(new);
-        self.act("link", path, |at| fs::hard_link(at, &target))?;
+        self.perform("link", path, |at| fs::hard_link(at, &target))?;
         self.tree.add_link(path, new);
         Ok(())
     }
 
     pub(crate) fn symlink(&mut self, target: &Path, path: &Path) -> Result<(), ConformanceFailure> {
-        self.act("make the symbolic link", path, |at| {
+        self.perform("make the symbolic link", path, |at| {
             std::os::unix::fs::symlink(target, at)
         })?;
         self.tree.add_symlink(path, target);
@@ -114,10 +114,10 @@ impl<'a> Stage<'a> {
     }
 
     pub(crate) fn set_mode(&mut self, path: &Path, mode: u32) -> Result<(), ConformanceFailure> {
-        self.act("change the mode of", path, |at| {
+        self.perform("change the mode of", path, |at| {
             fs::set_permissions(at, fs::Permissions::from_mode(mode))
         })?;
-        self.tree.marks_mut(path).mode = Some(mode);
+        self.tree.metadata_mut(path).mode = Some(mode);
         Ok(())
     }
 
@@ -126,10 +126,10 @@ impl<'a> Stage<'a> {
         path: &Path,
         owner: Owner,
     ) -> Result<(), ConformanceFailure> {
-        self.act("change the owner of", path, |at| {
+        self.perform("change the owner of", path, |at| {
             std::os::unix::fs::chown(at, Some(owner.user), Some(owner.group))
         })?;
-        self.tree.marks_mut(path).owner = Some(owner);
+        self.tree.metadata_mut(path).owner = Some(owner);
         Ok(())
     }
 
@@ -139,11 +139,11 @@ impl<'a> Stage<'a> {
         seconds: u64,
     ) -> Result<(), ConformanceFailure> {
         let time = UNIX_EPOCH + Duration::from_secs(seconds);
-        self.act("set the times of", path, |at| {
+        self.perform("set the times of", path, |at| {
             let file = fs::File::options().write(true).open(at)?;
             file.set_times(fs::FileTimes::new().set_modified(time).set_accessed(time))
         })?;
-        self.tree.marks_mut(path).modified_s = Some(seconds);
+        self.tree.metadata_mut(path).modified_s = Some(seconds);
         Ok(())
     }
 
@@ -153,10 +153,10 @@ impl<'a> Stage<'a> {
         name: &CStr,
         value: &[u8],
     ) -> Result<(), ConformanceFailure> {
-        self.act("set an attribute of", path, |at| {
+        self.perform("set an attribute of", path, |at| {
             set_named_attribute(at, name, value)
         })?;
-        let attributes = &mut self.tree.marks_mut(path).attributes;
+        let attributes = &mut self.tree.metadata_mut(path).attributes;
         attributes.insert(name.to_owned(), value.to_owned());
         Ok(())
     }
@@ -166,31 +166,31 @@ impl<'a> Stage<'a> {
         path: &Path,
         name: &CStr,
     ) -> Result<(), ConformanceFailure> {
-        self.act("remove an attribute of", path, |at| {
+        self.perform("remove an attribute of", path, |at| {
             remove_named_attribute(at, name)
         })?;
-        self.tree.marks_mut(path).attributes.remove(name);
+        self.tree.metadata_mut(path).attributes.remove(name);
         Ok(())
     }
 
-    /// Does `deed` where there is a disk.
-    fn act(
+    /// Runs `call` if there is a disk.
+    fn perform(
         &mut self,
         operation: &str,
         path: &Path,
-        deed: impl FnOnce(&Path) -> io::Result<()>,
+        call: impl FnOnce(&Path) -> io::Result<()>,
     ) -> Result<(), ConformanceFailure> {
-        let Some(ledger) = self.disk.as_deref_mut() else {
+        let Some(checker) = self.disk.as_deref_mut() else {
             return Ok(());
         };
         let at = self.base.join(path);
-        let done = deed(&at);
-        ledger.must(operation, &at, done)
+        let done = call(&at);
+        checker.must(operation, &at, done)
     }
 
-    /// The name `gone` leads nowhere any more, unless `instead` is the same to this file system.
+    /// The name `gone` must not exist, unless it differs from `instead` only in case.
     fn expect_absent(&mut self, gone: &Path, instead: &Path) -> Result<(), ConformanceFailure> {
-        let Some(ledger) = self.disk.as_deref_mut() else {
+        let Some(checker) = self.disk.as_deref_mut() else {
             return Ok(());
         };
         let at = self.base.join(gone);
@@ -199,7 +199,7 @@ impl<'a> Stage<'a> {
             Err(error) => error.kind() == io::ErrorKind::NotFound,
             Ok(_) => same,
         };
-        ledger.demand(absent, &at, || {
+        checker.demand(absent, &at, || {
             "is still there after it was removed or renamed".into()
         })
     }
