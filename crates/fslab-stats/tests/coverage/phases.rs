@@ -25,7 +25,7 @@ fn trials(chance: &mut Chance, count: usize, lost: f64) -> TrialValues {
 }
 
 #[test]
-fn whole_trials_cover_where_phases_taken_as_independent_do_not() {
+fn values_per_trial_cover_where_phases_taken_as_independent_do_not() {
     for (count, lost) in [(3, 0.0), (5, 0.0), (10, 0.0), (5, 0.1), (10, 0.1)] {
         let mut chance = Chance::of(31);
         let (mut whole, mut apart, mut all) = (0_u32, 0_u32, 0_u32);
@@ -42,7 +42,7 @@ fn whole_trials_cover_where_phases_taken_as_independent_do_not() {
             };
             all += 1;
             whole += u32::from(interval.contains(1.0));
-            // The wrong level: every figure a value of its own, about the mean of its phase.
+            // The wrong level: every figure counts as independent, about the mean of its phase.
             let flat = |subject: &TrialValues| -> Vec<f64> {
                 let figures = subject.iter().flat_map(|trial| trial.iter().enumerate());
                 let scale = |phase: usize| 10.0_f64.powi(-i32::try_from(phase).expect("few"));
