@@ -59,7 +59,7 @@ pub use location::location;
 pub use mann_whitney::mann_whitney;
 pub use mean::{Mean, mean, share};
 pub use multiplicity::{benjamini_hochberg, holm};
-pub use overall::{Overall, TrialValues};
+pub use overall::{OverallMeans, TrialValues};
 pub use quantile::quantile;
 pub use random::{Counter, CounterRandom, Generator, Random, SplitMixRandom, mix, mix_bytes};
 pub use rank::{RankCorrelation, rank_correlation};

@@ -12,7 +12,7 @@ pub type TrialValues = Vec<Vec<Option<f64>>>;
 
 /// Geometric means over the phases that all complete subjects have.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Overall {
+pub struct OverallMeans {
     /// The indices of these phases.
     pub phases: Vec<usize>,
     /// For each subject the geometric mean over `phases` of each trial. Empty if the subject lacks
@@ -20,7 +20,7 @@ pub struct Overall {
     pub subjects: Vec<Vec<f64>>,
 }
 
-impl Overall {
+impl OverallMeans {
     /// Geometric means over the phases for which every subject has values, all positive; a subject
     /// with fewer than half of the phases of the most complete one does not count.
     ///
@@ -166,7 +166,7 @@ mod tests {
             full(&[[1.0, 100.0], [4.0, 400.0]]),
             full(&[[2.0, 50.0], [1.0, 25.0]]),
         ];
-        let overall = Overall::of(&subjects).expect("two phases");
+        let overall = OverallMeans::of(&subjects).expect("two phases");
         assert_eq!(overall.phases, [0, 1]);
         near(overall.subjects[0][0], 10.0);
         near(overall.subjects[0][1], 40.0);
@@ -181,7 +181,7 @@ mod tests {
     fn a_trial_that_lacks_a_phase_counts_where_it_has_one() {
         let mut holed = full(&[[1.0, 100.0], [1.0, 100.0], [1.0, 100.0]]);
         holed[2][1] = None;
-        let overall = Overall::of(&[holed, full(&[[1.0, 1.0]; 3])]).expect("two phases");
+        let overall = OverallMeans::of(&[holed, full(&[[1.0, 1.0]; 3])]).expect("two phases");
         let estimate = overall.ratio(0, 1).expect("both have all");
         near(estimate.value, 10.0);
         assert_eq!(overall.subjects[0].len(), 3);
@@ -193,19 +193,24 @@ mod tests {
         let whole = row([Some(1.0), Some(2.0), Some(3.0)]);
         let lacks = row([Some(1.0), Some(2.0), None]);
         let hardly = row([None, None, Some(2.0)]);
-        let overall = Overall::of(&[whole.clone(), lacks.clone(), hardly]).expect("two phases");
+        let overall =
+            OverallMeans::of(&[whole.clone(), lacks.clone(), hardly]).expect("two phases");
         assert_eq!(overall.phases, [0, 1]);
         assert!(overall.subjects[2].is_empty());
         assert_eq!(overall.ratio(0, 2), None);
         let zero = row([Some(0.0), Some(2.0), Some(3.0)]);
-        assert_eq!(Overall::of(&[whole, zero]).expect("two").phases, [1, 2]);
-        assert_eq!(Overall::of(&[row([Some(1.0), None, None])]), None);
-        assert_eq!(Overall::of(&[]), None);
+        assert_eq!(
+            OverallMeans::of(&[whole, zero]).expect("two").phases,
+            [1, 2]
+        );
+        assert_eq!(OverallMeans::of(&[row([Some(1.0), None, None])]), None);
+        assert_eq!(OverallMeans::of(&[]), None);
     }
 
     #[test]
     fn one_trial_has_a_mean_and_no_interval() {
-        let overall = Overall::of(&[full(&[[1.0, 4.0]]), full(&[[1.0, 1.0]])]).expect("two phases");
+        let overall =
+            OverallMeans::of(&[full(&[[1.0, 4.0]]), full(&[[1.0, 1.0]])]).expect("two phases");
         let estimate = overall.ratio(0, 1).expect("both have all");
         near(estimate.value, 2.0);
         assert_eq!(estimate.interval, None);

@@ -1,7 +1,7 @@
 //! The geometric mean over phases of each subject, compared.
 
 use fslab_model::{Better, MetricDefinition, Unit};
-use fslab_stats::{Overall, TrialValues};
+use fslab_stats::{OverallMeans, TrialValues};
 
 use super::correction::correct;
 use super::{Comparison, PhaseAnalysis};
@@ -40,7 +40,7 @@ impl OverallAnalysis {
                 trials(&phases, subject)
             })
             .collect();
-        let overall = Overall::of(&values).filter(|_| subjects > 1)?;
+        let overall = OverallMeans::of(&values).filter(|_| subjects > 1)?;
         let places: Vec<usize> = compared().map(|(place, _)| place).collect();
         let is_virtual = phases.iter().any(|phase| phase.is_virtual);
         let mut comparison = if is_virtual {

@@ -1,6 +1,6 @@
 //! The geometric mean over phases whose figures are correlated within a trial.
 
-use fslab_stats::{Components, Overall, TrialValues, difference_test, ratio};
+use fslab_stats::{Components, OverallMeans, TrialValues, difference_test, ratio};
 
 use crate::chance::{Chance, Kind};
 
@@ -34,7 +34,7 @@ fn values_per_trial_cover_where_phases_taken_as_independent_do_not() {
                 trials(&mut chance, count, lost),
                 trials(&mut chance, count, lost),
             ];
-            let Some(overall) = Overall::of(&subjects) else {
+            let Some(overall) = OverallMeans::of(&subjects) else {
                 continue;
             };
             let Some(interval) = overall.ratio(0, 1).and_then(|it| it.interval) else {
@@ -80,7 +80,7 @@ fn an_overall_test_of_equals_alarms_in_one_of_twenty_at_most() {
     let mut chance = Chance::of(32);
     let alarms = (0..EXPERIMENTS).filter(|_| {
         let subjects = [trials(&mut chance, 5, 0.0), trials(&mut chance, 5, 0.0)];
-        let overall = Overall::of(&subjects).expect("eight phases");
+        let overall = OverallMeans::of(&subjects).expect("eight phases");
         let test = difference_test(&overall.subjects[0], &overall.subjects[1]);
         test.is_some_and(|test| test.p_value <= 0.05)
     });
