@@ -17,7 +17,7 @@ const SENTENCES_MAX: u32 = 100;
 
 /// Something that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct StoreDamage {
     /// The run; `None` for the file as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
@@ -36,12 +36,12 @@ pub struct Checked {
     /// Their trials.
     pub trials: u64,
     /// What is damaged; nothing in a sound store.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<StoreDamage>,
 }
 
 impl Checked {
     fn add(&mut self, run: Option<&str>, trial: Option<String>, damage: impl Into<String>) {
-        self.findings.push(Finding {
+        self.findings.push(StoreDamage {
             run: run.map(str::to_owned),
             trial,
             damage: damage.into(),

@@ -26,7 +26,7 @@ mod selector;
 mod store;
 mod writing;
 
-pub use checking::{Checked, Finding};
+pub use checking::{Checked, StoreDamage};
 pub use deleting::FoundRun;
 pub use error::{StoreError, StoreErrorKind};
 pub use listing::{DamagedRun, ListedRun, RunFilter, RunSummary};

@@ -14,7 +14,7 @@ const ODD: f64 = 0.01;
 /// What is odd.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Anomaly {
-    /// Values lie apart from all others; the index is that of [`Finding::repeats`].
+    /// Values lie apart from all others; the index is that of [`DetectedAnomaly::repeats`].
     Outliers(Vec<Outlier>),
     /// Values come in two groups.
     TwoModes(Modes),
@@ -26,7 +26,7 @@ pub enum Anomaly {
 
 /// An anomaly and where it is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
+pub struct DetectedAnomaly {
     /// The phase, by its place in the run; `None` for the complete run.
     pub phase: Option<usize>,
     /// The subject; `None` for the complete run.
@@ -44,7 +44,7 @@ pub struct Finding {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnosis {
     /// In the order of phases and subjects; what concerns the complete run comes first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DetectedAnomaly>,
     /// How many samples were large enough to be looked at for anything.
     pub samples: usize,
 }
@@ -78,7 +78,7 @@ impl Diagnosis {
         let apart = tested(&samples, |it| {
             outliers(&it.values).map(|found| (found.p_value, found.found))
         });
-        let mut findings: Vec<Finding> = whole_run(&samples).into_iter().collect();
+        let mut findings: Vec<DetectedAnomaly> = whole_run(&samples).into_iter().collect();
         let mut looked_at = 0;
         let each = samples
             .into_iter()
@@ -106,7 +106,7 @@ impl Diagnosis {
                 .filter(|(_, found)| !is_told(found))
                 .map(|(p, it)| (p, Anomaly::Outliers(it)));
             let found = [apart, modes, drift, warm_up].into_iter().flatten();
-            findings.extend(found.map(|(p_corrected, anomaly)| Finding {
+            findings.extend(found.map(|(p_corrected, anomaly)| DetectedAnomaly {
                 phase: Some(sample.phase),
                 subject: Some(sample.subject),
                 anomaly,
@@ -121,8 +121,9 @@ impl Diagnosis {
     }
 
     /// What is odd about a phase and a subject.
-    pub fn at(&self, phase: usize, subject: usize) -> impl Iterator<Item = &Finding> {
-        let here = move |it: &&Finding| (it.phase, it.subject) == (Some(phase), Some(subject));
+    pub fn at(&self, phase: usize, subject: usize) -> impl Iterator<Item = &DetectedAnomaly> {
+        let here =
+            move |it: &&DetectedAnomaly| (it.phase, it.subject) == (Some(phase), Some(subject));
         self.findings.iter().filter(here)
     }
 }
@@ -174,7 +175,7 @@ fn certain<T>(found: Option<(f64, T)>) -> Option<(f64, T)> {
 /// The drift of the run: of each trial the median, over its phases, of how far its figures
 /// are from the geometric means of its subject, in the order in which the trials ran. The median,
 /// since a phase that drifts alone is not the machine.
-fn whole_run(samples: &[Sample]) -> Option<Finding> {
+fn whole_run(samples: &[Sample]) -> Option<DetectedAnomaly> {
     let mut trials: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     let repeated = |sample: &&Sample| sample.values.len() > 1 && !sample.is_virtual;
     for sample in samples.iter().filter(repeated) {
@@ -189,7 +190,7 @@ fn whole_run(samples: &[Sample]) -> Option<Finding> {
     let medians = trials.values().map(|figures| quantile(figures, 0.5));
     let values: Vec<f64> = medians.collect::<Option<_>>()?;
     let found = drift(&values)?;
-    certain(Some((found.p_value, found))).map(|(p_corrected, found)| Finding {
+    certain(Some((found.p_value, found))).map(|(p_corrected, found)| DetectedAnomaly {
         phase: None,
         subject: None,
         anomaly: Anomaly::Drift(found),

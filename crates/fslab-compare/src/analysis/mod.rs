@@ -25,7 +25,7 @@ pub use breadth::{RunPrecision, WideInterval};
 pub use comparison::{Comparison, Entry, Standing};
 pub use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub(crate) use correction::correct;
-pub use diagnosis::{Anomaly, Diagnosis, Finding};
+pub use diagnosis::{Anomaly, DetectedAnomaly, Diagnosis};
 pub use overall::OverallAnalysis;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
 pub use rounds::RepeatRound;

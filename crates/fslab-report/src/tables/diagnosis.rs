@@ -5,7 +5,7 @@ use fslab_stats::Outlier;
 use super::overview::phase_target;
 use crate::wording;
 use crate::{Column, Table, TableCell};
-use fslab_compare::{Analysis, Anomaly, Finding};
+use fslab_compare::{Analysis, Anomaly, DetectedAnomaly};
 
 /// Oddities that are listed one by one; more are counted.
 const ROWS_MAX: usize = 60;
@@ -21,7 +21,7 @@ pub fn diagnosis(analysis: &Analysis) -> Option<Table> {
         return None;
     }
     let names: Vec<String> = analysis.subjects().map(ToString::to_string).collect();
-    let row = |finding: &Finding| {
+    let row = |finding: &DetectedAnomaly| {
         let phase = finding.phase.map(|place| analysis.phases[place].name);
         let whole = || TableCell::new("the whole run");
         vec![
@@ -72,7 +72,7 @@ pub(crate) fn kind(anomaly: &Anomaly) -> &'static str {
     }
 }
 
-fn details(analysis: &Analysis, finding: &Finding) -> String {
+fn details(analysis: &Analysis, finding: &DetectedAnomaly) -> String {
     let repeat = |index: usize| finding.repeats.get(index).map_or(index, |r| *r as usize) + 1;
     match &finding.anomaly {
         Anomaly::Outliers(found) => {

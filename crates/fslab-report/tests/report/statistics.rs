@@ -1,6 +1,6 @@
 //! Runs with a known answer: what is told apart, what is not, and what is found odd.
 
-use fslab_compare::{Analysis, Anomaly, Finding, Standing};
+use fslab_compare::{Analysis, Anomaly, DetectedAnomaly, Standing};
 use fslab_model::{Adaptive, Percent, Round, Rounds, RunRecord};
 use fslab_report::{Table, figures, sentences, tables};
 use fslab_stats::TestMethod;
@@ -55,7 +55,7 @@ impl Story {
         self
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&self) -> Vec<DetectedAnomaly> {
         Analysis::of(&self.run).diagnosis.findings
     }
 }
@@ -219,7 +219,7 @@ fn a_quiet_run_has_no_oddities() {
     assert!(found.len() <= 6, "{} {found:#?}", found.len());
 }
 
-fn only(story: &Story, phase: &str) -> Finding {
+fn only(story: &Story, phase: &str) -> DetectedAnomaly {
     let analysis = Analysis::of(&story.run);
     let found = &analysis.diagnosis.findings;
     assert_eq!(found.len(), 1, "{found:#?}");
