@@ -1,4 +1,4 @@
-//! The check of a whole store: SQLite's own, then every digest, every count and every value.
+//! The check of an entire store: SQLite's own checks, then every digest, count and value.
 
 use rusqlite::{Connection, Row};
 use serde::Serialize;
@@ -12,13 +12,13 @@ use crate::listing::demand_index;
 use crate::reading::record;
 use crate::{Store, StoreError};
 
-/// The most sentences that are taken from SQLite's own checks.
+/// Most messages reported from SQLite's own checks.
 const SENTENCES_MAX: u32 = 100;
 
-/// Something that is not as it was written.
+/// One damaged part of the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoreDamage {
-    /// The run; `None` for the file as a whole.
+    /// The run; `None` for the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// The trial; `None` for the run's own row, and for the file.
@@ -28,14 +28,14 @@ pub struct StoreDamage {
     pub damage: String,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// Runs that were checked, deleted ones included.
+    /// Runs checked, deleted ones included.
     pub runs: u64,
     /// Their trials.
     pub trials: u64,
-    /// What is damaged; nothing in a sound store.
+    /// The damage found; empty for a sound store.
     pub findings: Vec<StoreDamage>,
 }
 
@@ -50,11 +50,11 @@ impl Checked {
 }
 
 impl Store {
-    /// Reads all that is stored, and says what is not as it was written. A part that cannot be read
-    /// is a finding; the others are checked all the same.
+    /// Reads everything stored and verifies it. A part that cannot be read is a finding; the others
+    /// are still checked.
     ///
     /// # Errors
-    /// Where nothing of the database can be read.
+    /// If the database cannot be read at all.
     pub fn check(&self) -> Result<Checked, StoreError> {
         self.reading(|connection| {
             let mut checked = Checked::default();
@@ -71,7 +71,7 @@ impl Store {
     }
 }
 
-/// Keys, as far as they can be read: a damaged page ends the list, and is a finding elsewhere.
+/// Keys as far as they can be read: a damaged page ends the list, and is reported by another check.
 fn keys(connection: &Connection, sql: &str, of: Option<i64>) -> Result<Vec<i64>, Fault> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = match of {
@@ -85,7 +85,7 @@ fn keys(connection: &Connection, sql: &str, of: Option<i64>) -> Result<Vec<i64>,
     Ok(keys)
 }
 
-/// SQLite's checks of pages, indexes, constraints and references; then our totals.
+/// SQLite's checks of pages, indexes, constraints and references; then the store's totals.
 fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Fault> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({SENTENCES_MAX})"))?;
     let mut rows = statement.query([])?;
@@ -146,7 +146,7 @@ fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
             checked.add(Some(&name), Some(place), fault.reason());
         }
     }
-    // What no digest shows: trials that are not found, and values that make no sense.
+    // Errors that digests do not show: missing trials, and unreadable values.
     if checked.findings.len() == before
         && let Err(fault) = record(connection, key)
     {
@@ -180,10 +180,10 @@ fn check_trial(
         Ok(format!("c{cell}r{repeat}"))
     };
     if !agrees(row, "trials.digest", &record)? {
-        checked.add(Some(run), Some(trial()?), "it is not as it was written");
+        checked.add(Some(run), Some(trial()?), "it does not match its digest");
     }
     if !agrees(row, "trials.metrics_digest", &metrics)? {
-        let text = "its rows of phase_metrics and trial_metrics are not as they were written";
+        let text = "its rows of phase_metrics and trial_metrics do not match their digest";
         checked.add(Some(run), Some(trial()?), text);
     }
     Ok(())
