@@ -1,9 +1,8 @@
-//! Judgement: how the subjects of a run compare, how one run compares with another, and whether
-//! that may stop a build.
+//! Comparison: how the subjects of a run compare, how one run compares with another, and whether
+//! that fails a gate.
 //!
-//! Owns which results are comparable, pairing, joining, verdicts and the rule of the gate. Knows no
-//! form of output: `fslab-report` renders what is decided here. Statistics are those of
-//! `fslab-stats`.
+//! Owns which results are comparable, pairing, joining, verdicts and the gate's rule. Knows no
+//! output formats: `fslab-report` renders its results. Statistics are those of `fslab-stats`.
 //!
 //! ```text
 //!     RunRecord --> Analysis                  subjects, phase by phase, with verdicts

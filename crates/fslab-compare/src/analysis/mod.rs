@@ -1,6 +1,7 @@
-//! What a run says, as data: every repeat of every phase and subject, and how subjects compare.
+//! The analysis of a run: every repeat of every phase and subject, and how subjects compare.
 //!
-//! Nothing is dropped: a repeat that failed, was skipped or was never run is there with its reason.
+//! Nothing is dropped: a repeat that failed, was skipped or was not run is included with its
+//! reason.
 
 mod aged;
 mod along;
