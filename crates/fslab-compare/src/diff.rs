@@ -210,11 +210,11 @@ impl Diff {
             (count(|v| v == Verdict::Undecided), "undecided"),
             (missing, "without comparison"),
         ];
-        let told = counts.iter().filter(|(count, _)| *count > 0);
-        let told: Vec<String> = told
+        let words = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = words
             .map(|(count, word)| format!("{count} {word}"))
             .collect();
-        told.join(", ")
+        words.join(", ")
     }
 
     /// The contrasts of one verdict.
@@ -325,12 +325,12 @@ fn unpaired(base: &RunRecord, new: &RunRecord, pairs: &[Pair]) -> Vec<String> {
 }
 
 fn why_none(others: &[(String, String)]) -> String {
-    let told: Vec<String> = others
+    let reasons: Vec<String> = others
         .iter()
         .map(|(phase, what)| format!("{phase} ({what})"))
         .collect();
-    match told.is_empty() {
+    match reasons.is_empty() {
         true => " with a figure in both".to_owned(),
-        false => format!(" that is asked the same: {}", wording::list(&told)),
+        false => format!(" that is asked the same: {}", wording::list(&reasons)),
     }
 }
