@@ -1,4 +1,4 @@
-//! Who is fastest at each point of a sweep of one or two dimensions, in the colour of the subject.
+//! The fastest subject at each point of a sweep of one or two dimensions, by colour.
 
 use fslab_model::PointValue;
 
@@ -12,17 +12,17 @@ const TOP: f64 = 8.0;
 const CELL_MAX: f64 = 26.0;
 const BELOW: f64 = 40.0;
 
-/// Who is fastest at a point.
+/// The fastest subject at a point.
 pub(crate) struct Victory {
-    /// Along the first dimension and, where there is one, the second.
+    /// Value of the first dimension and, if any, of the second.
     pub(crate) place: (PointValue, Option<PointValue>),
-    /// The best subject, by its place among the labels.
+    /// The best subject's index among the labels.
     pub(crate) best: usize,
-    /// Whether it is told apart from every other.
+    /// True if it is significantly better than every other.
     pub(crate) certain: bool,
 }
 
-/// Draws the victories; `None` where there is none.
+/// Draws the map; `None` without points.
 pub(crate) fn winners(
     labels: &[Label],
     across: &SweepDimension,
@@ -58,7 +58,7 @@ pub(crate) fn winners(
         svg.close();
         squares.push(square);
     }
-    // What is left of a square whose subject a page does not show.
+    // The empty square of a hidden subject.
     svg.rectangles("hole", &squares);
     ticks(&mut svg, (across, upwards), side, bottom);
     Some(svg.into_drawing(&description(labels, victories)))
@@ -93,7 +93,7 @@ fn ticks(
 }
 
 fn description(labels: &[Label], victories: &[Victory]) -> String {
-    let told = |(place, label): (usize, &Label)| {
+    let described = |(place, label): (usize, &Label)| {
         let best = victories.iter().filter(|victory| victory.best == place);
         let (all, certain) = best.fold((0, 0), |(all, certain), victory| {
             (all + 1, certain + usize::from(victory.certain))
@@ -106,6 +106,6 @@ fn description(labels: &[Label], victories: &[Victory]) -> String {
             )
         })
     };
-    let lines: Vec<String> = labels.iter().enumerate().filter_map(told).collect();
+    let lines: Vec<String> = labels.iter().enumerate().filter_map(described).collect();
     lines.join(" ")
 }

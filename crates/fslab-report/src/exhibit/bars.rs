@@ -64,7 +64,7 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
     Ok(content)
 }
 
-/// The groups of a phase: where, their title, their points.
+/// The groups of a phase: place, title, points.
 fn groups<'s, 'a>(
     selection: &Selection,
     selected: &Selected<'s, 'a>,
@@ -130,7 +130,7 @@ pub(super) fn group<'s>(
     }
 }
 
-/// The best first; bars without a value last.
+/// Sorts by value, the best first; bars without a value last.
 pub(super) fn sort(group: &mut BarGroup) {
     let sign = match group.metric.better {
         Better::Lower => 1.0,
@@ -143,7 +143,7 @@ pub(super) fn sort(group: &mut BarGroup) {
     group.bars.sort_by(|a, b| key(a).total_cmp(&key(b)));
 }
 
-/// What a reader of the bars must know.
+/// The notes below the bars.
 pub(super) fn notes(chart: &GroupedBars) -> Vec<String> {
     let mut notes = Vec::new();
     let mut bars = chart.groups.iter().flat_map(|group| &group.bars);

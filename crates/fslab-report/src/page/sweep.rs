@@ -1,5 +1,5 @@
-//! A swept phase's part of the page: curves over one dimension, a choice among the others, who is
-//! fastest where, and every point in a table.
+//! A sweep's part of the page: curves over one dimension, with a choice among the others, the
+//! fastest subjects, and a table of all points.
 
 use fslab_model::{MetricDefinition, PointValue};
 
@@ -13,14 +13,14 @@ use crate::{curves, tables, wording};
 use fslab_compare::point_in_words;
 use fslab_compare::{PhaseAnalysis, Standing, SweepAnalysis, SweepDimension};
 
-/// The most charts that one chooses among; beyond, they are of one dimension's values alone.
+/// Most charts to choose among; beyond, the choice is among one dimension's values.
 const CHOICES_MAX: usize = 40;
 
-/// Charts of which one is seen at a time.
+/// Charts of which one is shown at a time.
 pub(super) struct Choice {
-    /// What is chosen.
+    /// The title of the choice.
     pub(super) title: String,
-    /// Of its controls.
+    /// The name of its controls.
     pub(super) name: String,
     pub(super) options: Vec<Choosable>,
 }
@@ -32,7 +32,7 @@ pub(super) struct Choosable {
     pub(super) panel: Panel,
 }
 
-/// What a swept phase has instead of charts of one point.
+/// The additional parts of a sweep.
 pub(super) struct SweepPart {
     pub(super) count: usize,
     pub(super) curves: Choice,
@@ -139,8 +139,8 @@ impl PageContext<'_> {
         Some(Panel {
             id: format!("{id}.winners"),
             kind: "winners".to_owned(),
-            title: "Who is fastest where".to_owned(),
-            caption: "the colour of the best subject · pale: not told apart".to_owned(),
+            title: "The fastest subject at each point".to_owned(),
+            caption: "the colour of the best subject · pale: not certain".to_owned(),
             drawing: winners(self.labels, across, upwards, &victories)?,
             needs_legend: true,
             key: &[],
@@ -148,7 +148,7 @@ impl PageContext<'_> {
     }
 }
 
-/// The values of `others` with the points that have them.
+/// The values of `others` with their points.
 fn choices<'p, 'a>(
     sweep: &'p SweepAnalysis<'a>,
     others: &[SweepDimension],

@@ -1,4 +1,4 @@
-//! What has no figure, and why.
+//! Missing figures and the reasons.
 
 use fslab_model::{CellId, Failure, PhaseOutcome, Subject, TrialOutcome};
 
@@ -6,10 +6,10 @@ use super::cells::subject_cell;
 use crate::{Column, Table, TableCell, Tone, wording};
 use fslab_compare::{Analysis, RepeatState};
 
-/// Every trial and phase that failed, was skipped or has no record, with its reason; `None` where
+/// Every trial and phase that failed, was skipped or has no record, with its reason; `None` if
 /// there is none.
 ///
-/// Repeats and phases of one subject that have the same fate share a row.
+/// Repeats and phases of a subject with the same result share a row.
 #[must_use]
 pub fn failures(analysis: &Analysis) -> Option<Table> {
     let mut fates: Vec<Fate> = Vec::new();
@@ -60,20 +60,20 @@ struct Place {
     point: Option<String>,
 }
 
-/// Points of a phase that are named one by one, and phases whose points are told apart.
+/// Most points of a phase listed one by one, and most phases listed with their points.
 const POINTS_MAX: usize = 4;
 const SWEEPS_MAX: usize = 3;
 
 /// `write, read at 3 points (read 64 KiB to read 2 GiB)`.
 fn in_words(places: &[Place]) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     let swept: Vec<&Place> = places
         .iter()
         .filter(|place| place.point.is_some())
         .collect();
     let sweeps = swept.chunk_by(|a, b| a.name == b.name).count();
     if sweeps > SWEEPS_MAX && swept.len() > POINTS_MAX {
-        told.extend(
+        texts.extend(
             places
                 .iter()
                 .filter(|p| p.point.is_none())
@@ -82,31 +82,31 @@ fn in_words(places: &[Place]) -> String {
         let ends = swept.first().zip(swept.last());
         let ends = ends.map(|(first, last)| (first.point.as_deref(), last.point.as_deref()));
         let (first, last) = ends.unwrap_or_default();
-        told.push(format!(
+        texts.push(format!(
             "{} points of {sweeps} phases, from {} to {}",
             swept.len(),
             first.unwrap_or_default(),
             last.unwrap_or_default()
         ));
-        return told.join(", ");
+        return texts.join(", ");
     }
     for group in places.chunk_by(|a, b| a.name == b.name && a.point.is_some()) {
         let points: Vec<&str> = group.iter().filter_map(|p| p.point.as_deref()).collect();
         match points.as_slice() {
-            [] => told.push(group[0].name.clone()),
-            few if few.len() <= POINTS_MAX => told.extend(few.iter().map(|p| (*p).to_owned())),
-            [first, .., last] => told.push(format!(
+            [] => texts.push(group[0].name.clone()),
+            few if few.len() <= POINTS_MAX => texts.extend(few.iter().map(|p| (*p).to_owned())),
+            [first, .., last] => texts.push(format!(
                 "{} at {} points, from {first} to {last}",
                 group[0].name,
                 points.len()
             )),
-            [only] => told.push((*only).to_owned()),
+            [only] => texts.push((*only).to_owned()),
         }
     }
-    told.join(", ")
+    texts.join(", ")
 }
 
-/// Joins fates of one kind and reason wherever `join` takes one into another.
+/// Merges entries of one kind and reason where `join` accepts it.
 fn merge<'a>(
     fates: Vec<Fate<'a>>,
     join: impl Fn(&mut Fate<'a>, &Fate<'a>) -> bool,
