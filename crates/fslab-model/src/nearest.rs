@@ -1,6 +1,6 @@
-//! "Did you mean ...": the known name that is nearest to a mistyped one.
+//! "Did you mean ...": the known name most similar to a mistyped one.
 
-/// The candidate that `name` was most likely meant to be, or `None` where none is near.
+/// The candidate most similar to `name`; `None` if none is similar.
 pub fn nearest_name<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -14,7 +14,7 @@ pub fn nearest_name<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// From 0 to 1; a swap of neighbours counts as one slip.
+/// Similarity from 0 to 1; a swap of neighbours counts as one error.
 fn likeness(name: &str, candidate: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(name, &candidate.to_ascii_lowercase())
 }
