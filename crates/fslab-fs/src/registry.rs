@@ -1,4 +1,4 @@
-//! The one table of all file systems, and how a person's words become subjects of it.
+//! The table of all file systems, and parsing of subjects.
 
 use fslab_model::{Subject, nearest_name};
 
@@ -42,7 +42,7 @@ static ENTRIES: &[&FileSystem] = &[
     &ZFS,
 ];
 
-/// Stands for every entry that something can mount.
+/// Selects every entry that has a driver.
 pub const ALL_WORD: &str = "all";
 
 /// Every entry, sorted by name.
@@ -54,7 +54,7 @@ pub fn all() -> &'static [&'static FileSystem] {
 /// The entry of that name.
 ///
 /// # Errors
-/// [`CatalogueError::UnknownFileSystem`], with the nearest name.
+/// [`CatalogueError::UnknownFileSystem`], with the most similar name.
 pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
     let names = || ENTRIES.iter().map(|entry| entry.name);
     ENTRIES
@@ -67,7 +67,7 @@ pub fn find(name: &str) -> Result<&'static FileSystem, CatalogueError> {
         })
 }
 
-/// Reads one subject: its file system is in the catalogue, its options are acceptable.
+/// Parses one subject and checks it against the catalogue.
 ///
 /// # Errors
 /// [`CatalogueError::Subject`], [`CatalogueError::UnknownFileSystem`],
@@ -78,7 +78,7 @@ pub fn parse_subject(text: &str) -> Result<Subject, CatalogueError> {
     Ok(subject)
 }
 
-/// Reads subjects in their order; `all` stands for every entry that something can mount.
+/// Parses subjects in order; `all` selects every entry that has a driver.
 ///
 /// # Errors
 /// Those of [`parse_subject`], and [`CatalogueError::DuplicateSubject`].
