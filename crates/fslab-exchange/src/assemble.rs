@@ -99,8 +99,8 @@ pub(crate) fn assemble(
         ..
     } = gathered;
     drop_never_run(&mut placed);
-    demand_figures(&placed, format)?;
-    demand_alike(&placed, format)?;
+    ensure_figures(&placed, format)?;
+    ensure_alike(&placed, format)?;
     let phases = phases(&mut placed, &mut notes);
     let tool = tools.join(", ");
     let plan = Plan {
@@ -203,7 +203,7 @@ fn drop_never_run(placed: &mut [Placed]) {
     }
 }
 
-fn demand_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+fn ensure_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> {
     let has_figure = |phase: &PhaseRecord| {
         !phase_metrics(phase).is_empty() || matches!(phase.outcome, PhaseOutcome::Failed { .. })
     };
@@ -219,7 +219,7 @@ fn demand_figures(placed: &[Placed], format: Format) -> Result<(), ImportError> 
 }
 
 /// Checks that the repeats of a subject measured the same.
-fn demand_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
+fn ensure_alike(placed: &[Placed], format: Format) -> Result<(), ImportError> {
     let mut first: BTreeMap<(&Subject, &str), (&PhaseRecord, &str)> = BTreeMap::new();
     for trial in placed {
         for phase in &trial.measured.phases {

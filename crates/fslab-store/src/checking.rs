@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::codec::read;
 use crate::digest::{
-    agrees, demand_run, is_complete, metrics_digest, read_name, record_digest, with_summary,
+    agrees, ensure_run, is_complete, metrics_digest, read_name, record_digest, with_summary,
 };
 use crate::error::Fault;
-use crate::listing::demand_index;
+use crate::listing::ensure_index;
 use crate::reading::record;
 use crate::{Store, StoreError};
 
@@ -117,7 +117,7 @@ fn check_file(connection: &Connection, checked: &mut Checked) -> Result<(), Faul
             format!("a row of {table} belongs to no row of {parent}"),
         );
     }
-    if let Err(fault) = demand_index(connection) {
+    if let Err(fault) = ensure_index(connection) {
         let text = "the indexes of runs do not have as many runs as were stored";
         match fault.is_of_content() {
             true => checked.add(None, None, text),
@@ -134,7 +134,7 @@ fn check_run(connection: &Connection, key: i64, checked: &mut Checked) {
     checked.runs += 1;
     let name = with_summary(connection, key, |row| Ok(read_name(row)));
     let name = name.unwrap_or_else(|_| format!("of row {key}"));
-    if let Err(fault) = demand_run(connection, key) {
+    if let Err(fault) = ensure_run(connection, key) {
         checked.add(Some(&name), None, fault.reason());
     }
     let before = checked.findings.len();

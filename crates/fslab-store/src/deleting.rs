@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 use serde::Serialize;
 
-use crate::digest::{demand_run, read_name, seal_run, with_summary};
+use crate::digest::{ensure_run, read_name, seal_run, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
 use crate::writing::run_key;
@@ -110,7 +110,7 @@ impl Store {
 
 /// Sets when a run was deleted. A damaged run gets no new digest, which would hide the damage.
 fn mark(connection: &Connection, run: i64, time: &str) -> Result<(), Fault> {
-    let is_sound = demand_run(connection, run).is_ok();
+    let is_sound = ensure_run(connection, run).is_ok();
     connection.execute(
         &format!("UPDATE runs SET deleted_unix_s = {time} WHERE key = ?1"),
         [run],

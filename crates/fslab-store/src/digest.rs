@@ -346,7 +346,7 @@ pub(crate) fn with_summary<T>(
 }
 
 /// Refuses a run whose row, plan included, does not match its digests.
-pub(crate) fn demand_run(connection: &Connection, run: i64) -> Result<(), Fault> {
+pub(crate) fn ensure_run(connection: &Connection, run: i64) -> Result<(), Fault> {
     let plan = plan_digest(connection, run)?;
     with_summary(connection, run, |row| {
         match agrees(row, "runs.plan_digest", &plan)? && summary_agrees(row)? {

@@ -132,7 +132,7 @@ impl Store {
     /// If the database cannot be read; `Damaged` if runs are missing from its index.
     pub fn count_runs(&self, filter: &RunFilter) -> Result<u64, StoreError> {
         self.reading(|connection| {
-            demand_index(connection)?;
+            ensure_index(connection)?;
             let sql = format!("SELECT count(*) AS count FROM runs {}", filter.wanted());
             let mut statement = connection.prepare_cached(&sql)?;
             let mut rows = statement.query((&filter.study, &filter.subject))?;
@@ -157,7 +157,7 @@ impl Store {
     /// If the database cannot be read.
     pub fn history(&self, run: &RunHeader, limit: u32) -> Result<Vec<RunId>, StoreError> {
         self.reading(|connection| {
-            demand_index(connection)?;
+            ensure_index(connection)?;
             let mut statement = connection.prepare_cached(
                 "SELECT id FROM runs
                  WHERE deleted_unix_s IS NULL AND plan_hash = ?1 AND trials_done > 0 AND started_unix_s <= ?2
@@ -195,7 +195,7 @@ impl Store {
 
 /// Refuses a store whose indexes lack a run or have one too many: `last` and a history would
 /// silently select other runs.
-pub(crate) fn demand_index(connection: &Connection) -> Result<(), Fault> {
+pub(crate) fn ensure_index(connection: &Connection) -> Result<(), Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT (SELECT count(*) FROM runs INDEXED BY runs_by_start
                  WHERE deleted_unix_s IS NULL) = (SELECT sum(runs) FROM totals)
@@ -253,7 +253,7 @@ pub(crate) fn select(connection: &Connection, selector: &RunSelector) -> Result<
 }
 
 fn before_last(connection: &Connection, back: u32) -> Result<RunId, Fault> {
-    demand_index(connection)?;
+    ensure_index(connection)?;
     let mut statement = connection.prepare_cached(
         "SELECT id FROM runs WHERE deleted_unix_s IS NULL
          ORDER BY started_unix_s DESC, key DESC LIMIT 1 OFFSET ?1",

@@ -41,7 +41,7 @@ fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault
         if found > known {
             return Err(StoreErrorKind::Newer { found, known }.into());
         }
-        demand_text(connection)?;
+        ensure_text(connection)?;
         return Ok(Some(found));
     }
     let objects: i64 =
@@ -55,7 +55,7 @@ fn check_up_to(connection: &Connection, known: u32) -> Result<Option<u32>, Fault
 }
 
 /// Checks that the schema is text: SQLite's binding panics on a column name that is not UTF-8.
-fn demand_text(connection: &Connection) -> Result<(), Fault> {
+fn ensure_text(connection: &Connection) -> Result<(), Fault> {
     let mut statement = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {

@@ -14,7 +14,7 @@ use rusqlite::{Connection, Row};
 use crate::codec::{
     read, read_histogram, read_integer, read_json, read_optional_json, read_parsed,
 };
-use crate::digest::{Scope, Table, TrialDigests, damaged_run, demand_run, read_name, with_summary};
+use crate::digest::{Scope, Table, TrialDigests, damaged_run, ensure_run, read_name, with_summary};
 use crate::error::Fault;
 use crate::listing::select;
 use crate::phase_columns::PhaseReader;
@@ -68,12 +68,12 @@ impl Store {
 pub(crate) fn record(connection: &Connection, run: i64) -> Result<RunRecord, Fault> {
     let header = header(connection, run)?;
     let trials = trials(connection, run, &header.run)?;
-    demand_all(connection, run, &trials)?;
+    ensure_all(connection, run, &trials)?;
     Ok(RunRecord { header, trials })
 }
 
 fn header(connection: &Connection, run: i64) -> Result<RunHeader, Fault> {
-    demand_run(connection, run)?;
+    ensure_run(connection, run)?;
     let mut statement = connection.prepare_cached(
         "SELECT id, plan, plan_hash, fslab, machine, command, started_unix_s
          FROM runs WHERE key = ?1",
@@ -132,7 +132,7 @@ fn trials(connection: &Connection, run: i64, name: &RunId) -> Result<Vec<TrialRe
 }
 
 /// Refuses a run with missing or duplicate trials: the index of trials may be damaged, too.
-fn demand_all(connection: &Connection, run: i64, trials: &[TrialRecord]) -> Result<(), Fault> {
+fn ensure_all(connection: &Connection, run: i64, trials: &[TrialRecord]) -> Result<(), Fault> {
     let are_in_order = trials.windows(2).all(|pair| pair[0].trial < pair[1].trial);
     let is_done = |trial: &&TrialRecord| trial.outcome == TrialOutcome::Done;
     let done = trials.iter().filter(is_done).count() as u64;

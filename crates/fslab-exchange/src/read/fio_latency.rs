@@ -157,7 +157,7 @@ fn histogram(
     let mut histogram = LatencyHistogram::new();
     for (name, value) in bins.iter() {
         if name.starts_with("FIO_IO_U_PLAT") {
-            demand_known(bins, name, value)?;
+            ensure_known(bins, name, value)?;
             continue;
         }
         let wrong = |wanted| Fault::value(bins.path(name), value.to_string(), wanted);
@@ -173,7 +173,7 @@ fn histogram(
     Ok((histogram.count() > 0).then_some(histogram))
 }
 
-fn demand_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
+fn ensure_known(bins: &Fields, name: &str, value: &Value) -> Result<(), Fault> {
     let known = [("FIO_IO_U_PLAT_BITS", 6), ("FIO_IO_U_PLAT_VAL", 64)];
     let expected = known.iter().find(|(known, _)| *known == name);
     match expected {

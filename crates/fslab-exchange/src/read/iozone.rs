@@ -308,7 +308,7 @@ fn output(lines: &[(usize, &str)], reading: &mut Reading) -> Result<(), Fault> {
         }
         let shares = reports(lines, share_title)?;
         if SHARES.into_iter().all(has) {
-            demand_shares(&spots, &shares)?;
+            ensure_shares(&spots, &shares)?;
         }
         matrix(&spots, &shares, &preamble)
     };
@@ -395,7 +395,7 @@ fn matrix(spots: &[Spot], shares: &[Spot], preamble: &Preamble) -> Vec<PhaseReco
 }
 
 /// Checks that there is a share for every figure of these if there is any.
-fn demand_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
+fn ensure_shares(spots: &[Spot], shares: &[Spot]) -> Result<(), Fault> {
     match spots.iter().find(|spot| spot.share(shares).is_none()) {
         None => Ok(()),
         Some(spot) => {

@@ -29,7 +29,7 @@ pub(crate) fn read(text: &str) -> Result<(RunRecord, Vec<String>), Fault> {
     }
     let record: RunRecord = serde_json::from_str(text)
         .map_err(|error| Fault::value(place(&error), error.to_string(), "a run of fslab"))?;
-    demand_sense(&record)?;
+    ensure_sense(&record)?;
     let again = serde_json::to_value(&record)
         .map_err(|error| Fault::value("", error.to_string(), "a run of fslab"))?;
     let mut value = value;
@@ -60,7 +60,7 @@ fn syntax(error: &serde_json::Error) -> Fault {
 }
 
 /// Checks what the types do not: trials belong to existing cells, each once.
-fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
+fn ensure_sense(record: &RunRecord) -> Result<(), Fault> {
     let plan = &record.header.plan;
     let mut seen = std::collections::BTreeSet::new();
     for (index, trial) in record.trials.iter().enumerate() {
@@ -82,7 +82,7 @@ fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
             return Err(Fault::value(place, trial.trial.to_string(), wanted));
         }
         for phase in &trial.phases {
-            demand_sense_of_figures(phase, &format!("{place}, phase {}", phase.name))?;
+            ensure_sense_of_figures(phase, &format!("{place}, phase {}", phase.name))?;
         }
     }
     if record.trials.is_empty() {
@@ -93,7 +93,7 @@ fn demand_sense(record: &RunRecord) -> Result<(), Fault> {
 
 /// Checks that the figures of the workload are numbers, and do not repeat metrics derived from the
 /// rest of the phase.
-fn demand_sense_of_figures(phase: &PhaseRecord, place: &str) -> Result<(), Fault> {
+fn ensure_sense_of_figures(phase: &PhaseRecord, place: &str) -> Result<(), Fault> {
     let figures = &phase.figures;
     if let Some((name, value)) = figures.iter().find(|(_, value)| !value.is_finite()) {
         let place = format!("{place}, {name}");

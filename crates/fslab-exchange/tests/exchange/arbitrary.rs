@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::fixture::{content, labels, names, source};
 
 /// Checks that `content` is read completely or refused.
-fn demand_sense(content: &[u8], format: Option<Format>) {
+fn ensure_sense(content: &[u8], format: Option<Format>) {
     let sources = [source("any", content)];
     match import(&sources, format, &labels()) {
         Err(error) => assert!(!error.fault.to_string().is_empty()),
@@ -109,7 +109,7 @@ proptest! {
         content in prop::collection::vec(any::<u8>(), 0..400),
         format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
     ) {
-        demand_sense(&content, format);
+        ensure_sense(&content, format);
     }
 
     #[test]
@@ -117,11 +117,11 @@ proptest! {
         content in words(),
         format in prop::option::of(prop::sample::select(Format::ALL.to_vec())),
     ) {
-        demand_sense(content.as_bytes(), format);
+        ensure_sense(content.as_bytes(), format);
     }
 
     #[test]
     fn no_damage_to_an_output_makes_a_reader_panic_or_a_figure_senseless(content in damaged()) {
-        demand_sense(&content, None);
+        ensure_sense(&content, None);
     }
 }
