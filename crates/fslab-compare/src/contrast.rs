@@ -110,7 +110,7 @@ impl Contrast {
 
     /// True if more is better and all new values are 0. A time of 0 is no loss.
     #[must_use]
-    pub fn is_at_rest(&self) -> bool {
+    pub fn is_total_loss(&self) -> bool {
         let has_both = self.absence().is_none();
         let of_speed = has_both && self.metric.better == Better::Higher;
         of_speed && self.new.is_nothing() && !self.base.is_nothing()

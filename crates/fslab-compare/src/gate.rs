@@ -243,7 +243,7 @@ impl Gate {
 
     /// The smallest loss that an undecided gate would detect, as text.
     fn least_seen(&self) -> String {
-        match self.sight().map(|[least, _]| least) {
+        match self.detectable_losses().map(|[least, _]| least) {
             Some((loss, _)) if loss < NEARLY_ALL => format!(
                 "a loss of less than {} was more likely missed than seen in every figure",
                 percent(loss)
@@ -288,7 +288,7 @@ impl Gate {
     /// The checks with the smallest and the largest detectable loss, each with [`Gate::sees_from`].
     /// `None` if none has an interval.
     #[must_use]
-    pub fn sight(&self) -> Option<[(f64, &Check); 2]> {
+    pub fn detectable_losses(&self) -> Option<[(f64, &Check); 2]> {
         let real = self.checks.iter().filter(|check| !check.contrast.exact);
         let each = || {
             let seen = |check| Some((self.sees_from(check)?, check));
@@ -340,7 +340,7 @@ fn ruling(contrast: &Contrast, interval: Option<Interval>, limit: f64) -> Ruling
         Some(held) if held.high < limit => Ruling::Slower,
         Some(held) if held.low >= limit => Ruling::Passed,
         Some(_) => Ruling::Undecided,
-        None if contrast.is_at_rest() => Ruling::Lost,
+        None if contrast.is_total_loss() => Ruling::Lost,
         None if contrast.speed.is_none() => Ruling::NoRatio,
         None => Ruling::TooFew,
     }

@@ -41,7 +41,7 @@ pub enum MergeError {
     },
     /// Two subjects have the same name.
     #[error("{first} and {other} both have the subject {subject}")]
-    Twins {
+    DuplicateSubject {
         /// The run that had it first.
         first: String,
         /// The other run that has it.
@@ -97,7 +97,7 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
                 what: what.to_owned(),
             });
         }
-        ensure_no_twins(&runs[..=known], other)?;
+        ensure_distinct_subjects(&runs[..=known], other)?;
     }
     let sources = runs.iter().flat_map(|run| {
         let planned = run.header.plan.subjects.iter().enumerate();
@@ -114,11 +114,11 @@ pub fn merge(runs: &[RunRecord]) -> Result<Merged, MergeError> {
 }
 
 /// Refuses a subject of `other` that one of `before` already has.
-fn ensure_no_twins(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeError> {
+fn ensure_distinct_subjects(before: &[RunRecord], other: &RunRecord) -> Result<(), MergeError> {
     for subject in subjects(other) {
         let has = |run: &&RunRecord| subjects(run).any(|known| known == subject);
         if let Some(owner) = before.iter().find(has) {
-            return Err(MergeError::Twins {
+            return Err(MergeError::DuplicateSubject {
                 first: owner.header.run.to_string(),
                 other: other.header.run.to_string(),
                 subject: subject.to_string(),

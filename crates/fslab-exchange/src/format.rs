@@ -82,7 +82,10 @@ impl Format {
         }
         let fault = Fault::new("", ImportErrorKind::Unrecognised);
         Err(
-            match text.lines().find_map(|line| known_otherwise(line.trim())) {
+            match text
+                .lines()
+                .find_map(|line| unsupported_form_hint(line.trim()))
+            {
                 Some(hint) => fault.hint(hint),
                 None => fault,
             },
@@ -116,7 +119,7 @@ impl Format {
 }
 
 /// The hint for a known tool's output in an unsupported form.
-fn known_otherwise(line: &str) -> Option<&'static str> {
+fn unsupported_form_hint(line: &str) -> Option<&'static str> {
     let terse = line.split_once(";fio-").map(|(version, _)| version);
     if terse.is_some_and(|version| matches!(version, "2" | "3" | "4" | "5")) {
         return Some(

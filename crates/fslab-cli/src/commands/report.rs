@@ -169,7 +169,7 @@ fn refused(error: &MergeError) -> CommandError {
     let hint = match error {
         MergeError::TooFew => "name the runs to be compared",
         MergeError::Question { .. } => "run the same study at the same scale on each machine",
-        MergeError::Twins { .. } => "tell them apart: --label RUN=SUBJECT",
+        MergeError::DuplicateSubject { .. } => "tell them apart: --label RUN=SUBJECT",
         MergeError::Several { .. } => "label runs of one subject each",
     };
     Failure::new(FailureKind::BadInput, error.to_string())

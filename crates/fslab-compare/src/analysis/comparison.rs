@@ -202,7 +202,9 @@ impl Comparison {
         };
         let certain = matches!(found, Verdict::Faster | Verdict::Slower);
         match against_best {
-            Some(tested) if certain && !self.outlasts(tested) => self.without_difference(tested),
+            Some(tested) if certain && !self.is_significant(tested) => {
+                self.without_difference(tested)
+            }
             _ => found,
         }
     }
@@ -230,7 +232,7 @@ impl Comparison {
 
     /// True if the test against the best is significant after correction; without a test the
     /// interval alone decides.
-    fn outlasts(&self, subject: usize) -> bool {
+    fn is_significant(&self, subject: usize) -> bool {
         let corrected = self.entries[subject].p_corrected;
         corrected.is_none_or(|p| p <= 1.0 - CONFIDENCE)
     }
@@ -240,7 +242,7 @@ impl Comparison {
     #[must_use]
     pub fn is_lost_in_correction(&self, subject: usize) -> bool {
         let apart = self.best.and_then(|best| self.certainty(best, subject));
-        !self.outlasts(subject) && apart.is_some_and(|interval| interval.low > 1.0)
+        !self.is_significant(subject) && apart.is_some_and(|interval| interval.low > 1.0)
     }
 
     /// The interval of the speed of `subject` against `other`; of width zero for an exact one.
@@ -344,7 +346,9 @@ impl Comparison {
         };
         match self.certainty(best, other) {
             None => Standing::Unranked,
-            Some(interval) if interval.low > least && self.outlasts(other) => Standing::Behind,
+            Some(interval) if interval.low > least && self.is_significant(other) => {
+                Standing::Behind
+            }
             Some(_) => Standing::Tied,
         }
     }

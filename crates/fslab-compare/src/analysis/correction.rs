@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_difference_outlasts_correction_and_the_best_has_no_test() {
+    fn a_clear_difference_stays_significant_and_the_best_has_no_test() {
         let mut many: Vec<Comparison> = (0..20).map(|place| pair(place, 1.0)).collect();
         many.push(pair(0, 1.2));
         correct(&mut many.iter_mut().collect::<Vec<_>>());

@@ -4,9 +4,7 @@
 //! reason.
 
 mod aged;
-mod along;
 mod arrangement;
-mod breadth;
 mod comparison;
 mod correction;
 mod diagnosis;
@@ -14,22 +12,24 @@ mod disturbed;
 mod durable;
 mod overall;
 mod phase;
+mod precision;
 mod rounds;
-mod sensitive;
+mod sensitivity;
+mod spread;
 mod sweep;
 
 pub use aged::AgedContrast;
-pub use along::{Spread, by_value, spread_over};
 pub use arrangement::Analysis;
 pub(crate) use arrangement::STEP_METRICS;
-pub use breadth::{RunPrecision, WideInterval};
 pub use comparison::{Comparison, Entry, Standing};
 pub use comparison::{EXACT_TOLERANCE, TOLERANCE};
 pub(crate) use correction::correct;
 pub use diagnosis::{Anomaly, DetectedAnomaly, Diagnosis};
 pub use overall::OverallAnalysis;
 pub use phase::{PhaseAnalysis, PhaseCell, Repeat, RepeatState};
+pub use precision::{RunPrecision, WideInterval};
 pub use rounds::RepeatRound;
-pub use sensitive::PhaseSensitivity;
+pub use sensitivity::PhaseSensitivity;
+pub use spread::{Spread, by_value, spread_over};
 pub use sweep::point_in_words;
 pub use sweep::{SweepAnalysis, SweepDimension};

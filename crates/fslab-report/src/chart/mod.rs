@@ -30,7 +30,7 @@ pub(crate) use plot::{Line, NARROW, Plot, Quantity, Spot};
 pub(crate) use series::{Course, Series};
 pub(crate) use sheet::sheet;
 pub(crate) use svg::escape;
-pub(crate) use winners::{Victory, winners};
+pub(crate) use winners::{Leader, winners};
 
 /// Width of every chart, in CSS pixels at its natural size.
 const WIDTH: f64 = 340.0;

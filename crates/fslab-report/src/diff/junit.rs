@@ -76,7 +76,7 @@ pub(crate) fn message(gate: &Gate, check: &Check) -> String {
     let limit = ratio(gate.rule.limit());
     let Some(speed) = contrast.speed else {
         return match check.ruling {
-            Ruling::Lost if contrast.is_at_rest() => {
+            Ruling::Lost if contrast.is_total_loss() => {
                 format!("{title} has come to nothing: {}", figures(contrast))
             }
             Ruling::Lost => format!("{title} has no figure any more{}", why(&contrast.new)),

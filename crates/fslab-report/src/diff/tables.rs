@@ -266,7 +266,7 @@ fn gate_notes(gate: &Gate) -> Vec<String> {
     notes.extend(of_runs(&gate.base, &gate.new, judged));
     notes.extend(between_steps(gate.checks.iter().map(|it| &it.contrast)));
     notes.extend(disturbed(gate.checks.iter().map(|it| &it.contrast)));
-    notes.extend(sight(gate));
+    notes.extend(detectable_losses(gate));
     notes.extend(gate.unmeasured.iter().map(|it| not_measured(it)));
     notes
 }
@@ -308,24 +308,24 @@ fn not_measured(metric: &MetricDefinition) -> String {
 }
 
 /// The losses that a gate could have detected.
-fn sight(gate: &Gate) -> Option<String> {
-    let [(least, keen), (most, blind)] = gate.sight()?;
-    let (keen, blind) = (keen.contrast.title(), blind.contrast.title());
+fn detectable_losses(gate: &Gate) -> Option<String> {
+    let [(least, finest), (most, coarsest)] = gate.detectable_losses()?;
+    let (finest, coarsest) = (finest.contrast.title(), coarsest.contrast.title());
     let allowed = gate.rule.max_slowdown.share();
     Some(if least >= NEARLY_ALL {
         "No loss in any figure would be more likely seen than not: more repeats tell more."
             .to_owned()
     } else if most >= NEARLY_ALL {
         format!(
-            "No loss in {blind} would be more likely seen than not: more repeats tell more. In \
-             {keen} a loss of {} would be.",
+            "No loss in {coarsest} would be more likely seen than not: more repeats tell more. In \
+             {finest} a loss of {} would be.",
             percent(least)
         )
     } else if most <= allowed + f64::EPSILON {
         "Any loss beyond the limit would be seen: the figures do not vary.".to_owned()
     } else {
         format!(
-            "A loss of {} in any figure would be more likely seen than not; the widest is {blind}.",
+            "A loss of {} in any figure would be more likely seen than not; the widest is {coarsest}.",
             percent(most)
         )
     })

@@ -7,8 +7,8 @@ use fslab_stats::Summary;
 
 use super::bars;
 use super::exhibited::{Content, Value, phase_title};
+use super::published::PublishedFigures;
 use super::selection::{Selected, Selection};
-use super::then::Then;
 use crate::chart::GroupedBars;
 use crate::{Column, ReportError, Table, TableCell, Tone};
 use fslab_compare::spread_over;
@@ -36,7 +36,7 @@ const OPERATIONS_FROM: usize = 5;
 const NO_RATE: &str = "+++++";
 const NO_SHARE: &str = "+++";
 
-pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String> {
+pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Result<Content, String> {
     let mut content = Content::default();
     let is_data = |selected: &&Selected| {
         let place = PHASES.iter().position(|name| *name == selected.phase.name);
@@ -61,7 +61,7 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
         let spreads = spread_over(&selected.points, selected.metric, selection.labels.len());
         let title = phase_title(selected.phase.name);
         let points = &selected.points;
-        let mut group = bars::group(selection, selected, (title, points), &spreads, then);
+        let mut group = bars::group(selection, selected, (title, points), &spreads, originals);
         bars::sort(&mut group);
         chart.groups.push(group);
         content.values.extend(values(selection, selected));

@@ -3,8 +3,8 @@
 use fslab_claims::Original;
 use fslab_model::{FigureLayout, FigureSpec, MetricDefinition};
 
+use super::published::PublishedFigures;
 use super::selection::Selection;
-use super::then::Then;
 use super::{bars, bonnie, curves, iozone, lists, loser};
 use crate::chart::{Drawing, Frame, Label, Names, sheet};
 use crate::{ReportError, Table, wording};
@@ -88,7 +88,7 @@ impl Exhibit {
         original: Option<&Original>,
         labels: &[Label],
     ) -> Self {
-        let then = Then { original };
+        let originals = PublishedFigures { original };
         let mut exhibit = Self {
             id: spec.id.clone(),
             title: spec.title.clone(),
@@ -109,10 +109,10 @@ impl Exhibit {
             exhibit.notes.clone_from(&selection.notes);
             match spec.layout {
                 FigureLayout::Curves => curves::draw(&selection),
-                FigureLayout::Bars => bars::draw(&selection, &then),
+                FigureLayout::Bars => bars::draw(&selection, &originals),
                 FigureLayout::Lists => lists::draw(&selection),
-                FigureLayout::LoserTable => loser::draw(&selection, &then),
-                FigureLayout::BonnieTable => bonnie::draw(&selection, &then),
+                FigureLayout::LoserTable => loser::draw(&selection, &originals),
+                FigureLayout::BonnieTable => bonnie::draw(&selection, &originals),
                 FigureLayout::IozoneTable => iozone::draw(&selection),
             }
         });

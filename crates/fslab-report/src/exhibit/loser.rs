@@ -6,8 +6,8 @@ use fslab_model::definitions::{ELAPSED, SETTLE_SYNC, SETTLE_UNMOUNT, TOTAL};
 use fslab_stats::Summary;
 
 use super::exhibited::{Content, Value, phase_title};
+use super::published::{NOTE, PublishedFigures};
 use super::selection::{Selected, Selection};
-use super::then::{NOTE, Then};
 use crate::chart::{Bar, BarGroup, GroupedBars};
 use crate::{Column, Table, TableCell, Tone};
 use fslab_compare::{Repeat, RepeatState};
@@ -15,7 +15,7 @@ use fslab_compare::{Repeat, RepeatState};
 /// The parts of a phase's time.
 const PARTS: [&str; 3] = ["run", "unmount", "total"];
 
-pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String> {
+pub(super) fn draw(selection: &Selection, originals: &PublishedFigures) -> Result<Content, String> {
     let mut content = Content::default();
     let complete = CompleteRepeats::of(selection);
     let mut chart = GroupedBars {
@@ -47,7 +47,7 @@ pub(super) fn draw(selection: &Selection, then: &Then) -> Result<Content, String
         }
         chart
             .groups
-            .push(group(selection, selected, &summaries, then));
+            .push(group(selection, selected, &summaries, originals));
     }
     if chart
         .groups
@@ -119,18 +119,18 @@ fn group<'s>(
     selection: &Selection<'s, '_>,
     selected: &Selected,
     summaries: &[[Option<Summary>; 3]],
-    then: &Then,
+    originals: &PublishedFigures,
 ) -> BarGroup<'s> {
     // A phase that does not settle has no total.
     let settles = summaries.iter().any(|parts| parts[2].is_some());
     let (part, metric) = if settles { (2, &TOTAL) } else { (0, &ELAPSED) };
     let published = selection.analysis.subjects();
-    let published = published.map(|s| then.value(s, selected.phase.name, metric));
+    let published = published.map(|s| originals.value(s, selected.phase.name, metric));
     let pairs: Vec<_> = published
         .zip(summaries)
         .map(|(then, now)| (then, now[part].map(|summary| summary.mean)))
         .collect();
-    let places = Then::scaled(&pairs, true);
+    let places = PublishedFigures::scaled(&pairs, true);
     let bar = |(subject, label)| {
         let summary = summaries
             .get(subject)

@@ -11,8 +11,8 @@ mod exhibited;
 mod iozone;
 mod lists;
 mod loser;
+mod published;
 mod selection;
-mod then;
 
 pub use bonnie::bonnie_csv;
 pub(crate) use exhibited::with_looks;

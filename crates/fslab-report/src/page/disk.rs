@@ -25,7 +25,7 @@ const LEGEND: [(&str, &str); 4] = [
 pub(super) struct DiskPart {
     /// Classes and names of the layers of a picture.
     pub(super) legend: [(&'static str, &'static str); 4],
-    pub(super) pictures: Vec<Portrait>,
+    pub(super) pictures: Vec<DiskPicture>,
     /// Classes and names of the parts of a bar.
     pub(super) parts: [(&'static str, &'static str); 6],
     pub(super) panels: Vec<Panel>,
@@ -41,7 +41,7 @@ impl DiskPart {
 }
 
 /// One subject's picture.
-pub(super) struct Portrait {
+pub(super) struct DiskPicture {
     pub(super) class: String,
     pub(super) name: String,
     /// Its caption has the figures that the picture does not show.
@@ -67,7 +67,7 @@ impl PageContext<'_> {
         } else {
             &[]
         };
-        let mut part = self.portraits(shown, id)?;
+        let mut part = self.disk_part(shown, id)?;
         part.panels.extend(self.breakdown(&insights, id));
         part.table = Some(table);
         Ok(Some(part))
@@ -85,10 +85,10 @@ impl PageContext<'_> {
             return Ok(None);
         }
         let id = format!("{}trial-disk", self.prefix);
-        self.portraits(&insights, &id).map(Some)
+        self.disk_part(&insights, &id).map(Some)
     }
 
-    fn portraits(
+    fn disk_part(
         &self,
         insights: &[Option<&DeviceInsight>],
         id: &str,
@@ -100,7 +100,7 @@ impl PageContext<'_> {
             };
             let kind = format!("disk-{}", slug(&label.name));
             let id = format!("{id}.{kind}");
-            pictures.push(Portrait {
+            pictures.push(DiskPicture {
                 class: palette::class(label.look),
                 name: label.name.clone(),
                 panel: Panel {

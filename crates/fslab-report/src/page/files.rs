@@ -4,7 +4,7 @@
 
 use super::document::SubjectNames;
 use super::panel::Panel;
-use super::run::{Run, doubts, winners_first};
+use super::run::{Run, confidence, winners_first};
 use crate::chart::Label;
 use crate::{Chapter, ReportError, Table, exhibit, tables, wording};
 use fslab_compare::Analysis;
@@ -103,7 +103,7 @@ pub fn table_files(chapter: &Chapter) -> Vec<TableFile> {
     )];
     files.extend(tables::overall(analysis).map(|table| of_run("overall", table)));
     files.extend(
-        doubts(analysis)
+        confidence(analysis)
             .into_iter()
             .map(|(kind, table)| of_run(kind, table)),
     );

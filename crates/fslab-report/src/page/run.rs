@@ -34,7 +34,7 @@ pub(super) struct Run {
     /// The geometric mean over all phases.
     pub(super) overall: Option<String>,
     /// Wide intervals, anomalies, and variance components.
-    pub(super) doubts: Vec<String>,
+    pub(super) confidence: Vec<String>,
     pub(super) exhibits: Vec<ExhibitPart>,
     pub(super) claims: Option<ClaimsPart>,
     pub(super) aged: Option<String>,
@@ -108,7 +108,7 @@ impl Run {
                 render(&table, Style::Heat, &looks, "overview.table")?
             },
             overall: optional(tables::overall(analysis), "overall.table")?,
-            doubts: doubts(analysis)
+            confidence: confidence(analysis)
                 .iter()
                 .map(|(kind, table)| sheet(table, &format!("certainty.{kind}")))
                 .collect::<Result<_, _>>()?,
@@ -144,7 +144,7 @@ impl Run {
     pub(super) fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let parts = [
             (true, ("overview", "Overview")),
-            (!self.doubts.is_empty(), ("certainty", "Confidence")),
+            (!self.confidence.is_empty(), ("certainty", "Confidence")),
             (self.aged.is_some(), ("aged", "Fresh and aged")),
             (
                 !self.exhibits.is_empty(),
@@ -176,7 +176,7 @@ impl Run {
 }
 
 /// The tables that qualify the figures, by kind.
-pub(super) fn doubts(analysis: &Analysis) -> Vec<(&'static str, Table)> {
+pub(super) fn confidence(analysis: &Analysis) -> Vec<(&'static str, Table)> {
     let found = [
         ("sensitivity", tables::sensitivity(analysis)),
         ("spread", tables::spread(analysis)),

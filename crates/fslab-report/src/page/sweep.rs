@@ -8,7 +8,7 @@ use super::panel::Panel;
 use super::phase::PageContext;
 use super::tables::{Style, render};
 use crate::ReportError;
-use crate::chart::{NARROW, Victory, winners};
+use crate::chart::{Leader, NARROW, winners};
 use crate::{curves, tables, wording};
 use fslab_compare::point_in_words;
 use fslab_compare::{PhaseAnalysis, Standing, SweepAnalysis, SweepDimension};
@@ -125,23 +125,23 @@ impl PageContext<'_> {
         if self.labels.len() < 2 {
             return None;
         }
-        let victory = |point: &PhaseAnalysis| {
+        let leader = |point: &PhaseAnalysis| {
             let comparison = point.comparison.as_ref()?;
             let best = comparison.best?;
             let value = |d: &SweepDimension| point.point?.get(d.name).copied();
-            Some(Victory {
+            Some(Leader {
                 place: (value(across)?, upwards.and_then(value)),
                 best,
                 certain: comparison.entries[best].standing == Standing::Winner,
             })
         };
-        let victories: Vec<Victory> = sweep.points.iter().filter_map(victory).collect();
+        let leaders: Vec<Leader> = sweep.points.iter().filter_map(leader).collect();
         Some(Panel {
             id: format!("{id}.winners"),
             kind: "winners".to_owned(),
             title: "The fastest subject at each point".to_owned(),
             caption: "the colour of the best subject · pale: not certain".to_owned(),
-            drawing: winners(self.labels, across, upwards, &victories)?,
+            drawing: winners(self.labels, across, upwards, &leaders)?,
             needs_legend: true,
             key: &[],
         })

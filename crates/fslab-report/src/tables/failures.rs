@@ -12,16 +12,16 @@ use fslab_compare::{Analysis, RepeatState};
 /// Repeats and phases of a subject with the same result share a row.
 #[must_use]
 pub fn failures(analysis: &Analysis) -> Option<Table> {
-    let mut fates: Vec<Fate> = Vec::new();
+    let mut entries: Vec<MissingFigure> = Vec::new();
     for (index, subject) in analysis.subjects().enumerate() {
-        let of_subject = fates_of(analysis, index, subject);
-        let by_place = merge(of_subject, |known, fate| {
-            let same = known.places == fate.places;
-            same.then(|| known.repeats.extend(&fate.repeats)).is_some()
+        let of_subject = missing_figures_of(analysis, index, subject);
+        let by_place = merge(of_subject, |known, entry| {
+            let same = known.places == entry.places;
+            same.then(|| known.repeats.extend(&entry.repeats)).is_some()
         });
-        fates.extend(merge(by_place, |known, fate| {
-            let same = known.repeats == fate.repeats;
-            same.then(|| known.places.extend(fate.places.iter().cloned()))
+        entries.extend(merge(by_place, |known, entry| {
+            let same = known.repeats == entry.repeats;
+            same.then(|| known.places.extend(entry.places.iter().cloned()))
                 .is_some()
         }));
     }
@@ -33,15 +33,15 @@ pub fn failures(analysis: &Analysis) -> Option<Table> {
         Column::left("Reason"),
         Column::left("Hint"),
     ];
-    (!fates.is_empty()).then(|| Table {
+    (!entries.is_empty()).then(|| Table {
         caption: "What has no figure, and why".to_owned(),
         columns,
-        rows: fates.into_iter().map(Fate::row).collect(),
+        rows: entries.into_iter().map(MissingFigure::row).collect(),
         notes: Vec::new(),
     })
 }
 
-struct Fate<'a> {
+struct MissingFigure<'a> {
     index: usize,
     subject: &'a Subject,
     repeats: Vec<u32>,
@@ -108,21 +108,25 @@ fn in_words(places: &[Place]) -> String {
 
 /// Merges entries of one kind and reason where `join` accepts it.
 fn merge<'a>(
-    fates: Vec<Fate<'a>>,
-    join: impl Fn(&mut Fate<'a>, &Fate<'a>) -> bool,
-) -> Vec<Fate<'a>> {
-    let mut merged: Vec<Fate> = Vec::new();
-    for fate in fates {
-        let mut alike = merged.iter_mut().filter(|known| known.is_like(&fate));
-        if !alike.any(|known| join(known, &fate)) {
-            merged.push(fate);
+    entries: Vec<MissingFigure<'a>>,
+    join: impl Fn(&mut MissingFigure<'a>, &MissingFigure<'a>) -> bool,
+) -> Vec<MissingFigure<'a>> {
+    let mut merged: Vec<MissingFigure> = Vec::new();
+    for entry in entries {
+        let mut alike = merged.iter_mut().filter(|known| known.is_like(&entry));
+        if !alike.any(|known| join(known, &entry)) {
+            merged.push(entry);
         }
     }
     merged
 }
 
-fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<Fate<'a>> {
-    let fate = |repeat, place: &str, what, tone| Fate {
+fn missing_figures_of<'a>(
+    analysis: &Analysis,
+    index: usize,
+    subject: &'a Subject,
+) -> Vec<MissingFigure<'a>> {
+    let entry = |repeat, place: &str, what, tone| MissingFigure {
         index,
         subject,
         repeats: vec![repeat],
@@ -136,10 +140,11 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
         hint: String::new(),
     };
     let cell = CellId(u32::try_from(index).unwrap_or(u32::MAX));
-    let mut fates = Vec::new();
+    let mut entries = Vec::new();
     for repeat in 0..analysis.run.header.plan.repeats {
         let Some(trial) = analysis.run.cell(cell).find(|t| t.trial.repeat == repeat) else {
-            fates.push(fate(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
+            entries
+                .push(entry(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
             continue;
         };
         let in_phase = |failure: &Failure| {
@@ -151,7 +156,7 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
         if let TrialOutcome::Failed { failure } = &trial.outcome
             && !in_phase(failure)
         {
-            fates.push(fate(repeat, "trial", "failed", Tone::Bad).failed(failure));
+            entries.push(entry(repeat, "trial", "failed", Tone::Bad).failed(failure));
         }
     }
     let runs = analysis.phases.iter().flat_map(|phase| {
@@ -161,33 +166,35 @@ fn fates_of<'a>(analysis: &Analysis, index: usize, subject: &'a Subject) -> Vec<
     for (name, point) in runs {
         let of_subject = point.cells.get(index);
         for repeat in of_subject.into_iter().flat_map(|cell| &cell.repeats) {
-            let at = |what, tone| Fate {
+            let at = |what, tone| MissingFigure {
                 places: vec![Place {
                     name: wording::phase(name),
                     point: point.point.map(|_| point.name.to_owned()),
                 }],
-                ..fate(repeat.repeat, name, what, tone)
+                ..entry(repeat.repeat, name, what, tone)
             };
             match repeat.state {
                 RepeatState::Done(_) => {}
                 RepeatState::Skipped(reason) => {
-                    fates.push(at("skipped", Tone::Weak).because(reason));
+                    entries.push(at("skipped", Tone::Weak).because(reason));
                 }
-                RepeatState::Failed(failure) => fates.push(at("failed", Tone::Bad).failed(failure)),
+                RepeatState::Failed(failure) => {
+                    entries.push(at("failed", Tone::Bad).failed(failure))
+                }
                 RepeatState::Lost(_) => {
-                    fates.push(at("not run", Tone::Weak).because("its trial failed before it"));
+                    entries.push(at("not run", Tone::Weak).because("its trial failed before it"));
                 }
                 RepeatState::NotRun if repeat.trial.is_some() => {
-                    fates.push(at("not run", Tone::Weak).because("its trial did not report it"));
+                    entries.push(at("not run", Tone::Weak).because("its trial did not report it"));
                 }
                 RepeatState::NotRun | RepeatState::Points { .. } => {}
             }
         }
     }
-    fates
+    entries
 }
 
-impl Fate<'_> {
+impl MissingFigure<'_> {
     fn because(mut self, reason: &str) -> Self {
         self.reason = reason.to_owned();
         self

@@ -153,9 +153,9 @@ fn the_losses_that_it_would_miss_are_reported() {
         chance.rates(4, 2e8, 0.15),
     );
     let found = gate(&base, &new, "5%");
-    let [(least, keen), (most, blind)] = found.sight().expect("intervals");
+    let [(least, finest), (most, coarsest)] = found.detectable_losses().expect("intervals");
     assert_eq!(
-        (&*keen.contrast.phase, &*blind.contrast.phase),
+        (&*finest.contrast.phase, &*coarsest.contrast.phase),
         ("read", "write")
     );
     assert!(least < 0.1 && most > 0.15 && most < 1.0, "{least} {most}");
@@ -177,7 +177,7 @@ fn a_gate_that_decides_nothing_is_undecided_and_reports_what_it_could_have_seen(
         (found.passes(), found.outcome()),
         (true, GateOutcome::Undecided)
     );
-    let [(least, _), _] = found.sight().expect("intervals");
+    let [(least, _), _] = found.detectable_losses().expect("intervals");
     let told = format!("a loss of less than {:.1} % was", least * 100.0);
     assert!(found.summary().contains(&told), "{}", found.summary());
     let text = annotations(&found);

@@ -9,11 +9,11 @@ const RATES: [&str; 2] = ["rate", "operations"];
 const TIMES: [&str; 2] = ["mean", "elapsed"];
 
 /// The published figures; empty without an original.
-pub(super) struct Then<'a> {
+pub(super) struct PublishedFigures<'a> {
     pub(super) original: Option<&'a Original>,
 }
 
-impl Then<'_> {
+impl PublishedFigures<'_> {
     /// The published figure of a phase in the unit used here. The original may have separate times
     /// of the run, the unmount and their total.
     pub(super) fn value(
@@ -93,10 +93,13 @@ mod tests {
             (None, Some(5.0)),
             (Some(25.0), None),
         ];
-        let more = Then::scaled(&pairs, false);
+        let more = PublishedFigures::scaled(&pairs, false);
         assert_eq!(more, [Some(500.0), Some(1000.0), None, Some(250.0)]);
-        let less = Then::scaled(&pairs, true);
+        let less = PublishedFigures::scaled(&pairs, true);
         assert_eq!(less, [Some(900.0), Some(1800.0), None, Some(450.0)]);
-        assert_eq!(Then::scaled(&[(None, Some(1.0))], false), [None]);
+        assert_eq!(
+            PublishedFigures::scaled(&[(None, Some(1.0))], false),
+            [None]
+        );
     }
 }
