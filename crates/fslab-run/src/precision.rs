@@ -12,7 +12,7 @@ use fslab_model::{
     Adaptive, CellId, Percent, PhaseRecord, Plan, RunRecord, Subject, TrialOutcome, TrialRecord,
     phase_metrics,
 };
-use fslab_stats::{Stopping, reaches, stopping};
+use fslab_stats::{Stopping, relative_half_widths, stopping};
 
 /// How well a cell is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,7 +157,7 @@ impl<'a> Figures<'a> {
         let names: BTreeSet<&String> = names.collect();
         let figures = names.into_iter().map(|name| Looks {
             phase: name,
-            reaches: reaches(&values(trials, name)),
+            reaches: relative_half_widths(&values(trials, name)),
         });
         let figures: Vec<Looks> = figures.collect();
         let Some(last) = trials.len().checked_sub(1) else {

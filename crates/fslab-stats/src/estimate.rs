@@ -30,7 +30,7 @@ impl Estimate {
     /// The relative half-width of the interval on its wider side: 0.05 is "known to 5 %". `None`
     /// without an interval.
     #[must_use]
-    pub fn reach(self) -> Option<f64> {
+    pub fn relative_half_width(self) -> Option<f64> {
         let interval = self.interval?;
         let (above, below) = (
             interval.high / self.value - 1.0,
@@ -121,19 +121,19 @@ mod tests {
     }
 
     #[test]
-    fn the_reach_is_that_of_the_farther_end() {
+    fn the_half_width_is_that_of_the_farther_end() {
         let of = |low, high| Estimate {
             value: 100.0,
             interval: Some(Interval { low, high }),
         };
-        assert!((of(96.0, 106.0).reach().expect("an interval") - 0.06).abs() < 1e-12);
-        assert!((of(90.0, 106.0).reach().expect("an interval") - 0.1).abs() < 1e-12);
-        assert_eq!(of(100.0, 100.0).reach(), Some(0.0));
+        assert!((of(96.0, 106.0).relative_half_width().expect("an interval") - 0.06).abs() < 1e-12);
+        assert!((of(90.0, 106.0).relative_half_width().expect("an interval") - 0.1).abs() < 1e-12);
+        assert_eq!(of(100.0, 100.0).relative_half_width(), Some(0.0));
         let without = Estimate {
             value: 1.0,
             interval: None,
         };
-        assert_eq!(without.reach(), None);
+        assert_eq!(without.relative_half_width(), None);
     }
 
     #[test]

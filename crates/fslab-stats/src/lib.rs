@@ -8,7 +8,7 @@
 //! ```text
 //!     &[f64] --> Summary                        n, median, mean, sd, extremes
 //!            --> location --> Estimate          geometric mean, t-interval on the logarithms
-//!            --> reaches --> Stopping           whether repeats are enough
+//!            --> relative_half_widths --> Stopping    whether repeats are enough
 //!            --> sensitivity                    how far one further value may lie
 //!            --> outliers, modes, drift, warm_up    anomalies, each with a p-value
 //!     two    --> ratio    --> Estimate          ratio of geometric means, with its interval
@@ -66,7 +66,7 @@ pub use rank::{RankCorrelation, rank_correlation};
 pub use ratio::{IntervalMethod, interval_method, ratio, ratio_at, ratio_p_below};
 pub use sensitivity::sensitivity;
 pub use steps::are_neighbouring_steps;
-pub use stopping::{Stopping, reaches, stopping};
+pub use stopping::{Stopping, relative_half_widths, stopping};
 pub use summary::Summary;
 pub use tail::{tail_p_below, tail_ratio_at};
 pub use verdict::{Verdict, verdict};

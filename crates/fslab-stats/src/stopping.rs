@@ -67,9 +67,9 @@ pub fn stopping(looks: &[Option<f64>], target: f64) -> Stopping {
 ///
 /// `None` while there are fewer than two values, and from the first value on that is not positive.
 #[must_use]
-pub fn reaches(values: &[Option<f64>]) -> Vec<Option<f64>> {
+pub fn relative_half_widths(values: &[Option<f64>]) -> Vec<Option<f64>> {
     let (mut count, mut mean, mut squares) = (0.0_f64, 0.0, 0.0);
-    let mut reach_with = |value: Option<f64>| {
+    let mut width_with = |value: Option<f64>| {
         if let Some(value) = value {
             let log = if value.is_finite() {
                 value.ln()
@@ -92,7 +92,7 @@ pub fn reaches(values: &[Option<f64>]) -> Vec<Option<f64>> {
             .then(|| half.exp_m1())
             .filter(|it| it.is_finite())
     };
-    values.iter().map(|value| reach_with(*value)).collect()
+    values.iter().map(|value| width_with(*value)).collect()
 }
 
 #[cfg(test)]
@@ -141,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn each_look_reaches_as_far_as_the_interval_of_the_values_so_far() {
+    fn each_look_has_the_width_of_the_interval_of_the_values_so_far() {
         let values = [100.0, 103.0, 99.0, 104.5, 100.0, 98.0];
-        let looks = reaches(&values.map(Some));
+        let looks = relative_half_widths(&values.map(Some));
         assert_eq!(looks[0], None);
         for count in 2..=values.len() {
             let reach = location(&values[..count]).and_then(Estimate::reach);
@@ -157,9 +157,12 @@ mod tests {
 
     #[test]
     fn a_repeat_without_a_value_leaves_all_as_it_was_and_one_of_zero_ends_it() {
-        let looks = reaches(&[Some(5.0), None, Some(5.0), Some(0.0), Some(5.0)]);
+        let looks = relative_half_widths(&[Some(5.0), None, Some(5.0), Some(0.0), Some(5.0)]);
         assert_eq!(looks, [None, None, Some(0.0), None, None]);
-        assert_eq!(reaches(&[Some(f64::INFINITY), Some(1.0)]), [None, None]);
-        assert_eq!(reaches(&[]), []);
+        assert_eq!(
+            relative_half_widths(&[Some(f64::INFINITY), Some(1.0)]),
+            [None, None]
+        );
+        assert_eq!(relative_half_widths(&[]), []);
     }
 }

@@ -38,7 +38,7 @@ impl RunPrecision {
                 let Some(location) = entry.location else {
                     continue;
                 };
-                let reach = location.reach();
+                let reach = location.relative_half_width();
                 if reach.is_some_and(|reach| reach <= target.share()) {
                     known += 1;
                 } else {

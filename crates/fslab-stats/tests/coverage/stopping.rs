@@ -1,6 +1,6 @@
 //! Coverage of intervals after the stopping rule.
 
-use fslab_stats::{Stopping, location, ratio, reaches, stopping};
+use fslab_stats::{Stopping, location, ratio, relative_half_widths, stopping};
 
 use crate::chance::{Chance, Kind};
 
@@ -19,7 +19,7 @@ const GOOD: [f64; 2] = [0.93, 0.97];
 fn repeats_of(figures: &[Vec<f64>], (least, most): Range) -> usize {
     let looks: Vec<Vec<Option<f64>>> = figures
         .iter()
-        .map(|values| reaches(&values.iter().map(|it| Some(*it)).collect::<Vec<_>>()))
+        .map(|values| relative_half_widths(&values.iter().map(|it| Some(*it)).collect::<Vec<_>>()))
         .collect();
     let widest = |place: usize| {
         let each = looks.iter().map(|figure| figure[place]);
@@ -164,7 +164,7 @@ fn skewed_and_bimodal_values_are_covered_less() {
 fn stopping_at_the_first_narrow_interval_covers_too_little() {
     let first = |values: &[f64]| {
         let values: Vec<Option<f64>> = values.iter().map(|it| Some(*it)).collect();
-        let looks = reaches(&values);
+        let looks = relative_half_widths(&values);
         let narrow = |count: &usize| looks[count - 1].is_some_and(|reach| reach <= TARGET);
         (3..20).find(narrow).unwrap_or(20)
     };
