@@ -18,7 +18,7 @@ pub struct PhaseSpec {
     pub name: String,
     /// The workload.
     pub workload: String,
-    /// The state of the caches when it begins.
+    /// What the caches hold when it begins.
     pub cache: CachePolicy,
     /// Whether sync and unmount right after it are timed.
     pub settle: bool,
