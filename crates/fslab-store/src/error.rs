@@ -399,7 +399,7 @@ mod tests {
             candidates: vec![run("2026a"), run("2026b")],
         };
         let error = StoreError::new(kind, "read", Path::new("a.db"));
-        assert_eq!(error.to_string(), "'2026' is the beginning of 2 runs");
+        assert_eq!(error.to_string(), "2 runs begin with '2026'");
         assert_eq!(
             error.hint().as_deref(),
             Some("give more of the name: 2026a, 2026b")

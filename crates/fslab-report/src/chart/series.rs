@@ -20,7 +20,7 @@ const ROOM: f64 = 1.05;
 const TICKS: u32 = 5;
 /// Most points of a line; a longer series is joined into as many intervals.
 const POINTS_MAX: usize = 80;
-/// Fewest points to decide whether a series ends early.
+/// An early end is only seen in series of more points.
 const ENDING_MIN: usize = 4;
 /// At most one point in so many of each course may be beyond the axis,
 const BEYOND_SHARE: usize = 8;
