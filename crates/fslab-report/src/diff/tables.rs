@@ -309,15 +309,15 @@ fn not_measured(metric: &MetricDefinition) -> String {
 
 /// The losses that a gate could have detected.
 fn detectable_losses(gate: &Gate) -> Option<String> {
-    let [(least, finest), (most, coarsest)] = gate.detectable_losses()?;
-    let (finest, coarsest) = (finest.contrast.title(), coarsest.contrast.title());
+    let [(least, finest), (most, worst)] = gate.detectable_losses()?;
+    let (finest, worst) = (finest.contrast.title(), worst.contrast.title());
     let allowed = gate.rule.max_slowdown.share();
     Some(if least >= NEARLY_ALL {
         "No loss in any figure would be more likely seen than not: more repeats tell more."
             .to_owned()
     } else if most >= NEARLY_ALL {
         format!(
-            "No loss in {coarsest} would be more likely seen than not: more repeats tell more. In \
+            "No loss in {worst} would be more likely seen than not: more repeats tell more. In \
              {finest} a loss of {} would be.",
             percent(least)
         )
@@ -325,7 +325,7 @@ fn detectable_losses(gate: &Gate) -> Option<String> {
         "Any loss beyond the limit would be seen: the figures do not vary.".to_owned()
     } else {
         format!(
-            "A loss of {} in any figure would be more likely seen than not; the widest is {coarsest}.",
+            "A loss of {} in any figure would be more likely seen than not; the widest is {worst}.",
             percent(most)
         )
     })

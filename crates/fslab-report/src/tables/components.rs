@@ -47,8 +47,8 @@ pub fn components(analysis: &Analysis) -> Option<Table> {
             .of("Variance components")
     };
     let mut notes = vec![
-        "In brackets the level's share of the variance. A level that is not repeated has no separate \
-         share: what it adds is in that of the level above."
+        "In brackets the level's share of the variance. A level that is not repeated has no \
+         separate share: what it adds is in that of the level above."
             .to_owned(),
     ];
     if negative {

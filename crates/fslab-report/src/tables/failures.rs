@@ -12,16 +12,16 @@ use fslab_compare::{Analysis, RepeatState};
 /// Repeats and phases of a subject with the same result share a row.
 #[must_use]
 pub fn failures(analysis: &Analysis) -> Option<Table> {
-    let mut entries: Vec<MissingFigure> = Vec::new();
+    let mut found: Vec<MissingFigure> = Vec::new();
     for (index, subject) in analysis.subjects().enumerate() {
-        let of_subject = missing_figures_of(analysis, index, subject);
-        let by_place = merge(of_subject, |known, entry| {
-            let same = known.places == entry.places;
-            same.then(|| known.repeats.extend(&entry.repeats)).is_some()
+        let of_subject = missing_of(analysis, index, subject);
+        let by_place = merge(of_subject, |known, item| {
+            let same = known.places == item.places;
+            same.then(|| known.repeats.extend(&item.repeats)).is_some()
         });
-        entries.extend(merge(by_place, |known, entry| {
-            let same = known.repeats == entry.repeats;
-            same.then(|| known.places.extend(entry.places.iter().cloned()))
+        found.extend(merge(by_place, |known, item| {
+            let same = known.repeats == item.repeats;
+            same.then(|| known.places.extend(item.places.iter().cloned()))
                 .is_some()
         }));
     }
@@ -33,10 +33,10 @@ pub fn failures(analysis: &Analysis) -> Option<Table> {
         Column::left("Reason"),
         Column::left("Hint"),
     ];
-    (!entries.is_empty()).then(|| Table {
+    (!found.is_empty()).then(|| Table {
         caption: "What has no figure, and why".to_owned(),
         columns,
-        rows: entries.into_iter().map(MissingFigure::row).collect(),
+        rows: found.into_iter().map(MissingFigure::row).collect(),
         notes: Vec::new(),
     })
 }
@@ -106,27 +106,27 @@ fn in_words(places: &[Place]) -> String {
     texts.join(", ")
 }
 
-/// Merges entries of one kind and reason where `join` accepts it.
+/// Merges figures of one kind and reason where `join` accepts it.
 fn merge<'a>(
-    entries: Vec<MissingFigure<'a>>,
+    found: Vec<MissingFigure<'a>>,
     join: impl Fn(&mut MissingFigure<'a>, &MissingFigure<'a>) -> bool,
 ) -> Vec<MissingFigure<'a>> {
     let mut merged: Vec<MissingFigure> = Vec::new();
-    for entry in entries {
-        let mut alike = merged.iter_mut().filter(|known| known.is_like(&entry));
-        if !alike.any(|known| join(known, &entry)) {
-            merged.push(entry);
+    for item in found {
+        let mut alike = merged.iter_mut().filter(|known| known.is_like(&item));
+        if !alike.any(|known| join(known, &item)) {
+            merged.push(item);
         }
     }
     merged
 }
 
-fn missing_figures_of<'a>(
+fn missing_of<'a>(
     analysis: &Analysis,
     index: usize,
     subject: &'a Subject,
 ) -> Vec<MissingFigure<'a>> {
-    let entry = |repeat, place: &str, what, tone| MissingFigure {
+    let item = |repeat, place: &str, what, tone| MissingFigure {
         index,
         subject,
         repeats: vec![repeat],
@@ -140,11 +140,10 @@ fn missing_figures_of<'a>(
         hint: String::new(),
     };
     let cell = CellId(u32::try_from(index).unwrap_or(u32::MAX));
-    let mut entries = Vec::new();
+    let mut found = Vec::new();
     for repeat in 0..analysis.run.header.plan.repeats {
         let Some(trial) = analysis.run.cell(cell).find(|t| t.trial.repeat == repeat) else {
-            entries
-                .push(entry(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
+            found.push(item(repeat, "trial", "not run", Tone::Weak).because("there is no record"));
             continue;
         };
         let in_phase = |failure: &Failure| {
@@ -156,7 +155,7 @@ fn missing_figures_of<'a>(
         if let TrialOutcome::Failed { failure } = &trial.outcome
             && !in_phase(failure)
         {
-            entries.push(entry(repeat, "trial", "failed", Tone::Bad).failed(failure));
+            found.push(item(repeat, "trial", "failed", Tone::Bad).failed(failure));
         }
     }
     let runs = analysis.phases.iter().flat_map(|phase| {
@@ -171,27 +170,25 @@ fn missing_figures_of<'a>(
                     name: wording::phase(name),
                     point: point.point.map(|_| point.name.to_owned()),
                 }],
-                ..entry(repeat.repeat, name, what, tone)
+                ..item(repeat.repeat, name, what, tone)
             };
             match repeat.state {
                 RepeatState::Done(_) => {}
                 RepeatState::Skipped(reason) => {
-                    entries.push(at("skipped", Tone::Weak).because(reason));
+                    found.push(at("skipped", Tone::Weak).because(reason));
                 }
-                RepeatState::Failed(failure) => {
-                    entries.push(at("failed", Tone::Bad).failed(failure))
-                }
+                RepeatState::Failed(failure) => found.push(at("failed", Tone::Bad).failed(failure)),
                 RepeatState::Lost(_) => {
-                    entries.push(at("not run", Tone::Weak).because("its trial failed before it"));
+                    found.push(at("not run", Tone::Weak).because("its trial failed before it"));
                 }
                 RepeatState::NotRun if repeat.trial.is_some() => {
-                    entries.push(at("not run", Tone::Weak).because("its trial did not report it"));
+                    found.push(at("not run", Tone::Weak).because("its trial did not report it"));
                 }
                 RepeatState::NotRun | RepeatState::Points { .. } => {}
             }
         }
     }
-    entries
+    found
 }
 
 impl MissingFigure<'_> {
