@@ -140,7 +140,7 @@ impl Outline {
             (integer, "") => write!(self.data, "{sign}{integer}").expect("writes to memory"),
             (0, rest) => write!(self.data, "{sign}.{rest}").expect("writes to memory"),
             (integer, rest) => {
-                write!(self.data, "{sign}{integer}.{rest}").expect("writes to memory")
+                write!(self.data, "{sign}{integer}.{rest}").expect("writes to memory");
             }
         }
     }
